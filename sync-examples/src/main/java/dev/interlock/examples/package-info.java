@@ -1,0 +1,5 @@
+/** Runnable examples. */
+@NullMarked
+package dev.interlock.examples;
+
+import org.jspecify.annotations.NullMarked;
