@@ -1,0 +1,179 @@
+package dev.interlock.testing;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+class RedisServerTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
+
+    @Test
+    void launchedServerAnswersSoon() {
+        RedisServer.launch().close(); // installs the binary
+        long beginNanos = System.nanoTime();
+        try (var server = RedisServer.launch()) {
+            assertThat(Duration.ofNanos(System.nanoTime() - beginNanos)).isLessThan(Duration.ofSeconds(2));
+            assertThat(server.url()).isEqualTo("redis://127.0.0.1:" + server.port());
+            assertThat(server.command("PING")).isEqualTo("PONG");
+            assertThat(server.command("CONFIG", "GET", "bind")).isEqualTo(List.of("bind", "127.0.0.1"));
+        }
+    }
+
+    @Test
+    void providedServerIsOneAndOutlivesClose() {
+        var server = RedisServer.provided();
+        server.close();
+        assertThat(RedisServer.provided()).isSameAs(server);
+        assertThat(server.command("PING")).isEqualTo("PONG");
+    }
+
+    @Test
+    void commandsAnswerEveryTypeOfReply() {
+        try (var server = RedisServer.launch()) {
+            assertThat(server.command("SET", "k", "välue")).isEqualTo("OK");
+            assertThat(server.command("GET", "k")).isEqualTo("välue");
+            assertThat(server.command("PTTL", "nothing")).isEqualTo(-2L);
+            assertThat(server.command("GET", "nothing")).isNull();
+            assertThat(server.command("EVAL", "return {1, {'a', false}}", "0"))
+                    .asString()
+                    .isEqualTo("[1, [a, null]]");
+            assertThatThrownBy(() -> server.command("INCR", "k"))
+                    .isInstanceOf(RespError.class)
+                    .hasMessageStartingWith("ERR value is not an integer");
+        }
+    }
+
+    @Test
+    void keysAndCallsAreCounted() {
+        try (var server = RedisServer.launch()) {
+            assertThat(server.keys()).isEmpty();
+            IntStream.range(0, 3_000).forEach(i -> server.command("SET", "k" + i, "v"));
+            assertThat(server.keys()).hasSize(3_000);
+            assertThat(server.keys("k1?"))
+                    .containsExactly("k10", "k11", "k12", "k13", "k14", "k15", "k16", "k17", "k18", "k19");
+            assertThat(server.commandCalls("SET")).isEqualTo(3_000);
+            assertThat(server.commandCalls("get")).isZero();
+            server.command("CONFIG", "RESETSTAT");
+            assertThat(server.commandCalls("config|resetstat")).isEqualTo(1);
+        }
+    }
+
+    @Test
+    void killedServerIsGoneAndRestartsInPlace() {
+        try (var server = RedisServer.launch("--appendonly", "yes", "--appendfsync", "always")) {
+            long firstPid = server.pid();
+            String url = server.url();
+            server.command("SET", "k", "v");
+            server.kill();
+            assertThat(ProcessHandle.of(firstPid)).isEmpty();
+            assertThatThrownBy(() -> server.command("PING")).hasMessageContaining("127.0.0.1:" + server.port());
+            server.restart();
+            assertThat(server.url()).isEqualTo(url);
+            assertThat(server.pid()).isNotEqualTo(firstPid);
+            assertThat(server.command("GET", "k")).isEqualTo("v");
+        }
+    }
+
+    @Test
+    void withoutAppendOnlyFileRestartForgets() {
+        try (var server = RedisServer.launch()) {
+            server.command("SET", "k", "v");
+            server.restart();
+            assertThat(server.keys()).isEmpty();
+        }
+    }
+
+    @Test
+    void pausedServerAnswersOnlyAfterResume() {
+        try (var server = RedisServer.launch()) {
+            server.pause();
+            var answer = Background.run(() -> server.command("PING"));
+            await().during(Duration.ofMillis(200)).atMost(PATIENCE).until(() -> !answer.isDone());
+            server.resume();
+            assertThat(answer).succeedsWithin(PATIENCE).isEqualTo("PONG");
+            server.pause(); // closing must do with a paused server, too
+        }
+    }
+
+    @Test
+    void replicaFollowsItsMaster() {
+        try (var master = RedisServer.launch("--repl-diskless-sync-delay", "0");
+                var replica = RedisServer.launch("--replicaof", master.host(), Integer.toString(master.port()))) {
+            master.command("SET", "k", "v");
+            await().atMost(PATIENCE).until(() -> "v".equals(replica.command("GET", "k")));
+        }
+    }
+
+    @Test
+    void closeDeletesEverything() {
+        Path folder;
+        long pid;
+        try (var server = RedisServer.launch()) {
+            folder = server.folder();
+            pid = server.pid();
+            assertThat(folder).isDirectory();
+        }
+        assertThat(folder).doesNotExist();
+        assertThat(ProcessHandle.of(pid)).isEmpty();
+    }
+
+    @Test
+    void failureShowsWhatTheServerSaid() {
+        assertThatThrownBy(() -> RedisServer.launch("--no-such-option", "1"))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("Bad directive");
+    }
+
+    @Test
+    void binaryIsNamedAfterThePlatform() {
+        assertThat(RedisBinary.resourceName("Linux", "amd64")).isEqualTo("redis-server-7.0.15-linux-amd64");
+        assertThat(RedisBinary.resourceName("Mac OS X", "aarch64")).isEqualTo("redis-server-7.0.15-darwin-arm64");
+    }
+
+    @Test
+    void killedJvmLeavesNeitherServerNorFiles() {
+        try (var child = ChildJvm.start(Launcher.class)) {
+            var server = Launched.of(child.await("LAUNCHED", PATIENCE));
+            assertThat(ProcessHandle.of(server.pid)).isPresent();
+            child.kill();
+            await().atMost(PATIENCE).until(() -> ProcessHandle.of(server.pid).isEmpty());
+            await().atMost(PATIENCE).until(() -> Files.notExists(server.folder));
+        }
+    }
+
+    @Test
+    void normalEndOfJvmLeavesNeitherServerNorFiles() {
+        try (var child = ChildJvm.start(Launcher.class)) {
+            var server = Launched.of(child.await("LAUNCHED", PATIENCE));
+            child.send("end");
+            assertThat(child.waitFor(PATIENCE)).isZero();
+            await().atMost(PATIENCE).until(() -> ProcessHandle.of(server.pid).isEmpty());
+            await().atMost(PATIENCE).until(() -> Files.notExists(server.folder));
+        }
+    }
+
+    private record Launched(long pid, Path folder) {
+
+        static Launched of(String line) {
+            String[] words = line.split(" ", 3);
+            return new Launched(Long.parseLong(words[1]), Path.of(words[2]));
+        }
+    }
+
+    static final class Launcher {
+
+        public static void main(String[] args) throws InterruptedException {
+            var server = RedisServer.launch();
+            ChildConsole.say("LAUNCHED " + server.pid() + " " + server.folder());
+            ChildConsole.readCommand();
+        }
+    }
+}
