@@ -1,6 +1,6 @@
 /**
- * {@code java.util.concurrent} across JVMs: locks, semaphores, latches and barriers that are subclasses of the JDK's own
- * and are shared, through Redis, by every process that names the same one.
+ * {@code java.util.concurrent} across JVMs: drop-in synchronizers whose waiting is done by their JDK superclass and
+ * whose ownership is decided in Redis. {@link dev.interlock.Interlock} is where to start.
  */
 @NullMarked
 package dev.interlock;

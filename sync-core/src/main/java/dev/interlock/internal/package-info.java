@@ -1,4 +1,4 @@
-/** The remote halves and what serves them. Not part of the API: no user needs it, and it changes without notice. */
+/** How it is done; no user needs anything from here. */
 @NullMarked
 package dev.interlock.internal;
 

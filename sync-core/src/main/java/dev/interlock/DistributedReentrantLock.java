@@ -1,0 +1,414 @@
+package dev.interlock;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.interlock.internal.LocalHalf;
+import dev.interlock.internal.RemoteLock;
+import java.io.NotSerializableException;
+import java.io.ObjectInputStream;
+import java.io.ObjectOutputStream;
+import java.io.Serial;
+import java.util.Collection;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A {@link ReentrantLock} that is held by at most one thread of one JVM, of all the JVMs that use the same Redis.
+ *
+ * <p>It <em>is</em> a {@code ReentrantLock}: the threads of this JVM queue, park, time out and get interrupted in the
+ * superclass, so hold counts and queue inspection are right and cost no round trip. Redis only decides which JVM's turn it
+ * is. While a JVM has its turn, its threads hand the lock to each other at the speed of the superclass; once another JVM
+ * waits, the turn ends at the first {@code unlock()} after the session's hand-off slice.
+ *
+ * <pre>{@code
+ * DistributedReentrantLock lock = interlock.lock("stock:4711");
+ * lock.lock();
+ * try {
+ *     store.write(item, lock.fencingToken());   // a store that refuses older tokens is safe even from a paused JVM
+ * } finally {
+ *     lock.unlock();
+ * }
+ * }</pre>
+ *
+ * <p><b>How it differs from its superclass.</b> Ownership is a lease that the session renews. If that fails (the JVM was
+ * paused for too long, Redis lost its data) the lock is <em>lost</em>: listeners hear of it, {@link #fencingToken} and
+ * {@link #assertHeld} throw {@link LeaseLostException}, and so does the last {@link #unlock}, which frees the local half
+ * nevertheless. {@link #isHeldByCurrentThread} and {@link #getHoldCount} remain the local truth, so that a guarded unlock
+ * still runs. When Redis doesn't answer, acquiring methods throw {@link RedisUnavailableException}. A thread that waits
+ * for <em>another JVM</em> is no longer in the superclass's queue: {@link #hasQueuedThread} and {@link #getQueueLength}
+ * leave it out. Serialization is refused; obtain the lock by its name instead.
+ *
+ * <p><b>Memory consistency.</b> Inside a JVM, actions before an {@code unlock()} happen-before those after a subsequent
+ * acquisition, as for any {@link java.util.concurrent.locks.Lock}. Across JVMs there is no shared memory: what they share
+ * is in stores of their own, and it is the order of acquisitions that this lock gives them.
+ */
+public final class DistributedReentrantLock extends ReentrantLock {
+    @Serial
+    private static final long serialVersionUID = 1L;
+
+    private static final long FOREVER = Long.MAX_VALUE;
+
+    @SuppressWarnings("serial") // serialization is refused
+    private final RemoteLock remote;
+
+    DistributedReentrantLock(boolean fair, Function<LocalHalf, RemoteLock> remote) {
+        super(fair);
+        this.remote = remote.apply(new Local());
+    }
+
+    /**
+     * Acquires the lock, waiting for as long as that takes. An interrupt while waiting does not end the wait; the thread's
+     * interrupt flag is set on return.
+     *
+     * @throws RedisUnavailableException if Redis has been silent for the session's {@code redisTimeout}
+     * @throws IllegalStateException if the session is closed
+     * @throws Error if the maximum hold count is exceeded
+     */
+    @Override
+    public void lock() {
+        long start = remote.start();
+        super.lock();
+        if (super.getHoldCount() == 1 && !remote.enterAtOnce(start)) {
+            enterUninterruptibly(FOREVER, RemoteLock.RENEWED, start);
+        }
+    }
+
+    /**
+     * Acquires the lock for at most {@code lease}, like {@code RLock.lock(lease, unit)}: the lease isn't renewed, and when
+     * it is over the lock is lost. On re-entry the lease of the outermost hold goes on.
+     *
+     * @param lease 100 ms to 365 days
+     * @param unit the unit of {@code lease}
+     * @throws IllegalArgumentException if the lease is out of its range
+     * @throws RedisUnavailableException as {@link #lock()}
+     */
+    public void lock(long lease, TimeUnit unit) {
+        long leaseMillis = checkedLease(lease, unit);
+        long start = remote.start();
+        super.lock();
+        if (super.getHoldCount() == 1) {
+            enterUninterruptibly(FOREVER, leaseMillis, start);
+        }
+    }
+
+    /**
+     * Acquires the lock unless interrupted.
+     *
+     * @throws InterruptedException if the thread is interrupted on entry or while it waits; nothing is held then
+     * @throws RedisUnavailableException as {@link #lock()}
+     */
+    @Override
+    public void lockInterruptibly() throws InterruptedException {
+        long start = remote.start();
+        boolean locked = false;
+        try {
+            super.lockInterruptibly();
+            locked = true;
+        } finally {
+            if (!locked) {
+                remote.tidy();
+            }
+        }
+        if (super.getHoldCount() == 1 && !remote.enterAtOnce(start)) {
+            enter(true, FOREVER, RemoteLock.RENEWED, start);
+        }
+    }
+
+    /**
+     * Acquires the lock if no thread of any JVM holds it now. Barges past queued threads of this JVM, as in the JDK, but not
+     * past other JVMs that wait. Needs a round trip unless this session owns the name.
+     *
+     * @return whether it was acquired
+     * @throws RedisUnavailableException if Redis doesn't answer within one command time-out
+     */
+    @Override
+    public boolean tryLock() {
+        long start = remote.start();
+        if (!super.tryLock()) {
+            return false;
+        }
+        return super.getHoldCount() > 1
+                || remote.enterAtOnce(start)
+                || enterUninterruptibly(0, RemoteLock.RENEWED, start);
+    }
+
+    /**
+     * Acquires the lock if it becomes available within the wait. A wait of zero or less asks once, and waits for the answer
+     * as {@link #tryLock()} does.
+     *
+     * @param wait the longest wait
+     * @param unit its unit
+     * @return whether it was acquired
+     * @throws InterruptedException if the thread is interrupted on entry or while it waits; nothing is held then
+     * @throws RedisUnavailableException if Redis has not answered within the wait
+     */
+    @Override
+    public boolean tryLock(long wait, TimeUnit unit) throws InterruptedException {
+        return tryLockFor(unit.toNanos(wait), RemoteLock.RENEWED);
+    }
+
+    /**
+     * Acquires the lock for at most {@code lease} if it becomes available within the wait, like
+     * {@code RLock.tryLock(wait, lease, unit)}; see {@link #lock(long, TimeUnit)} for the lease.
+     *
+     * @param wait the longest wait
+     * @param lease 100 ms to 365 days
+     * @param unit the unit of both
+     * @return whether it was acquired
+     * @throws InterruptedException if the thread is interrupted on entry or while it waits; nothing is held then
+     * @throws IllegalArgumentException if the lease is out of its range
+     * @throws RedisUnavailableException if Redis has not answered within the wait
+     */
+    public boolean tryLock(long wait, long lease, TimeUnit unit) throws InterruptedException {
+        return tryLockFor(unit.toNanos(wait), checkedLease(lease, unit));
+    }
+
+    private boolean tryLockFor(long waitNanos, long leaseMillis) throws InterruptedException {
+        long start = remote.now();
+        boolean locked = false;
+        try {
+            locked = super.tryLock(waitNanos, TimeUnit.NANOSECONDS);
+        } finally {
+            if (!locked) {
+                remote.tidy();
+            }
+        }
+        if (!locked || super.getHoldCount() > 1) {
+            return locked;
+        }
+        if (leaseMillis == RemoteLock.RENEWED && remote.enterAtOnce(start)) {
+            return true;
+        }
+        long left = waitNanos <= 0 ? 0 : Math.max(1, waitNanos - (remote.now() - start));
+        return enter(true, left, leaseMillis, start);
+    }
+
+    /**
+     * Releases one hold; with the last one, keeps the name for the next thread of this JVM or gives it up in Redis. Waits
+     * for the confirmation at most one command time-out, and doesn't fail if Redis is silent: the release is repeated in
+     * the background.
+     *
+     * @throws IllegalMonitorStateException if the current thread doesn't hold the lock
+     * @throws LeaseLostException if this was the last hold and the lock had been lost; the thread doesn't hold it any more
+     */
+    @Override
+    public void unlock() {
+        if (super.getHoldCount() != 1) {
+            super.unlock();
+            return;
+        }
+        RemoteLock.Departure departure;
+        try {
+            departure = remote.leave();
+        } finally {
+            super.unlock();
+        }
+        remote.tidy();
+        if (departure != null) {
+            departure.complete();
+        }
+    }
+
+    private boolean enterUninterruptibly(long waitNanos, long leaseMillis, long start) {
+        try {
+            return enter(false, waitNanos, leaseMillis, start);
+        } catch (InterruptedException e) {
+            throw new AssertionError("an uninterruptible wait was interrupted", e);
+        }
+    }
+
+    // The thread has the local half, once. Whatever happens, it has both halves or none on return.
+    private boolean enter(boolean interruptible, long waitNanos, long leaseMillis, long start)
+            throws InterruptedException {
+        boolean entered = false;
+        try {
+            entered = remote.enter(interruptible, waitNanos, leaseMillis, start);
+        } finally {
+            if (!entered) {
+                super.unlock();
+                remote.tidy();
+            }
+        }
+        return entered;
+    }
+
+    private static long checkedLease(long lease, TimeUnit unit) {
+        long millis = requireNonNull(unit, "unit").toMillis(lease);
+        if (millis < 100 || millis > TimeUnit.DAYS.toMillis(365)) {
+            throw new IllegalArgumentException("lease must be from 100 ms to 365 days, but is " + lease + " " + unit);
+        }
+        return millis;
+    }
+
+    /**
+     * Returns the fencing token of the current acquisition. Every acquisition of this name, by any thread of any JVM, has a
+     * larger one than all before it; re-entry doesn't change it.
+     *
+     * @return the token, positive
+     * @throws IllegalMonitorStateException if the current thread doesn't hold the lock
+     * @throws LeaseLostException if the lock has been lost
+     * @throws UnsupportedOperationException if the lock is an adapted one whose protocol has no tokens
+     */
+    public long fencingToken() {
+        requireHeld();
+        return remote.fencingToken();
+    }
+
+    /**
+     * Does nothing if the current thread holds the lock and, as far as this JVM can know, still owns it in Redis. No round
+     * trip.
+     *
+     * @throws IllegalMonitorStateException if the current thread doesn't hold the lock
+     * @throws LeaseLostException if the lock has been lost
+     */
+    public void assertHeld() {
+        requireHeld();
+        remote.assertValid();
+    }
+
+    private void requireHeld() {
+        if (!super.isHeldByCurrentThread()) {
+            throw new IllegalMonitorStateException("lock '" + getName() + "' isn't held by the current thread");
+        }
+    }
+
+    /**
+     * Calls the listener whenever this lock is lost while a thread of this JVM holds it: before the lease is over where
+     * that can be foreseen. It is called on a thread of the session that runs listeners only. Keep a reference to the lock:
+     * a lock object that nobody refers to and nobody holds is dropped, together with its listeners.
+     *
+     * @param listener what to call
+     * @return removes the listener when run
+     */
+    public Runnable onLost(Consumer<? super LeaseLostException> listener) {
+        return remote.onLost(requireNonNull(listener, "listener"));
+    }
+
+    /** Returns the name of this lock, without the session's namespace. */
+    public String getName() {
+        return remote.name();
+    }
+
+    /**
+     * Asks Redis whether any session holds this name, this one included: a round trip, and only good for monitoring.
+     *
+     * @return whether anybody holds it
+     * @throws RedisUnavailableException if Redis doesn't answer within one command time-out
+     */
+    public boolean isRemotelyLocked() {
+        return remote.isLocked();
+    }
+
+    /**
+     * Not there yet.
+     *
+     * @throws UnsupportedOperationException always: conditions across JVMs are not part of this version
+     */
+    @Override
+    public Condition newCondition() {
+        throw new UnsupportedOperationException(
+                "conditions across JVMs are not part of this version; a condition of the "
+                        + "superclass would only be seen by the threads of this JVM");
+    }
+
+    /** Returns the holds of the current thread. No round trip; the local truth even if the lock has been lost. */
+    @Override
+    public int getHoldCount() {
+        return super.getHoldCount();
+    }
+
+    /** Returns whether the current thread holds this. No round trip; the local truth even if the lock has been lost. */
+    @Override
+    public boolean isHeldByCurrentThread() {
+        return super.isHeldByCurrentThread();
+    }
+
+    /**
+     * Returns whether a thread of <em>this</em> JVM holds the lock; one that waits for another JVM doesn't. See
+     * {@link #isRemotelyLocked()} for all JVMs.
+     */
+    @Override
+    public boolean isLocked() {
+        return super.isLocked() && !remote.isWaiting();
+    }
+
+    /** Returns the thread of this JVM that holds the lock, or null; one that waits for another JVM doesn't hold it. */
+    @Override
+    protected @Nullable Thread getOwner() {
+        return remote.isWaiting() ? null : super.getOwner();
+    }
+
+    /** Returns the threads of this JVM that may be waiting for another thread of this JVM. */
+    @Override
+    protected Collection<Thread> getQueuedThreads() {
+        return super.getQueuedThreads();
+    }
+
+    /** {@inheritDoc} No condition belongs to this lock yet, so every condition is refused. */
+    @Override
+    public boolean hasWaiters(Condition condition) {
+        return super.hasWaiters(condition);
+    }
+
+    /** {@inheritDoc} No condition belongs to this lock yet, so every condition is refused. */
+    @Override
+    public int getWaitQueueLength(Condition condition) {
+        return super.getWaitQueueLength(condition);
+    }
+
+    /** {@inheritDoc} No condition belongs to this lock yet, so every condition is refused. */
+    @Override
+    protected Collection<Thread> getWaitingThreads(Condition condition) {
+        return super.getWaitingThreads(condition);
+    }
+
+    /** Returns the name, the local owner and the tenure of the session. */
+    @Override
+    public String toString() {
+        Thread owner = getOwner();
+        return getClass().getName() + "@" + Integer.toHexString(hashCode()) + "[" + getName() + ", "
+                + (owner == null ? "Unlocked" : "Locked by thread " + owner.getName()) + ", " + remote + "]";
+    }
+
+    @Serial
+    private void writeObject(ObjectOutputStream out) throws NotSerializableException {
+        throw notSerializable();
+    }
+
+    @Serial
+    private void readObject(ObjectInputStream in) throws NotSerializableException {
+        throw notSerializable();
+    }
+
+    private static NotSerializableException notSerializable() {
+        return new NotSerializableException(DistributedReentrantLock.class.getName()
+                + ": a distributed lock belongs to its session; obtain it by its name there");
+    }
+
+    /** The superclass, as the remote half sees it. */
+    private final class Local implements LocalHalf {
+        @Override
+        public boolean isWanted() {
+            return hasQueuedThreads();
+        }
+
+        @Override
+        public boolean isHeld() {
+            return DistributedReentrantLock.super.isLocked();
+        }
+
+        @Override
+        public boolean tryLock() {
+            return DistributedReentrantLock.super.tryLock();
+        }
+
+        @Override
+        public void unlock() {
+            DistributedReentrantLock.super.unlock();
+        }
+    }
+}

@@ -1,0 +1,162 @@
+package dev.interlock;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.interlock.internal.Session;
+import dev.interlock.internal.Settings;
+import java.time.Duration;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.redisson.api.RedissonClient;
+
+/** Configures and opens a session. Every setter throws {@link IllegalArgumentException} for a value out of its range. */
+public final class InterlockBuilder {
+    private static final Duration MAX = Duration.ofDays(365);
+
+    private @Nullable RedissonClient client;
+    private @Nullable String uri;
+    private Duration lease = Duration.ofSeconds(30);
+    private Duration handoffSlice = Duration.ofMillis(10);
+    private Duration redisTimeout = Duration.ofSeconds(30);
+    private Duration commandTimeout = Duration.ofSeconds(3);
+    private String namespace = "";
+    private SyncListener listener = SyncListener.NONE;
+    private LongSupplier ticker = System::nanoTime;
+
+    InterlockBuilder() {}
+
+    /**
+     * Uses a client that is already there; {@link Interlock#close()} leaves it open. Two sessions may share one client.
+     * A client with a name mapper is refused, since it would hide Redisson's own locks of the same name.
+     *
+     * @param client the client
+     * @return this
+     */
+    public InterlockBuilder client(RedissonClient client) {
+        requireNonNull(client, "client");
+        this.client = client;
+        return this;
+    }
+
+    /**
+     * Opens a client of the session's own, for a single Redis server; {@link Interlock#close()} shuts it down.
+     *
+     * @param uri {@code redis://[user:password@]host:port} or {@code rediss://…}, optionally with {@code /database}
+     * @return this
+     */
+    public InterlockBuilder uri(String uri) {
+        this.uri = RedisUri.checked(uri);
+        return this;
+    }
+
+    /**
+     * How long a name stays locked after its JVM has died; renewed every third of it while it is owned. Default 30 s.
+     *
+     * @param lease 100 ms to 365 days
+     * @return this
+     */
+    public InterlockBuilder lease(Duration lease) {
+        this.lease = checked("lease", lease, Duration.ofMillis(100));
+        return this;
+    }
+
+    /**
+     * How long the threads of this session may hand a lock to each other once another session waits. Default 10 ms.
+     *
+     * @param handoffSlice 0 to 365 days; 0 gives the name up at each unlock for which another session waits
+     * @return this
+     */
+    public InterlockBuilder handoffSlice(Duration handoffSlice) {
+        this.handoffSlice = checked("handoffSlice", handoffSlice, Duration.ZERO);
+        return this;
+    }
+
+    /**
+     * How long {@code lock()} waits out an outage of Redis, counted from its start. Default 30 s.
+     *
+     * @param redisTimeout 1 ms to 365 days
+     * @return this
+     */
+    public InterlockBuilder redisTimeout(Duration redisTimeout) {
+        this.redisTimeout = checked("redisTimeout", redisTimeout, Duration.ofMillis(1));
+        return this;
+    }
+
+    /**
+     * How long one command may go unanswered before it is repeated. Default 3 s.
+     *
+     * @param commandTimeout 10 ms to 365 days
+     * @return this
+     */
+    public InterlockBuilder commandTimeout(Duration commandTimeout) {
+        this.commandTimeout = checked("commandTimeout", commandTimeout, Duration.ofMillis(10));
+        return this;
+    }
+
+    /**
+     * Prefixes every name with {@code namespace:}. Default none, so that a name is that of the {@code RLock} it excludes.
+     *
+     * @param namespace the prefix, may be empty
+     * @return this
+     */
+    public InterlockBuilder namespace(String namespace) {
+        this.namespace = requireNonNull(namespace, "namespace");
+        return this;
+    }
+
+    /**
+     * Hears what happens. Default {@link SyncListener#NONE}.
+     *
+     * @param listener the listener
+     * @return this
+     */
+    public InterlockBuilder listener(SyncListener listener) {
+        this.listener = requireNonNull(listener, "listener");
+        return this;
+    }
+
+    /**
+     * The clock for local deadlines and validity; tests move it. Default {@link System#nanoTime()}.
+     *
+     * @param nanos a clock that never goes back, in nanoseconds
+     * @return this
+     */
+    public InterlockBuilder ticker(LongSupplier nanos) {
+        this.ticker = requireNonNull(nanos, "nanos");
+        return this;
+    }
+
+    /**
+     * Opens the session.
+     *
+     * @return the session
+     * @throws IllegalArgumentException if neither or both of {@code uri} and {@code client} were given
+     * @throws RedisUnavailableException if Redis can't be reached
+     */
+    public Interlock open() {
+        if ((client == null) == (uri == null)) {
+            throw new IllegalArgumentException("give either uri or client, and only one of them");
+        }
+        Settings settings = new Settings(
+                lease.toMillis(),
+                handoffSlice.toNanos(),
+                redisTimeout.toNanos(),
+                commandTimeout.toMillis(),
+                namespace,
+                listener,
+                ticker);
+        return new Interlock(
+                client != null
+                        ? Session.open(client, false, settings)
+                        : Session.open(RedisUri.connect(requireNonNull(uri), commandTimeout), true, settings));
+    }
+
+    private static Duration checked(String argument, Duration value, Duration least) {
+        requireNonNull(value, argument);
+        if (value.compareTo(least) < 0 || value.compareTo(MAX) > 0) {
+            throw new IllegalArgumentException(
+                    argument + " must be from " + least.toMillis() + " ms to 365 days, but is " + value);
+        }
+        return value;
+    }
+}

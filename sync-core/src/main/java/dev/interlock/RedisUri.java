@@ -1,0 +1,72 @@
+package dev.interlock;
+
+import static java.util.Objects.requireNonNull;
+
+import java.net.URI;
+import java.net.URISyntaxException;
+import java.time.Duration;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+import org.redisson.Redisson;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.RedisException;
+import org.redisson.client.codec.StringCodec;
+import org.redisson.config.Config;
+import org.redisson.config.SingleServerConfig;
+
+/** The address of a single Redis server. */
+final class RedisUri {
+    private static final Set<String> SCHEMES = Set.of("redis", "rediss", "valkey", "valkeys");
+
+    private RedisUri() {}
+
+    static String checked(String uri) {
+        requireNonNull(uri, "uri");
+        @Nullable Throwable cause = null;
+        try {
+            URI parsed = new URI(uri);
+            boolean addressed = parsed.getHost() != null && parsed.getPort() > 0 && parsed.getPort() < 65536;
+            if (addressed && SCHEMES.contains(parsed.getScheme()) && database(parsed) >= 0) {
+                return uri;
+            }
+        } catch (URISyntaxException | NumberFormatException e) {
+            cause = e;
+        }
+        throw new IllegalArgumentException(
+                "uri must be redis://[user:password@]host:port[/database] or rediss://…, but is '"
+                        + withoutPassword(uri) + "'",
+                cause);
+    }
+
+    static RedissonClient connect(String uri, Duration commandTimeout) {
+        URI parsed = URI.create(uri);
+        Config config = new Config();
+        config.setCodec(StringCodec.INSTANCE);
+        SingleServerConfig server = config.useSingleServer()
+                .setAddress(parsed.getScheme() + "://" + parsed.getHost() + ":" + parsed.getPort())
+                .setDatabase(database(parsed));
+        server.setConnectTimeout((int) Math.min(10_000, Math.max(1_000, commandTimeout.toMillis())));
+        String credentials = parsed.getUserInfo();
+        if (credentials != null) {
+            int colon = credentials.indexOf(':');
+            if (colon > 0) {
+                config.setUsername(credentials.substring(0, colon));
+            }
+            config.setPassword(credentials.substring(colon + 1));
+        }
+        try {
+            return Redisson.create(config);
+        } catch (RedisException e) {
+            throw new RedisUnavailableException("Redis at uri '" + withoutPassword(uri) + "' can't be reached", e);
+        }
+    }
+
+    private static int database(URI uri) {
+        String path = uri.getPath();
+        return path == null || path.length() <= 1 ? 0 : Integer.parseInt(path.substring(1));
+    }
+
+    private static String withoutPassword(String uri) {
+        return uri.replaceFirst("//.*@", "//…@");
+    }
+}

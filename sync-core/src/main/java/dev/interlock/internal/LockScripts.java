@@ -1,0 +1,104 @@
+package dev.interlock.internal;
+
+import dev.interlock.internal.Script.Call;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+
+/** The scripts of one lock, as one session runs them. */
+final class LockScripts {
+    /** For how long a session leaves the name to plain RLock clients of whom it knows that they wait. */
+    static final long YIELD_MILLIS = 10;
+
+    private static final Script ACQUIRE = Script.load("lock/acquire");
+    private static final Script RELEASE = Script.load("lock/release");
+    private static final Script RENEW = Script.load("lock/renew");
+    private static final Script INSPECT = Script.load("lock/inspect");
+
+    private final ScriptRunner runner;
+    private final String session;
+    private final long leaseMillis;
+    private final String channel;
+    private final String publish;
+    private final List<Object> keys;
+    private final List<Object> renewKeys;
+    private final List<Object> lockKey;
+
+    LockScripts(ScriptRunner runner, String session, long leaseMillis, String publish, String key) {
+        this.runner = runner;
+        this.session = session;
+        this.leaseMillis = leaseMillis;
+        this.publish = publish;
+        String tag = key.contains("{") ? key : "{" + key + "}";
+        this.channel = "redisson_lock__channel:" + tag;
+        String prefix = "interlock:" + tag + ":";
+        String queue = prefix + "queue";
+        String mark = prefix + "mark:" + session;
+        this.keys = List.of(key, queue, prefix + "waiters", prefix + "token", prefix + "turns", mark);
+        this.renewKeys = List.of(key, queue, mark);
+        this.lockKey = List.of(key);
+    }
+
+    /** Redisson's channel for this name, on which it announces that the lock is free. */
+    String channel() {
+        return channel;
+    }
+
+    /** The answer to {@link #acquire}. */
+    record Standing(Status status, long ttlMillis, long token, boolean foreign, boolean waiters, long redisMicros) {}
+
+    enum Status {
+        OVER,
+        GRANTED,
+        QUEUED,
+        BUSY
+    }
+
+    CompletableFuture<Standing> acquire(Ticket ticket, long floor) {
+        Call call = ACQUIRE.on(
+                keys, session, ticket.sequence, ticket.leaseMillis, ticket.queues ? 1 : 0, ticket.from, floor);
+        return runner.runDurably(call).thenApply(LockScripts::standing);
+    }
+
+    private static Standing standing(List<Object> reply) {
+        Status status = Status.values()[(int) number(reply, 0)];
+        boolean granted = status == Status.GRANTED;
+        return new Standing(
+                status,
+                number(reply, 1),
+                granted ? number(reply, 2) : 0,
+                !granted && number(reply, 2) > 0,
+                number(reply, 3) > 0,
+                number(reply, 4));
+    }
+
+    /** The answer to {@link #release}: what was given up. */
+    enum Released {
+        NOTHING,
+        TENURE,
+        TICKET
+    }
+
+    CompletableFuture<Released> release(long sequence, long leaseMillis, long floor) {
+        Call call = RELEASE.on(keys, session, sequence, leaseMillis, floor, channel, publish);
+        return runner.run(call).thenApply(reply -> Released.values()[(int) number(reply, 0)]);
+    }
+
+    /** The answer to {@link #renew}. */
+    record Renewal(boolean owned, long ttlMillis, boolean waiters, boolean foreignWaiters) {}
+
+    Call renew(long sequence) {
+        return RENEW.on(renewKeys, session + ":" + sequence, leaseMillis, channel, publish);
+    }
+
+    static Renewal renewal(List<Object> reply) {
+        return new Renewal(number(reply, 0) > 0, number(reply, 1), number(reply, 2) > 0, number(reply, 3) > 0);
+    }
+
+    CompletableFuture<Boolean> inspect() {
+        return runner.run(INSPECT.on(lockKey)).thenApply(reply -> number(reply, 0) > 0);
+    }
+
+    private static long number(List<Object> reply, int index) {
+        return (Long) reply.get(index);
+    }
+}

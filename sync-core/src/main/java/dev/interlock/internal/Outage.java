@@ -1,0 +1,78 @@
+package dev.interlock.internal;
+
+import dev.interlock.SyncListener;
+import java.util.concurrent.Executor;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Knows since when Redis has not answered this session. One outage for all names and threads, so that those who queue
+ * behind each other fail together and not one after the other.
+ */
+final class Outage {
+    private static final Logger log = LoggerFactory.getLogger(Outage.class);
+
+    private final LongSupplier ticker;
+    private final Executor listeners;
+    private final SyncListener listener;
+
+    private volatile boolean active;
+    private long sinceNanos;
+    private long lastFailureNanos;
+    private @Nullable Throwable cause;
+
+    Outage(LongSupplier ticker, SyncListener listener, Executor listeners) {
+        this.ticker = ticker;
+        this.listener = listener;
+        this.listeners = listeners;
+    }
+
+    /** A command that was sent then has failed, or has been silent for too long. */
+    synchronized void failed(long sentNanos, Throwable failure) {
+        lastFailureNanos = ticker.getAsLong();
+        cause = failure;
+        if (active) {
+            return;
+        }
+        sinceNanos = sentNanos;
+        active = true;
+        log.warn("Redis doesn't answer: {}", failure.toString());
+        listeners.execute(() -> listener.redisUnreachable(failure));
+    }
+
+    /** Redis has answered. */
+    void heard() {
+        if (active) {
+            end();
+        }
+    }
+
+    private synchronized void end() {
+        if (active) {
+            active = false;
+            cause = null;
+            long nanos = ticker.getAsLong() - sinceNanos;
+            log.info("Redis answers again, after {} ms", nanos / 1_000_000);
+            listeners.execute(() -> listener.redisReachable(nanos));
+        }
+    }
+
+    boolean isActive() {
+        return active;
+    }
+
+    /**
+     * Returns whether the outage has lasted for so long, going by a failure that is recent: what failed long ago deserves
+     * another try.
+     */
+    synchronized boolean hasLasted(long nanos, long recentNanos) {
+        long now = ticker.getAsLong();
+        return active && now - sinceNanos >= nanos && now - lastFailureNanos < recentNanos;
+    }
+
+    synchronized @Nullable Throwable cause() {
+        return cause;
+    }
+}

@@ -1,0 +1,182 @@
+package dev.interlock.internal;
+
+import com.google.common.collect.Lists;
+import dev.interlock.internal.Script.Call;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.concurrent.CompletionStage;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.redisson.api.BatchOptions;
+import org.redisson.api.BatchResult;
+import org.redisson.api.RBatch;
+import org.redisson.api.RFuture;
+import org.redisson.api.RScript;
+import org.redisson.api.RScript.Mode;
+import org.redisson.api.RScript.ReturnType;
+import org.redisson.api.RScriptAsync;
+import org.redisson.api.RedissonClient;
+import org.redisson.api.options.OptionalOptions;
+import org.redisson.client.RedisConnectionException;
+import org.redisson.client.RedisException;
+import org.redisson.client.RedisNoScriptException;
+import org.redisson.client.RedisNodeNotFoundException;
+import org.redisson.client.RedisReadonlyException;
+import org.redisson.client.RedisRedirectException;
+import org.redisson.client.RedisRetryException;
+import org.redisson.client.RedisTimeoutException;
+import org.redisson.client.codec.StringCodec;
+
+/**
+ * Runs scripts through Redisson, each once: whoever asks repeats what got no answer, since only he knows whether he still
+ * wants it. Where there are replicas, {@link #runDurably} waits for the acknowledgement of one of them.
+ */
+final class ScriptRunner {
+    private static final int BATCH = 256;
+    private static final Duration REPLICATION_TIMEOUT = Duration.ofSeconds(1);
+    private static final long REPLICAS_RECHECK_NANOS = TimeUnit.SECONDS.toNanos(10);
+    private static final Script REPLICAS = Script.load("session/replicas");
+
+    private final RedissonClient client;
+    private final RScript scripts;
+    private final long commandTimeoutMillis;
+    private final Outage outage;
+    private final LongSupplier ticker;
+    private final boolean replicated;
+    private volatile long withoutReplicasUntilNanos;
+
+    ScriptRunner(RedissonClient client, Settings settings, Outage outage) {
+        this.client = client;
+        this.commandTimeoutMillis = settings.commandTimeoutMillis();
+        this.outage = outage;
+        this.ticker = settings.ticker();
+        this.replicated = !client.getConfig().isSingleConfig();
+        this.withoutReplicasUntilNanos = ticker.getAsLong();
+        this.scripts = client.getScript(OptionalOptions.defaults()
+                .codec(StringCodec.INSTANCE)
+                .retryAttempts(0)
+                .timeout(Duration.ofMillis(commandTimeoutMillis)));
+    }
+
+    /** Whether what Redis has answered or published may be lost by a failover. */
+    boolean isReplicated() {
+        return replicated;
+    }
+
+    /** Runs a script. */
+    CompletableFuture<List<Object>> run(Call call) {
+        long sent = ticker.getAsLong();
+        return observed(sent, eval(scripts, call).toCompletableFuture());
+    }
+
+    /** Runs a script and, where there are replicas, waits until one of them has it. */
+    CompletableFuture<List<Object>> runDurably(Call call) {
+        if (!replicated || ticker.getAsLong() - withoutReplicasUntilNanos < 0) {
+            return run(call);
+        }
+        long sent = ticker.getAsLong();
+        RBatch batch = client.createBatch(batchOptions().sync(1, REPLICATION_TIMEOUT));
+        CompletableFuture<List<Object>> reply =
+                eval(batch.getScript(StringCodec.INSTANCE), call).toCompletableFuture();
+        CompletableFuture<BatchResult<?>> result = executed(batch, List.of(call));
+        return observed(
+                sent,
+                result.thenCompose(
+                        done -> done.getSyncedSlaves() > 0 ? reply : acknowledgedWithoutReplicas(call, reply)));
+    }
+
+    private CompletionStage<List<Object>> acknowledgedWithoutReplicas(
+            Call call, CompletableFuture<List<Object>> reply) {
+        return eval(scripts, REPLICAS.on(call.keys.subList(0, 1))).thenCompose(replicas -> {
+            if ((Long) replicas.get(0) > 0) {
+                throw new RedisRetryException("no replica has acknowledged " + call.script + " within "
+                        + REPLICATION_TIMEOUT.toMillis() + " ms");
+            }
+            withoutReplicasUntilNanos = ticker.getAsLong() + REPLICAS_RECHECK_NANOS;
+            return reply;
+        });
+    }
+
+    /** Runs many scripts in few round trips. What one of them meets touches no other. */
+    List<CompletableFuture<List<Object>>> runAll(List<Call> calls) {
+        if (calls.size() == 1) {
+            return List.of(run(calls.get(0)));
+        }
+        List<CompletableFuture<List<Object>>> replies = new ArrayList<>(calls.size());
+        for (List<Call> part : Lists.partition(calls, BATCH)) {
+            long sent = ticker.getAsLong();
+            RBatch batch = client.createBatch(batchOptions());
+            RScriptAsync script = batch.getScript(StringCodec.INSTANCE);
+            List<CompletableFuture<List<Object>>> futures = new ArrayList<>(part.size());
+            for (Call call : part) {
+                futures.add(eval(script, call).toCompletableFuture());
+            }
+            executed(batch, part).whenComplete((done, failure) -> {
+                for (CompletableFuture<List<Object>> future : futures) {
+                    if (failure != null) {
+                        future.completeExceptionally(failure);
+                    }
+                }
+            });
+            for (CompletableFuture<List<Object>> future : futures) {
+                replies.add(observed(sent, future));
+            }
+        }
+        return replies;
+    }
+
+    private BatchOptions batchOptions() {
+        return BatchOptions.defaults().retryAttempts(0).responseTimeout(commandTimeoutMillis, TimeUnit.MILLISECONDS);
+    }
+
+    private CompletableFuture<BatchResult<?>> executed(RBatch batch, List<Call> calls) {
+        CompletableFuture<BatchResult<?>> result =
+                batch.executeAsync().toCompletableFuture().thenApply(done -> done);
+        result.whenComplete((done, failure) -> {
+            // A batch trusts that what was loaded once is still there, and doesn't load it again.
+            if (failure != null && cause(failure) instanceof RedisNoScriptException) {
+                calls.stream()
+                        .map(call -> call.script)
+                        .distinct()
+                        .forEach(script -> scripts.scriptLoadAsync(script.text()));
+            }
+        });
+        return result;
+    }
+
+    private static RFuture<List<Object>> eval(RScriptAsync scripts, Call call) {
+        return scripts.evalAsync(Mode.READ_WRITE, call.script.text(), ReturnType.LIST, call.keys, call.arguments);
+    }
+
+    private CompletableFuture<List<Object>> observed(long sentNanos, CompletableFuture<List<Object>> reply) {
+        return reply.whenComplete((value, failure) -> {
+            if (failure == null || !isTransient(failure)) {
+                outage.heard();
+            } else {
+                outage.failed(sentNanos, cause(failure));
+            }
+        });
+    }
+
+    /** Returns whether the same command may succeed if it is repeated a moment later. */
+    static boolean isTransient(Throwable failure) {
+        Throwable cause = cause(failure);
+        return cause instanceof RedisTimeoutException
+                || cause instanceof RedisConnectionException
+                || cause instanceof RedisRetryException
+                || cause instanceof RedisNoScriptException
+                || cause instanceof RedisNodeNotFoundException
+                || cause instanceof RedisReadonlyException
+                || cause instanceof RedisRedirectException
+                || !(cause instanceof RedisException);
+    }
+
+    /** Returns what a future failed with, without the wrapping. */
+    static Throwable cause(Throwable failure) {
+        Throwable cause = failure.getCause();
+        return failure instanceof CompletionException && cause != null ? cause : failure;
+    }
+}

@@ -1,0 +1,324 @@
+package dev.interlock.internal;
+
+import com.google.common.util.concurrent.ThreadFactoryBuilder;
+import com.google.common.util.concurrent.Uninterruptibles;
+import dev.interlock.LeaseLostException;
+import dev.interlock.internal.Stake.Renewal;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+import org.redisson.api.RLock;
+import org.redisson.api.RedissonClient;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * One owner of names, as Redis sees it. Has one mailbox, one pulse and one lease keeper, however many names it uses:
+ *
+ * <ul>
+ *   <li>The <em>mailbox</em> is the channel on which grants and demands arrive.
+ *   <li>The <em>pulse</em>, once a second, asks anew about every name that is waited for. So a lost message costs a second,
+ *       and Redis knows that the waiters are alive.
+ *   <li>The <em>lease keeper</em> renews what is owned, every third of the lease, and notices leases that are over.
+ * </ul>
+ *
+ * <p>Sequences belong to the session and only grow, so that no two requests for a name share one even if the lock object
+ * was dropped in between.
+ */
+public final class Session {
+    private static final Logger log = LoggerFactory.getLogger(Session.class);
+    private static final long PULSE_MILLIS = 1_000;
+
+    private final String id = "interlock-" + UUID.randomUUID();
+    private final RedissonClient client;
+    private final boolean ownsClient;
+    private final Settings settings;
+    private final ScriptRunner runner;
+    private final Outage outage;
+    private final Mailbox mailbox;
+    private final String publish;
+    private final AtomicLong sequences = new AtomicLong();
+    private final ConcurrentMap<Object, Stake> stakes = new ConcurrentHashMap<>();
+    private final ScheduledThreadPoolExecutor timer;
+    private final ThreadPoolExecutor listeners;
+    private volatile boolean closed;
+
+    /**
+     * Opens a session.
+     *
+     * @throws IllegalArgumentException if the client maps names
+     * @throws dev.interlock.RedisUnavailableException if Redis can't be reached
+     */
+    public static Session open(RedissonClient client, boolean ownsClient, Settings settings) {
+        Session session = null;
+        try {
+            session = new Session(client, ownsClient, settings);
+            session.mailbox.open();
+            Session opened = session;
+            session = null;
+            opened.start();
+            return opened;
+        } finally {
+            if (session != null) {
+                session.stop();
+            }
+        }
+    }
+
+    private Session(RedissonClient client, boolean ownsClient, Settings settings) {
+        String probe = "interlock";
+        if (!client.getConfig().getNameMapper().map(probe).equals(probe)) {
+            throw new IllegalArgumentException("client must not map names; use a namespace instead");
+        }
+        this.client = client;
+        this.ownsClient = ownsClient;
+        this.settings = settings;
+        this.publish = client.getConfig().isClusterConfig() ? "spublish" : "publish";
+        this.timer = new ScheduledThreadPoolExecutor(1, threads("timer"));
+        this.timer.setRemoveOnCancelPolicy(true);
+        this.listeners =
+                new ThreadPoolExecutor(1, 1, 5, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), threads("listeners"));
+        this.listeners.allowCoreThreadTimeOut(true);
+        this.outage = new Outage(settings.ticker(), settings.listener(), listeners());
+        this.runner = new ScriptRunner(client, settings, outage);
+        this.mailbox = new Mailbox(client, id, new Receiver());
+    }
+
+    private ThreadFactory threads(String role) {
+        return new ThreadFactoryBuilder()
+                .setDaemon(true)
+                .setNameFormat("interlock-" + role + "-" + id.substring(10, 18))
+                .build();
+    }
+
+    private void start() {
+        repeat(this::pulse, PULSE_MILLIS);
+        repeat(this::keep, keepMillis());
+    }
+
+    private long keepMillis() {
+        return Math.max(5, Math.min(PULSE_MILLIS, settings.leaseMillis() / 10));
+    }
+
+    private void repeat(Runnable task, long millis) {
+        timer.scheduleWithFixedDelay(guarded(task), millis, millis, TimeUnit.MILLISECONDS);
+    }
+
+    // What one task meets must not end the beats of a session.
+    private static Runnable guarded(Runnable task) {
+        return () -> {
+            try {
+                task.run();
+            } catch (RuntimeException | Error e) {
+                log.error("A task of the session failed", e);
+            }
+        };
+    }
+
+    /** Returns the id: a fresh one, since two sessions may share one client. */
+    public String id() {
+        return id;
+    }
+
+    /** Throws {@link IllegalStateException} if the session is closed. */
+    public void ensureOpen() {
+        if (closed) {
+            throw new IllegalStateException("the Interlock session is closed");
+        }
+    }
+
+    /** Creates the remote half of a lock that stands in line by our own scripts. */
+    public RemoteLock queueLock(String name, LocalHalf local) {
+        return new QueueLock(this, name, key(name), local);
+    }
+
+    /** Creates the remote half of a lock over one of Redisson's objects. */
+    public RemoteLock redissonLock(RLock lock, LocalHalf local) {
+        return new RedissonLock(this, lock, local);
+    }
+
+    private String key(String name) {
+        return settings.namespace().isEmpty() ? name : settings.namespace() + ":" + name;
+    }
+
+    Settings settings() {
+        return settings;
+    }
+
+    ScriptRunner runner() {
+        return runner;
+    }
+
+    Outage outage() {
+        return outage;
+    }
+
+    RedissonClient client() {
+        return client;
+    }
+
+    LockScripts scripts(String key) {
+        return new LockScripts(runner, id, settings.leaseMillis(), publish, key);
+    }
+
+    boolean isSharded() {
+        return publish.equals("spublish");
+    }
+
+    long now() {
+        return settings.ticker().getAsLong();
+    }
+
+    long nextSequence() {
+        return sequences.incrementAndGet();
+    }
+
+    /** Keeps an object alive, and in the beat of pulse and lease keeper, until {@link #unpin}. */
+    void pin(Object key, Stake stake) {
+        stakes.put(key, stake);
+    }
+
+    void unpin(Object key, Stake stake) {
+        stakes.remove(key, stake);
+    }
+
+    void execute(Runnable task) {
+        schedule(task, 0);
+    }
+
+    /** Runs a task that doesn't block, unless the session is closed before. */
+    void schedule(Runnable task, long millis) {
+        try {
+            timer.schedule(guarded(task), millis, TimeUnit.MILLISECONDS);
+        } catch (RejectedExecutionException e) {
+            log.debug("A task was dropped since the session is closed", e);
+        }
+    }
+
+    /** Runs users' listeners, which may take their time, one after the other. */
+    Executor listeners() {
+        return task -> {
+            try {
+                listeners.execute(guarded(task));
+            } catch (RejectedExecutionException e) {
+                guarded(task).run();
+            }
+        };
+    }
+
+    void reportLoss(LeaseLostException loss, List<Consumer<? super LeaseLostException>> local) {
+        log.warn("{}", loss.getMessage());
+        listeners().execute(() -> settings.listener().lost(loss));
+        for (Consumer<? super LeaseLostException> listener : local) {
+            listeners().execute(() -> listener.accept(loss));
+        }
+    }
+
+    private void pulse() {
+        stakes.values().forEach(stake -> guarded(stake::pulse).run());
+    }
+
+    private void keep() {
+        long now = now();
+        List<Renewal> due = new ArrayList<>();
+        stakes.values()
+                .forEach(stake -> guarded(() -> {
+                            Renewal renewal = stake.keep(now);
+                            if (renewal != null) {
+                                due.add(renewal);
+                            }
+                        })
+                        .run());
+        renew(due);
+    }
+
+    void renew(List<Renewal> due) {
+        if (due.isEmpty()) {
+            return;
+        }
+        List<CompletableFuture<List<Object>>> replies =
+                runner.runAll(due.stream().map(Renewal::call).toList());
+        for (int i = 0; i < due.size(); i++) {
+            Renewal renewal = due.get(i);
+            replies.get(i).whenComplete((reply, failure) -> renewal.outcome().accept(reply, failure));
+        }
+    }
+
+    /** Waits for an answer, one command time-out at most; null if there was none. Interrupts are kept for later. */
+    <T> @Nullable T await(CompletableFuture<T> reply) {
+        try {
+            return Uninterruptibles.getUninterruptibly(reply, settings.commandTimeoutMillis(), TimeUnit.MILLISECONDS);
+        } catch (ExecutionException | TimeoutException e) {
+            return null;
+        }
+    }
+
+    /** Gives everything back. */
+    public void close() {
+        synchronized (this) {
+            if (closed) {
+                return;
+            }
+            closed = true;
+        }
+        CompletableFuture<?>[] confirmations =
+                stakes.values().stream().map(Stake::close).toArray(CompletableFuture<?>[]::new);
+        await(CompletableFuture.allOf(confirmations));
+        mailbox.close(settings.commandTimeoutMillis());
+        stop();
+    }
+
+    private void stop() {
+        closed = true;
+        timer.shutdownNow();
+        listeners.shutdown();
+        if (ownsClient) {
+            client.shutdown(0, 2, TimeUnit.SECONDS);
+        }
+    }
+
+    private final class Receiver implements Mailbox.Receiver {
+        @Override
+        public void granted(String key, long sequence, long token, long redisMicros, boolean waiters) {
+            if (stakes.get(key) instanceof QueueLock lock) {
+                lock.granted(sequence, token, redisMicros, waiters);
+            } else if (!closed) {
+                scripts(key).release(sequence, settings.leaseMillis(), token);
+            }
+        }
+
+        @Override
+        public void demanded(String key, long sequence) {
+            if (stakes.get(key) instanceof QueueLock lock) {
+                lock.demanded(sequence);
+            }
+        }
+
+        @Override
+        public void pollIn(String key, long millis) {
+            if (stakes.get(key) instanceof QueueLock lock) {
+                schedule(lock::pulse, millis);
+            }
+        }
+
+        @Override
+        public void connected() {
+            execute(Session.this::pulse);
+        }
+    }
+}

@@ -1,0 +1,20 @@
+package dev.interlock.internal;
+
+import dev.interlock.SyncListener;
+import java.util.function.LongSupplier;
+
+/** What a session was configured with; checked by the builder. */
+public record Settings(
+        long leaseMillis,
+        long handoffSliceNanos,
+        long redisTimeoutNanos,
+        long commandTimeoutMillis,
+        String namespace,
+        SyncListener listener,
+        LongSupplier ticker) {
+
+    /** What local validity stays below the lease in Redis, for clocks that don't run at the same speed. */
+    static long marginMillis(long leaseMillis) {
+        return Math.min(500, leaseMillis / 20);
+    }
+}

@@ -1,0 +1,27 @@
+package dev.interlock.internal;
+
+import dev.interlock.internal.Script.Call;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/** What a session has in a name: it owns it, or waits for it. A session keeps alive those objects that have a stake. */
+interface Stake {
+    /** A renewal that is due, and who takes its outcome. */
+    record Renewal(Call call, BiConsumer<@Nullable List<Object>, @Nullable Throwable> outcome) {}
+
+    /**
+     * Does what the lease keeper has to do: notices a lease that is over, gives up what nobody wants.
+     *
+     * @return the renewal that is due, if it can be sent together with others
+     */
+    @Nullable
+    Renewal keep(long nowNanos);
+
+    /** Asks Redis anew how things stand, if this waits for anything. */
+    void pulse();
+
+    /** Gives everything up because the session is closed. The result completes when Redis has confirmed. */
+    CompletableFuture<?> close();
+}

@@ -1,0 +1,16 @@
+-- Included by the scripts of the lock; expects the locals lock, token and floor.
+
+-- Makes an owner of a free lock, and draws the remote part of his fencing token. Tokens count up from the time, in units
+-- of 8 µs, at which their key was made. It lives for an hour, in which Redis can't grant a name as often as the clock
+-- ticks; so its successor starts higher, unless the clock of Redis has stepped back by about that hour in between.
+local function give(owner, lease)
+  redis.call('hset', lock, owner, 1)
+  redis.call('pexpire', lock, lease)
+  local value = redis.call('incr', token)
+  if value < floor or value < 1000000000 then
+    local time = redis.call('time')
+    value = math.max(floor, (time[1] * 1000000 + time[2] - time[2] % 8) / 8)
+    redis.call('set', token, string.format('%.0f', value), 'px', 3600000)
+  end
+  return value
+end

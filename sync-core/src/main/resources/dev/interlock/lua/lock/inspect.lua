@@ -1,0 +1,8 @@
+-- Tells whether anybody owns the lock, whatever the protocol.
+--
+-- KEYS[1] lock     hash    Redisson's lock
+-- Reply: {1} owned, {0} free
+-- Idempotent by: reads only
+local lock = KEYS[1]
+
+return { redis.call('exists', lock) }
