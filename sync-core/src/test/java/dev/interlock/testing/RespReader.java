@@ -79,7 +79,7 @@ final class RespReader {
             case '+', '(' -> line;
             case '-' -> new RespError(line);
             case ':' -> Long.parseLong(line);
-            case ',' -> Double.parseDouble(line.replace("inf", "Infinity"));
+            case ',' -> Double.parseDouble(line.replace("inf", "Infinity").replace("nan", "NaN"));
             case '#' -> line.equals("t");
             case '_' -> null;
             case '$', '=' -> blob(line);
