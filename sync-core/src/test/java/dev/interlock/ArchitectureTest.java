@@ -10,6 +10,7 @@ import static com.tngtech.archunit.lang.conditions.ArchConditions.callMethodWher
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.codeUnits;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.assertj.core.api.Assertions.assertThat;
 
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.JavaClass;
@@ -107,7 +108,7 @@ class ArchitectureTest {
                 tooLarge.add(pkg.getName() + " has " + names.size() + " top-level classes: " + names);
             }
         });
-        org.assertj.core.api.Assertions.assertThat(tooLarge)
+        assertThat(tooLarge)
                 .as("packages of more than %d top-level classes", MOST_CLASSES_IN_A_PACKAGE)
                 .isEmpty();
     }
