@@ -27,13 +27,14 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>Faults can be switched on and off at any time and act on all connections, present and future. Those that choose requests see
- * their words as the client sends them: {@code [EVALSHA, <sha>, <numkeys>, key…, argument…]}; those that choose messages see {@code
- * [message, <channel>, <text>]}. A predicate that asks for a word which is not there does not match. What is sent with
- * {@code times} happens to the next so many matches only ({@link #ALWAYS}: to all).
+ * <p>Faults can be switched on and off at any time and act on all connections, present and future. Those that choose
+ * requests see their words as the client sends them: {@code [EVALSHA, <sha>, <numkeys>, key…, argument…]}; those that
+ * choose messages see {@code [message, <channel>, <text>]}. A predicate that asks for a word which is not there does
+ * not match. What is sent with {@code times} happens to the next so many matches only ({@link #ALWAYS}: to all).
  *
- * <p>After a time-out Redisson leaves the connection open and may send its next attempts on the same, {@linkplain Loss#MUTE mute}
- * one: each is executed and none is answered, until the connection is cut. {@link Loss#CUT} makes it exactly two executions.
+ * <p>After a time-out Redisson leaves the connection open and may send its next attempts on the same,
+ * {@linkplain Loss#MUTE mute} one: each is executed and none is answered, until the connection is cut. {@link Loss#CUT}
+ * makes it exactly two executions.
  */
 public final class FaultProxy implements AutoCloseable {
 
@@ -52,6 +53,9 @@ public final class FaultProxy implements AutoCloseable {
     private @Nullable Acceptor acceptor; // guarded by this
 
     private FaultProxy(URI server) {
+        if (!server.getScheme().equals("redis")) {
+            throw new IllegalArgumentException("Only plain connections can be looked into: " + server.getScheme());
+        }
         this.server = server;
         this.port = Loopback.freePort();
         this.timer =
@@ -93,7 +97,9 @@ public final class FaultProxy implements AutoCloseable {
         return port;
     }
 
-    /** Delays everything, in each direction; zero ends that. Bandwidth stays: what follows closely is not delayed twice. */
+    /**
+     * Delays everything, in each direction; zero ends that. Bandwidth stays: what follows closely is not delayed twice.
+     */
     public void delay(Duration each) {
         faults.delay(each);
     }
@@ -134,8 +140,8 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     /**
-     * Loses the answers to matching requests, which are executed. Later requests on the connection are executed as well, but their
-     * answers are lost, too.
+     * Loses the answers to matching requests, which are executed. Later requests on the connection are executed as
+     * well, but their answers are lost, too.
      */
     public void dropReplies(Predicate<List<String>> request, int times, Loss loss) {
         faults.add(Faults.Kind.DROP_REPLY, request, Duration.ZERO, loss, times);
@@ -157,8 +163,9 @@ public final class FaultProxy implements AutoCloseable {
     }
 
     /**
-     * Holds back matching requests; later requests on the connection wait behind them. They arrive even if the client closes the
-     * connection meanwhile: with a client that repeats what was not answered, the first attempt becomes a late duplicate.
+     * Holds back matching requests; later requests on the connection wait behind them. They arrive even if the client
+     * closes the connection meanwhile: with a client that repeats what was not answered, the first attempt becomes a
+     * late duplicate.
      */
     public void delayRequests(Predicate<List<String>> request, Duration delay, int times) {
         faults.add(Faults.Kind.DELAY_REQUEST, request, delay, Loss.CUT, times);
@@ -258,7 +265,9 @@ public final class FaultProxy implements AutoCloseable {
             }
         }
 
-        /** Returns when nobody can connect any more: as long as accept() is under way, the closed socket still listens. */
+        /**
+         * Returns when nobody can connect any more: as long as accept() is under way, the closed socket still listens.
+         */
         void close() throws IOException {
             listener.close();
             try {

@@ -3,9 +3,9 @@ package dev.interlock.testing;
 import java.time.Duration;
 
 /**
- * What becomes of a connection on which {@link FaultProxy} has lost something. Answers carry no name of their request: after a lost
- * one every later answer would go to the wrong request. So the client gets nothing more on that connection, and sooner or later it is
- * cut.
+ * What becomes of a connection on which {@link FaultProxy} has lost something. Answers carry no name of their request:
+ * after a lost one every later answer would go to the wrong request. So the client gets nothing more on that
+ * connection, and sooner or later it is cut.
  *
  * @param silence how long the connection stays open, silent, before it is cut; zero cuts it at once
  */

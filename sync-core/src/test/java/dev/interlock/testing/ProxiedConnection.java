@@ -2,6 +2,7 @@ package dev.interlock.testing;
 
 import java.io.IOException;
 import java.io.InputStream;
+import java.io.UncheckedIOException;
 import java.net.Socket;
 import java.time.Duration;
 import java.util.Arrays;
@@ -16,14 +17,14 @@ import org.jspecify.annotations.Nullable;
 /**
  * One connection of a client through a {@link FaultProxy}.
  *
- * <p>Four threads serve it: for each direction one reads frames and decides their fate, the other delivers them when they are due.
- * Every request is noted when it is read, before it can reach the server; every reply is matched with the oldest note. Not matched are
- * the frames that no request has asked for: pub/sub messages, which RESP3 marks as pushes and RESP2 does not, and the
- * confirmations of subscriptions beyond those that a request has announced. A connection that turns into a replication link carries
- * no RESP any more and is copied blindly.
+ * <p>Four threads serve it: for each direction one reads frames and decides their fate, the other delivers them when
+ * they are due. Every request is noted when it is read, before it can reach the server; every reply is matched with the
+ * oldest note. Not matched are the frames that no request has asked for: pub/sub messages, which RESP3 marks as pushes
+ * and RESP2 does not, and the confirmations of subscriptions beyond those that a request has announced. A connection
+ * that turns into a replication link carries no RESP any more and is copied blindly.
  *
- * <p>The end of a stream waits behind the frames before it. A request that is held back therefore reaches the server even if its
- * client has long given up.
+ * <p>The end of a stream waits behind the frames before it. A request that is held back therefore reaches the server
+ * even if its client has long given up.
  */
 final class ProxiedConnection {
 
@@ -105,7 +106,7 @@ final class ProxiedConnection {
             try {
                 socket.close();
             } catch (IOException e) {
-                throw new java.io.UncheckedIOException(e);
+                throw new UncheckedIOException(e);
             }
         }
         threads.forEach(Thread::interrupt);
