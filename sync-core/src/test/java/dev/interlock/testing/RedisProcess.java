@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -16,9 +17,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * A Redis server of our own that cannot outlive this JVM.
  *
- * <p>Its parent is a shell that reads from this JVM. When this JVM ends, in whatever way, the shell reads end of file, kills the
- * server and deletes its folder. Told to {@code keep}, it only kills. It never waits for the server before it has killed it, so a
- * server that died by itself stays a zombie until then and the shell cannot hit a stranger that got the same process id.
+ * <p>Its parent is a shell that reads from this JVM. When this JVM ends, in whatever way, the shell reads end of file,
+ * kills the server and deletes its folder. Told to {@code keep}, it only kills. It never waits for the server before it
+ * has killed it, so a server that died by itself stays a zombie until then and the shell cannot hit a stranger that got
+ * the same process id.
  */
 final class RedisProcess {
 
@@ -213,7 +215,7 @@ final class RedisProcess {
             return;
         }
         try (var all = Files.walk(folder)) {
-            for (Path path : all.sorted(java.util.Comparator.reverseOrder()).toList()) {
+            for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
                 Files.deleteIfExists(path);
             }
         } catch (IOException e) {

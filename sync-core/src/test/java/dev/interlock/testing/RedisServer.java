@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>A launched server listens on loopback only, keeps its files in a temporary folder, and ends with this JVM together with that
- * folder, even if this JVM is killed.
+ * <p>A launched server listens on loopback only, keeps its files in a temporary folder, and ends with this JVM together
+ * with that folder, even if this JVM is killed.
  */
 public final class RedisServer implements AutoCloseable {
 
@@ -44,8 +44,9 @@ public final class RedisServer implements AutoCloseable {
     }
 
     /**
-     * The server of this JVM, the same at every call: that of the environment variable {@code REDIS_URL}, or else one in a container
-     * if a Docker daemon answers, or else an embedded one. Closing it does nothing.
+     * The server of this JVM, the same at every call: that of the environment variable {@code REDIS_URL}, or else one
+     * in a container if a Docker daemon answers, or else an embedded one. Child JVMs that shall share it are told its
+     * {@link #url()}. Closing it does nothing.
      */
     public static synchronized RedisServer provided() {
         if (provided == null) {
@@ -166,8 +167,8 @@ public final class RedisServer implements AutoCloseable {
     }
 
     /**
-     * How often a command ran since the start of the server or {@code CONFIG RESETSTAT}. Commands that a script calls count, and so
-     * do this method's own {@code info}s.
+     * How often a command ran since the start of the server or {@code CONFIG RESETSTAT}. Commands that a script calls
+     * count, and so do this method's own {@code info}s.
      *
      * @param command such as {@code evalsha} or {@code client|kill}
      */
