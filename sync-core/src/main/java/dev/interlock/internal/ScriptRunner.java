@@ -34,7 +34,7 @@ import org.redisson.client.codec.StringCodec;
  * Runs scripts through Redisson, each once: whoever asks repeats what got no answer, since only he knows whether he still
  * wants it. Where there are replicas, {@link #runDurably} waits for the acknowledgement of one of them.
  */
-final class ScriptRunner {
+public final class ScriptRunner {
     private static final int BATCH = 256;
     private static final Duration REPLICATION_TIMEOUT = Duration.ofSeconds(1);
     private static final long REPLICAS_RECHECK_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -62,18 +62,22 @@ final class ScriptRunner {
     }
 
     /** Whether what Redis has answered or published may be lost by a failover. */
-    boolean isReplicated() {
+    public boolean isReplicated() {
         return replicated;
     }
 
     /** Runs a script. */
-    CompletableFuture<List<Object>> run(Call call) {
+    public CompletableFuture<List<Object>> run(Call call) {
         long sent = ticker.getAsLong();
-        return observed(sent, eval(scripts, call).toCompletableFuture());
+        try {
+            return observed(sent, eval(scripts, call).toCompletableFuture());
+        } catch (RedisException e) {
+            return CompletableFuture.failedFuture(e);
+        }
     }
 
     /** Runs a script and, where there are replicas, waits until one of them has it. */
-    CompletableFuture<List<Object>> runDurably(Call call) {
+    public CompletableFuture<List<Object>> runDurably(Call call) {
         if (!replicated || ticker.getAsLong() - withoutReplicasUntilNanos < 0) {
             return run(call);
         }
@@ -162,7 +166,7 @@ final class ScriptRunner {
     }
 
     /** Returns whether the same command may succeed if it is repeated a moment later. */
-    static boolean isTransient(Throwable failure) {
+    public static boolean isTransient(Throwable failure) {
         Throwable cause = cause(failure);
         return cause instanceof RedisTimeoutException
                 || cause instanceof RedisConnectionException
@@ -175,7 +179,7 @@ final class ScriptRunner {
     }
 
     /** Returns what a future failed with, without the wrapping. */
-    static Throwable cause(Throwable failure) {
+    public static Throwable cause(Throwable failure) {
         Throwable cause = failure.getCause();
         return failure instanceof CompletionException && cause != null ? cause : failure;
     }

@@ -1,7 +1,10 @@
-package dev.interlock.internal;
+package dev.interlock.internal.lock;
 
 import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.Mailbox.Message;
+import dev.interlock.internal.ScriptRunner;
+import dev.interlock.internal.Session;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -21,7 +24,7 @@ import org.slf4j.LoggerFactory;
  * <p>Every request has an owner id of its own, negative and so disjoint from the thread ids that Redisson's own callers are
  * known by. So a request whose reply was lost can't count as a re-entry of the next one.
  */
-final class RedissonLock extends AbstractRemoteLock {
+public final class RedissonLock extends AbstractRemoteLock {
     private static final Logger log = LoggerFactory.getLogger(RedissonLock.class);
 
     /** Shared by all sessions, since several may use one client. */
@@ -33,7 +36,8 @@ final class RedissonLock extends AbstractRemoteLock {
     private final RLock lock;
     private volatile @Nullable Turn turn;
 
-    RedissonLock(Session session, RLock lock, LocalHalf local) {
+    /** Creates the remote half over this lock object. */
+    public RedissonLock(Session session, RLock lock, LocalHalf local) {
         super(session, nameOf(lock), local);
         this.lock = lock;
     }
@@ -224,7 +228,9 @@ final class RedissonLock extends AbstractRemoteLock {
         if (known != null) {
             return known;
         }
-        reportLoss(news);
+        if (local.isHeld()) {
+            reportLoss(news);
+        }
         return news;
     }
 
@@ -299,6 +305,11 @@ final class RedissonLock extends AbstractRemoteLock {
     @Override
     public void pulse() {
         // Redisson waits by its own messages, with the remaining TTL as its bound.
+    }
+
+    @Override
+    public void receive(Message message) {
+        throw new IllegalStateException("no script of ours runs for '" + name + "', yet there is " + message);
     }
 
     @Override
