@@ -21,10 +21,10 @@ import org.redisson.api.RScriptAsync;
 import org.redisson.api.RedissonClient;
 import org.redisson.api.options.OptionalOptions;
 import org.redisson.client.RedisConnectionException;
-import org.redisson.client.RedisException;
 import org.redisson.client.RedisNoScriptException;
 import org.redisson.client.RedisNodeNotFoundException;
 import org.redisson.client.RedisReadonlyException;
+import org.redisson.client.RedisReconnectedException;
 import org.redisson.client.RedisRedirectException;
 import org.redisson.client.RedisRetryException;
 import org.redisson.client.RedisTimeoutException;
@@ -71,7 +71,8 @@ public final class ScriptRunner {
         long sent = ticker.getAsLong();
         try {
             return observed(sent, eval(scripts, call).toCompletableFuture());
-        } catch (RedisException e) {
+        } catch (RuntimeException e) {
+            // A client that is shut down throws instead of returning a future.
             return CompletableFuture.failedFuture(e);
         }
     }
@@ -175,7 +176,7 @@ public final class ScriptRunner {
                 || cause instanceof RedisNodeNotFoundException
                 || cause instanceof RedisReadonlyException
                 || cause instanceof RedisRedirectException
-                || !(cause instanceof RedisException);
+                || cause instanceof RedisReconnectedException;
     }
 
     /** Returns what a future failed with, without the wrapping. */

@@ -37,6 +37,9 @@ final class Claim {
     /** Between two attempts of a command that got no answer. */
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
+    /** A lease so short may be over before the lease keeper comes by. */
+    private static final long SHORT_MILLIS = 3_000;
+
     /** What a claim tells the lock it belongs to. */
     interface Owner {
         /** A waiting thread may find what it waits for. */
@@ -376,6 +379,9 @@ final class Claim {
         ticket = null;
         tenure = granted;
         watch(false);
+        if (!request.renewed && request.leaseMillis < SHORT_MILLIS) {
+            session.schedule(() -> expire(granted), TimeUnit.NANOSECONDS.toMillis(validUntilNanos - now) + 1);
+        }
         return granted;
     }
 
@@ -407,7 +413,7 @@ final class Claim {
         }
         // Between two beats would be too late to tell of a loss that can be foreseen.
         long leftMillis = TimeUnit.NANOSECONDS.toMillis(current.validUntilNanos - now);
-        if (leftMillis < 1_000) {
+        if (leftMillis < SHORT_MILLIS) {
             session.schedule(() -> expire(current), Math.max(0, leftMillis + 1));
         }
         mutex.lock();

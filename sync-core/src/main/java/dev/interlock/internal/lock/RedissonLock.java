@@ -13,6 +13,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.redisson.RedissonMultiLock;
 import org.redisson.api.RFencedLock;
+import org.redisson.api.RFuture;
 import org.redisson.api.RLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -91,8 +92,10 @@ public final class RedissonLock extends AbstractRemoteLock {
             while (true) {
                 Turn next = new Turn(leaseMillis);
                 long sent = session.now();
+                RFuture<?> request = ask(next, forever ? waitNanos : Math.max(0, waitNanos - (sent - begun)));
+                // RLock's futures have no result where they wait for ever.
                 CompletableFuture<Boolean> asked =
-                        ask(next, forever ? waitNanos : Math.max(0, waitNanos - (sent - begun)));
+                        request.toCompletableFuture().thenApply(result -> !Boolean.FALSE.equals(result));
                 asked.whenComplete((acquired, failure) -> wake());
                 try {
                     while (!asked.isDone()) {
@@ -114,7 +117,7 @@ public final class RedissonLock extends AbstractRemoteLock {
                     }
                 } finally {
                     if (turn != next) {
-                        withdraw(next, asked);
+                        withdraw(next, request);
                     }
                 }
                 Throwable failure = ScriptRunner.cause(
@@ -139,16 +142,13 @@ public final class RedissonLock extends AbstractRemoteLock {
         }
     }
 
-    private CompletableFuture<Boolean> ask(Turn next, long waitNanos) {
+    private RFuture<?> ask(Turn next, long waitNanos) {
         long lease = next.leaseMillis == RENEWED ? -1 : next.leaseMillis;
         if (waitNanos == Long.MAX_VALUE) {
-            return lock.lockAsync(lease, TimeUnit.MILLISECONDS, next.owner)
-                    .toCompletableFuture()
-                    .thenApply(done -> true);
+            return lock.lockAsync(lease, TimeUnit.MILLISECONDS, next.owner);
         }
         long waitMillis = TimeUnit.NANOSECONDS.toMillis(waitNanos + 999_999);
-        return lock.tryLockAsync(waitMillis, lease, TimeUnit.MILLISECONDS, next.owner)
-                .toCompletableFuture();
+        return lock.tryLockAsync(waitMillis, lease, TimeUnit.MILLISECONDS, next.owner);
     }
 
     private boolean own(Turn next, long start) {
@@ -162,10 +162,8 @@ public final class RedissonLock extends AbstractRemoteLock {
     }
 
     // Whoever no longer wants what he asked for must give it back, whenever it comes.
-    private void withdraw(Turn unwanted, CompletableFuture<Boolean> asked) {
-        if (!asked.isDone()) {
-            asked.cancel(true);
-        }
+    private void withdraw(Turn unwanted, RFuture<?> request) {
+        request.cancel(true);
         lock.unlockAsync(unwanted.owner).whenComplete((done, failure) -> {
             if (failure == null) {
                 log.debug("A late acquisition of '{}' was given back", name);
