@@ -184,8 +184,8 @@ final class Contender {
         assertThat(server.command(command))
                 .isInstanceOfSatisfying(
                         List.class,
-                        reply -> reply.forEach(element -> assertThat(element)
-                                .isInstanceOfSatisfying(Long.class, numbers::add)));
+                        reply -> reply.forEach(
+                                element -> assertThat(element).isInstanceOfSatisfying(Long.class, numbers::add)));
         return numbers;
     }
 
