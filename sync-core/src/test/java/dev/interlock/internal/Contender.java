@@ -2,7 +2,6 @@ package dev.interlock.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.internal.LockScripts.Status;
 import dev.interlock.testing.RedisServer;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
@@ -31,6 +30,14 @@ final class Contender {
     Contender(RedisServer server, LockKeys keys) {
         this.server = server;
         this.keys = keys;
+    }
+
+    /** How a request stands, in the numbers of the reply. */
+    enum Status {
+        OVER,
+        GRANTED,
+        QUEUED,
+        BUSY
     }
 
     /** A request to own the lock, not yet sent. */

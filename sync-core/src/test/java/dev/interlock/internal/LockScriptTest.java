@@ -18,14 +18,14 @@ import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
 /** What the tests of the lock's scripts share: a server, a lock of its own for each test, and a look at what is left. */
-abstract class LockScriptTest {
-    static final Duration PATIENCE = Duration.ofSeconds(20);
+public abstract class LockScriptTest {
+    protected static final Duration PATIENCE = Duration.ofSeconds(20);
 
-    static RedisServer server;
-    static RedissonClient redisson;
+    protected static RedisServer server;
+    protected static RedissonClient redisson;
     static Eavesdropper eavesdropper;
 
-    LockKeys keys = LockKeys.of("");
+    protected LockKeys keys = LockKeys.of("");
     private final List<Contender> contenders = new ArrayList<>();
 
     @BeforeAll
@@ -53,7 +53,7 @@ abstract class LockScriptTest {
     }
 
     /** Chooses another name than a random one. */
-    final void use(String name) {
+    protected final void use(String name) {
         keys = LockKeys.of(name);
     }
 
@@ -84,18 +84,18 @@ abstract class LockScriptTest {
         return ttls;
     }
 
-    static Object redis(String... command) {
+    protected static Object redis(String... command) {
         Object reply = server.command(command);
         assertThat(reply).isNotNull();
         return reply;
     }
 
-    static long number(String... command) {
+    protected static long number(String... command) {
         Object reply = redis(command);
         return reply instanceof Long number ? number : Long.parseLong(reply.toString());
     }
 
-    static long ttl(String key) {
+    protected static long ttl(String key) {
         return number("PTTL", key);
     }
 

@@ -13,32 +13,32 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Sees every command that a server executes, those inside scripts included. For ASCII arguments only. */
-final class RedisMonitor implements AutoCloseable {
+public final class RedisMonitor implements AutoCloseable {
     private static final Pattern LINE = Pattern.compile("\\+[\\d.]+ \\[\\d+ (\\S+)\\] (.*)");
-    private static final Pattern ARGUMENT = Pattern.compile("\"((?:\\\\.|[^\"\\\\])*)\"");
+    private static final Pattern ARGUMENT = Pattern.compile("\"((?:[^\"\\\\]++|\\\\.)*+)\"");
 
     private final RedisServer server;
     private final Socket socket;
     private final BufferedReader lines;
 
     /** What a client has sent, with what its script did if it was one. */
-    record Command(List<String> words, List<List<String>> inside) {
+    public record Command(List<String> words, List<List<String>> inside) {
         /** For EVAL and EVALSHA. */
-        List<String> keys() {
+        public List<String> keys() {
             return words.subList(3, 3 + Integer.parseInt(words.get(2)));
         }
 
         /** For EVAL and EVALSHA. */
-        List<String> arguments() {
+        public List<String> arguments() {
             return words.subList(3 + Integer.parseInt(words.get(2)), words.size());
         }
 
-        boolean isScript() {
+        public boolean isScript() {
             return words.get(0).equalsIgnoreCase("eval") || words.get(0).equalsIgnoreCase("evalsha");
         }
     }
 
-    RedisMonitor(RedisServer server) throws IOException {
+    public RedisMonitor(RedisServer server) throws IOException {
         this.server = server;
         this.socket = new Socket(server.host(), server.port());
         this.socket.setSoTimeout(20_000);
@@ -50,7 +50,7 @@ final class RedisMonitor implements AutoCloseable {
     }
 
     /** What was executed since the last call, in order. */
-    List<Command> commands() throws IOException {
+    public List<Command> commands() throws IOException {
         String end = UUID.randomUUID().toString();
         server.command("ECHO", end);
         List<Command> commands = new ArrayList<>();

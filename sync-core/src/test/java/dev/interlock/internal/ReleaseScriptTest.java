@@ -155,8 +155,8 @@ class ReleaseScriptTest extends LockScriptTest {
         a.release(5);
         a.release(2);
         a.release(4);
-        assertThat(a.acquire(5).status()).isEqualTo(LockScripts.Status.OVER);
-        assertThat(a.acquire(3).status()).isEqualTo(LockScripts.Status.OVER);
+        assertThat(a.acquire(5).status()).isEqualTo(Contender.Status.OVER);
+        assertThat(a.acquire(3).status()).isEqualTo(Contender.Status.OVER);
         assertThat(ttl(a.mark())).isGreaterThan(LEASE);
     }
 

@@ -106,6 +106,23 @@ class ScriptHeaderTest {
         assertThat(script.text()).doesNotContain("@include");
     }
 
+    /** The order on which the callers rely, who pass keys and arguments by position. */
+    @Test
+    void orderIsTheOneThatCallersPass() {
+        assertThat(source("lock/acquire").keys().keySet())
+                .containsExactly("lock", "queue", "waiters", "token", "turns", "mark");
+        assertThat(source("lock/acquire").arguments())
+                .containsExactly("session", "sequence", "lease", "enqueue", "from", "floor");
+        assertThat(source("lock/release").keys().keySet())
+                .containsExactly("lock", "queue", "waiters", "token", "turns", "mark");
+        assertThat(source("lock/release").arguments())
+                .containsExactly("session", "sequence", "lease", "floor", "channel", "publish");
+        assertThat(source("lock/renew").keys().keySet()).containsExactly("lock", "queue", "mark");
+        assertThat(source("lock/renew").arguments()).containsExactly("owner", "lease", "channel", "publish");
+        assertThat(source("lock/inspect").keys().keySet()).containsExactly("lock");
+        assertThat(source("lock/inspect").arguments()).isEmpty();
+    }
+
     /** No resource is left out: there are scripts and includes, and each include is included by some script. */
     @Test
     void everyIncludeIsIncluded() {
