@@ -320,6 +320,20 @@ class AcquireScriptTest extends LockScriptTest {
     }
 
     @Test
+    void continuedGrantOfAQueuedRequestLeavesNoQueue() {
+        Contender a = contender();
+        Contender b = contender();
+        b.own(1);
+        a.queue(1);
+        assertThat(a.request(2).continuing(1).send().status()).isEqualTo(Status.QUEUED);
+        b.release(1);
+        assertThat(owners()).containsExactly(a.owner(1));
+        assertThat(a.request(2).continuing(1).send().status()).isEqualTo(Status.GRANTED);
+        assertThat(owners()).containsExactly(a.owner(2));
+        assertThat(ttls()).doesNotContainKeys(keys.queue(), keys.waiters());
+    }
+
+    @Test
     void requestContinuesNoTenureButTheOneItNames() {
         Contender a = contender();
         Contender b = contender();

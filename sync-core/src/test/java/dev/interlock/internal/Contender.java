@@ -17,6 +17,7 @@ final class Contender {
     static final long TENURE = 1;
     static final long TICKET = 2;
 
+    private static final List<Status> STATUSES = List.of(Status.values());
     private static final String ACQUIRE = Script.load("lock/acquire").text();
     private static final String RELEASE = Script.load("lock/release").text();
     private static final String RENEW = Script.load("lock/renew").text();
@@ -77,7 +78,7 @@ final class Contender {
         private static Answer of(List<Long> reply) {
             assertThat(reply).hasSize(5);
             return new Answer(
-                    Status.values()[Math.toIntExact(reply.get(0))],
+                    STATUSES.get(Math.toIntExact(reply.get(0))),
                     reply.get(1),
                     reply.get(2),
                     reply.get(3),
@@ -187,12 +188,13 @@ final class Contender {
                         Stream.of("EVAL", script, Integer.toString(on.size())), on.stream(), Stream.of(arguments))
                 .flatMap(part -> part)
                 .toArray(String[]::new);
+        if (!(server.command(command) instanceof List<?> reply)) {
+            throw new IllegalStateException("not a list");
+        }
         List<Long> numbers = new ArrayList<>();
-        assertThat(server.command(command))
-                .isInstanceOfSatisfying(
-                        List.class,
-                        reply -> reply.forEach(
-                                element -> assertThat(element).isInstanceOfSatisfying(Long.class, numbers::add)));
+        for (Object element : reply) {
+            assertThat(element).as("%s", reply).isInstanceOfSatisfying(Long.class, numbers::add);
+        }
         return numbers;
     }
 

@@ -58,7 +58,7 @@ final class LockModel {
             return Status.GRANTED;
         }
         boolean isPast = owner != null && owner.isSuccessorOf(caller);
-        if (isPast || !isNew && !queue.contains(caller)) {
+        if (isPast || (!isNew && !queue.contains(caller))) {
             return Status.OVER;
         }
         if (isNew) {
@@ -88,7 +88,8 @@ final class LockModel {
     long release(Party caller) {
         boolean owned = caller.equals(owner);
         Mark mark = mark(caller.by);
-        boolean before = mark.sequence > caller.sequence || mark.sequence == caller.sequence && mark.released && !owned;
+        boolean before =
+                mark.sequence > caller.sequence || (mark.sequence == caller.sequence && mark.released && !owned);
         if (!before) {
             marks.put(caller.by, new Mark(caller.sequence, owned));
         }

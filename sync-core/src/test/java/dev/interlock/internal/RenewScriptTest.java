@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import dev.interlock.internal.Contender.Renewed;
 import dev.interlock.testing.RedisServer;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.RLock;
 import org.redisson.api.RTopic;
@@ -92,10 +93,13 @@ class RenewScriptTest extends LockScriptTest {
         a.own(1);
         expire();
         RLock lock = redisson.getLock(keys.lock());
-        lock.lock(9, java.util.concurrent.TimeUnit.SECONDS);
-        assertThat(a.renew(1)).isEqualTo(REFUSED);
-        assertThat(ttl(keys.lock())).isLessThanOrEqualTo(9_000);
-        lock.unlock();
+        lock.lock(9, TimeUnit.SECONDS);
+        try {
+            assertThat(a.renew(1)).isEqualTo(REFUSED);
+            assertThat(ttl(keys.lock())).isLessThanOrEqualTo(9_000);
+        } finally {
+            lock.unlock();
+        }
     }
 
     @Test
@@ -110,8 +114,11 @@ class RenewScriptTest extends LockScriptTest {
         assertThat(b.inspect()).isFalse();
         RLock lock = redisson.getLock(keys.lock());
         lock.lock();
-        assertThat(b.inspect()).isTrue();
-        lock.unlock();
+        try {
+            assertThat(b.inspect()).isTrue();
+        } finally {
+            lock.unlock();
+        }
         assertThat(b.inspect()).isFalse();
     }
 

@@ -8,6 +8,7 @@ import dev.interlock.SyncListener;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 
@@ -15,16 +16,23 @@ import org.junit.jupiter.api.Test;
 class ScriptRunnerTest extends LockScriptTest {
     private static final Script RENEW = Script.load("lock/renew");
 
-    private final ScriptRunner runner = runner();
+    private final AtomicInteger outages = new AtomicInteger();
+    private final ScriptRunner runner = runner(outages);
 
-    private static ScriptRunner runner() {
+    private static ScriptRunner runner(AtomicInteger outages) {
+        SyncListener listener = new SyncListener() {
+            @Override
+            public void redisUnreachable(Throwable cause) {
+                outages.incrementAndGet();
+            }
+        };
         Settings settings = new Settings(
                 Contender.LEASE,
                 TimeUnit.MILLISECONDS.toNanos(10),
                 TimeUnit.SECONDS.toNanos(30),
                 5_000,
                 "",
-                SyncListener.NONE,
+                listener,
                 System::nanoTime);
         return new ScriptRunner(redisson, settings, new Outage(settings.ticker(), settings.listener(), Runnable::run));
     }
@@ -74,6 +82,21 @@ class ScriptRunnerTest extends LockScriptTest {
         await().atMost(PATIENCE)
                 .ignoreExceptions()
                 .until(() -> runner.runAll(List.of(renewal, renewal)).stream().allMatch(ScriptRunnerTest::owned));
+    }
+
+    /** A server that answers that it doesn't know a script does answer. */
+    @Test
+    void forgottenScriptsAreNoOutage() {
+        Contender a = contender();
+        a.own(1);
+        Script.Call renewal = renewal(keys.lock(), a, 1);
+        await().atMost(PATIENCE)
+                .ignoreExceptions()
+                .until(() -> runner.runAll(List.of(renewal, renewal)).stream().allMatch(ScriptRunnerTest::owned));
+        redis("SCRIPT", "FLUSH");
+        List<CompletableFuture<List<Object>>> replies = runner.runAll(List.of(renewal, renewal));
+        await().atMost(PATIENCE).until(() -> replies.stream().allMatch(CompletableFuture::isDone));
+        assertThat(outages).hasValue(0);
     }
 
     /** More renewals than fit into one batch are all answered, each with its own answer. */

@@ -175,13 +175,16 @@ class LockScriptsTest extends LockScriptTest {
     void standingBehindAPlainClientIsRead() {
         RLock lock = redisson.getLock(keys.lock());
         lock.lock();
-        Standing busy = answer(scripts.acquire(ticket(1, false, 0), 1));
-        assertThat(busy.status()).isEqualTo(Status.BUSY);
-        assertThat(busy.foreign()).isTrue();
-        Standing queued = answer(scripts.acquire(ticket(2, true, 0), 1));
-        assertThat(queued.status()).isEqualTo(Status.QUEUED);
-        assertThat(queued.foreign()).isTrue();
-        answer(scripts.release(2, LEASE, 1));
-        lock.unlock();
+        try {
+            Standing busy = answer(scripts.acquire(ticket(1, false, 0), 1));
+            assertThat(busy.status()).isEqualTo(Status.BUSY);
+            assertThat(busy.foreign()).isTrue();
+            Standing queued = answer(scripts.acquire(ticket(2, true, 0), 1));
+            assertThat(queued.status()).isEqualTo(Status.QUEUED);
+            assertThat(queued.foreign()).isTrue();
+            answer(scripts.release(2, LEASE, 1));
+        } finally {
+            lock.unlock();
+        }
     }
 }
