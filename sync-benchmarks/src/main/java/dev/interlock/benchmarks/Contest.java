@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -62,15 +63,15 @@ final class Contest {
     private void round(Pace pace, int index, String title) {
         var order = new ArrayList<>(scenario.contestants());
         Collections.rotate(order, index);
-        var display = new StringBuilder(String.format("%-20s %-14s", scenario.name(), title));
+        var played = new TreeMap<String, Double>();
         for (String contestant : order) {
-            double perSecond = turn(contestant, pace);
+            played.put(contestant, turn(contestant, pace));
+        }
+        var display = new StringBuilder(String.format(Locale.ROOT, "%-20s %-14s", scenario.name(), title));
+        played.forEach((contestant, perSecond) -> {
             rates(contestant).add(perSecond);
-        }
-        for (String contestant : scenario.contestants()) {
-            List<Double> played = rates(contestant);
-            display.append(String.format(Locale.ROOT, "  %s %,.0f/s", contestant, played.get(played.size() - 1)));
-        }
+            display.append(String.format(Locale.ROOT, "  %s %,.0f/s", contestant, perSecond));
+        });
         progress.accept(display.toString());
     }
 

@@ -49,7 +49,8 @@ final class Ensemble implements Site {
     @Override
     public Tally play(Round round) {
         fleet.send(round.line());
-        return Tally.sum(replies("tally").stream().map(Tally::parse).toList());
+        var patience = PATIENCE.plusNanos(round.endNanos() - round.startNanos());
+        return Tally.sum(replies("tally", patience).stream().map(Tally::parse).toList());
     }
 
     @Override
@@ -66,8 +67,12 @@ final class Ensemble implements Site {
     }
 
     private List<String> replies(String word) {
+        return replies(word, PATIENCE);
+    }
+
+    private List<String> replies(String word, Duration patience) {
         try {
-            return fleet.awaitAll(word, PATIENCE);
+            return fleet.awaitAll(word, patience);
         } catch (AssertionError e) {
             throw new IllegalStateException("A child JVM failed", e);
         }

@@ -1,8 +1,11 @@
 package dev.interlock.benchmarks;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.interlock.benchmarks.Scenario.Pace;
 import dev.interlock.testing.RedisServer;
 import java.io.PrintWriter;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -49,12 +52,14 @@ public final class Scoreboard implements Callable<Integer> {
 
     @Override
     public Integer call() {
-        CommandLine console = java.util.Objects.requireNonNull(spec).commandLine();
+        CommandLine console = requireNonNull(spec).commandLine();
+        check(console);
         List<Scenario> scenarios = scenarios(console);
         PrintWriter err = console.getErr();
         RedisServer server = RedisServer.provided();
         Environment environment = Environment.of(server);
-        err.printf("%s, version %s%n", server, environment.redis());
+        String origin = System.getenv("REDIS_URL") == null ? "started for this run" : "that of REDIS_URL";
+        err.printf("%s, version %s, %s%n", server, environment.redis(), origin);
         var scores = new ArrayList<Score>();
         for (Scenario scenario : scenarios) {
             try (Site site = site(scenario, server.url())) {
@@ -69,6 +74,20 @@ public final class Scoreboard implements Callable<Integer> {
             Results.write(json, environment, scores);
         }
         return CommandLine.ExitCode.OK;
+    }
+
+    // A run takes minutes; better to hear of a slip now.
+    private void check(CommandLine console) {
+        if (rounds != null && rounds < 1) {
+            throw new ParameterException(console, "--rounds must be at least 1, but is " + rounds);
+        }
+        if (millis != null && millis < 1) {
+            throw new ParameterException(console, "--millis must be at least 1, but is " + millis);
+        }
+        if (json != null
+                && !Files.isDirectory(requireNonNull(json.toAbsolutePath().getParent()))) {
+            throw new ParameterException(console, "--json " + json + " isn't in an existing folder");
+        }
     }
 
     private List<Scenario> scenarios(CommandLine console) {
