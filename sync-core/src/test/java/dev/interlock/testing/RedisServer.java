@@ -37,8 +37,8 @@ public final class RedisServer implements AutoCloseable {
     private final @Nullable RedisProcess process;
     private final boolean closeable;
 
-    private RedisServer(String url, @Nullable RedisProcess process, boolean closeable) {
-        this.url = URI.create(url);
+    private RedisServer(URI url, @Nullable RedisProcess process, boolean closeable) {
+        this.url = url;
         this.process = process;
         this.closeable = closeable;
     }
@@ -58,9 +58,11 @@ public final class RedisServer implements AutoCloseable {
     private static RedisServer provide() {
         String external = System.getenv("REDIS_URL");
         if (external != null && !external.isBlank()) {
-            return new RedisServer(external.strip(), null, false);
+            return new RedisServer(URI.create(external.strip()), null, false);
         }
-        return container().map(url -> new RedisServer(url, null, false)).orElseGet(() -> embedded(List.of(), false));
+        return container()
+                .map(url -> new RedisServer(URI.create(url), null, false))
+                .orElseGet(() -> embedded(List.of(), false));
     }
 
     private static Optional<String> container() {
@@ -83,7 +85,7 @@ public final class RedisServer implements AutoCloseable {
 
     private static RedisServer embedded(List<String> extraArguments, boolean closeable) {
         var process = RedisProcess.launch(extraArguments);
-        return new RedisServer("redis://" + Loopback.HOST + ":" + process.port(), process, closeable);
+        return new RedisServer(process.url(), process, closeable);
     }
 
     /** Where a client connects to, such as {@code redis://127.0.0.1:7000}. */
