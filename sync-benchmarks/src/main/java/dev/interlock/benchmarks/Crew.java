@@ -95,7 +95,6 @@ final class Crew implements Site {
     private static final class Shift {
 
         private final long startNanos;
-        private long endNanos;
         private volatile boolean over;
 
         Shift(long startNanos) {
@@ -103,20 +102,20 @@ final class Crew implements Site {
         }
 
         void end() {
-            endNanos = Monotonic.nanos();
             over = true;
         }
 
+        // Counts the last operation in full and the time until it ended, so that a round shorter than one stall of the
+        // machine
+        // still has a rate.
         Tally toil(Work work, Ledger ledger) {
             parkUntil(startNanos);
             long operations = 0;
-            while (!over) {
+            do {
                 work.once(ledger);
-                if (!over) {
-                    operations++;
-                }
-            }
-            return new Tally(operations * 1e9 / (endNanos - startNanos), ledger.booked());
+                operations++;
+            } while (!over);
+            return new Tally(operations * 1e9 / (Monotonic.nanos() - startNanos), ledger.booked());
         }
     }
 

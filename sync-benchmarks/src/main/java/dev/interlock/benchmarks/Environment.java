@@ -2,6 +2,7 @@ package dev.interlock.benchmarks;
 
 import dev.interlock.testing.RedisServer;
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.net.URISyntaxException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
@@ -18,8 +19,9 @@ import org.jspecify.annotations.Nullable;
  * @param redis version of the server
  * @param os its name and architecture
  * @param cores as the JVM sees them
+ * @param load the average of the last minute before the run, negative if unknown; more than a little disturbs
  */
-record Environment(String date, @Nullable String commit, String jdk, String redis, String os, int cores) {
+record Environment(String date, @Nullable String commit, String jdk, String redis, String os, int cores, double load) {
 
     static Environment of(RedisServer server) {
         return new Environment(
@@ -28,7 +30,8 @@ record Environment(String date, @Nullable String commit, String jdk, String redi
                 System.getProperty("java.vm.name") + " " + Runtime.version(),
                 redisVersion(server),
                 System.getProperty("os.name") + " " + System.getProperty("os.arch"),
-                Runtime.getRuntime().availableProcessors());
+                Runtime.getRuntime().availableProcessors(),
+                ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage());
     }
 
     private static String redisVersion(RedisServer server) {

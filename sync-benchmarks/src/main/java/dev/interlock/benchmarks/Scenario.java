@@ -17,8 +17,8 @@ import java.util.stream.Stream;
  */
 record Scenario(String name, int jvms, int threads, String ours, List<String> peers, Pace quick, Pace full) {
 
-    private static final Pace FINE = new Pace(Duration.ofMillis(200), 10, 18);
-    private static final Pace COARSE = new Pace(Duration.ofMillis(600), 3, 7);
+    private static final Pace FINE = new Pace(Duration.ofMillis(100), 24, 36);
+    private static final Pace COARSE = new Pace(Duration.ofMillis(500), 2, 7);
 
     static final List<Scenario> ALL = List.of(
             new Scenario("uncontended-1t", 1, 1, "Interlock", List.of("RLock"), FINE, FINE.times(3)),

@@ -59,7 +59,7 @@ public final class Scoreboard implements Callable<Integer> {
         RedisServer server = RedisServer.provided();
         Environment environment = Environment.of(server);
         String origin = System.getenv("REDIS_URL") == null ? "started for this run" : "that of REDIS_URL";
-        err.printf("%s, version %s, %s%n", server, environment.redis(), origin);
+        err.printf("%s, version %s, %s; load %.1f%n", server, environment.redis(), origin, environment.load());
         var scores = new ArrayList<Score>();
         for (Scenario scenario : scenarios) {
             try (Site site = site(scenario, server.url())) {

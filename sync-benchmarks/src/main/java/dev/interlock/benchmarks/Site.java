@@ -40,8 +40,8 @@ interface Site extends AutoCloseable {
     /**
      * What came of a round.
      *
-     * @param perSecond operations that ended in the round, per second
-     * @param booked sections that were booked, those that ended after the round included
+     * @param perSecond operations per second; each thread ends its last one after the round
+     * @param booked sections that were booked
      */
     record Tally(double perSecond, long booked) {
 
