@@ -45,7 +45,7 @@ final class InterlockAct {
                 "%s is inside, has read %d and written nothing: kill -9, exit code %d",
                 held.buyer(), held.stock(), exitCode);
         screen.note("  Redis keeps the lock for its session another %s ms", sale.ask("PTTL", Shop.LOCK));
-        awaitOthers(victim);
+        awaitSoldByOthers(victim, 1);
         screen.note("  %,d ms after the kill the others go on selling", millisSince(beganNanos));
         return inside && exitCode == ShopJvm.KILLED ? 1 : 0;
     }
@@ -88,9 +88,9 @@ final class InterlockAct {
         return sale.ask("HKEYS", Shop.LOCK).startsWith("[" + shop.session() + ":");
     }
 
-    private void awaitOthers(ShopJvm shop) throws InterruptedException {
+    private void awaitSoldByOthers(ShopJvm shop, int units) throws InterruptedException {
         int before = sale.soldOutside(shop);
-        sale.await("the others go on selling", PATIENCE, () -> sale.soldOutside(shop) > before);
+        sale.await("the others go on selling", PATIENCE, () -> sale.soldOutside(shop) >= before + units);
     }
 
     private static long millisSince(long beganNanos) {

@@ -92,7 +92,7 @@ final class NaiveActs {
         second.hold(Breakpoint.SECTION, Stock.UNITS);
         Held robbed = second.awaitHeld(); // got in when the key of the slow one expired
         first.send("go");
-        sale.await("a third buyer gets in", PATIENCE, () -> intruder(robbed).isPresent());
+        sale.await("a third buyer gets in", PATIENCE, () -> third(slow, robbed).isPresent());
         second.send("go");
         first.await("ACCEPTED ");
         second.await("ACCEPTED ");
@@ -100,9 +100,9 @@ final class NaiveActs {
         screen.unwatch();
 
         var theft = events().stream()
-                .filter(event -> event.verb.equals("deletes") && event.buyer.equals(slow.buyer()))
+                .filter(event -> event.buyer.equals(slow.buyer()) && event.verb.equals("deletes"))
                 .findFirst();
-        var third = intruder(robbed);
+        var third = third(slow, robbed);
         long originNanos = entrance(slow).nanos;
         tell(originNanos, entrance(slow), "enters, reads " + slow.stock() + ", and is slow");
         tell(originNanos, entrance(robbed), "enters, since the key has expired: two inside");
@@ -139,13 +139,13 @@ final class NaiveActs {
                 .orElseThrow();
     }
 
-    /** Who entered while the held buyer was inside, if anybody did. */
-    private Optional<Event> intruder(Held held) {
-        long fromNanos = entrance(held).nanos;
+    /** Who entered while the robbed buyer was inside and the slow one no more, if anybody did. */
+    private Optional<Event> third(Held slow, Held robbed) {
+        long fromNanos = entrance(robbed).nanos;
         return events().stream()
                 .filter(event -> event.nanos > fromNanos)
-                .takeWhile(event -> !(event.buyer.equals(held.buyer()) && event.verb.equals("leaves")))
-                .filter(event -> event.verb.equals("enters"))
+                .takeWhile(event -> !(event.buyer.equals(robbed.buyer()) && event.verb.equals("leaves")))
+                .filter(event -> event.verb.equals("enters") && !event.buyer.equals(slow.buyer()))
                 .findFirst();
     }
 

@@ -98,6 +98,9 @@ final class Screen implements AutoCloseable {
     public void close() {
         painter.interrupt();
         synchronized (this) {
+            if (live && progress != null) {
+                System.out.println();
+            }
             progress = null;
         }
     }
