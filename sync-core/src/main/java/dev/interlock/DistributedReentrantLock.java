@@ -2,8 +2,8 @@ package dev.interlock;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.interlock.internal.LocalHalf;
-import dev.interlock.internal.RemoteLock;
+import dev.interlock.internal.lock.LocalHalf;
+import dev.interlock.internal.lock.RemoteLock;
 import java.io.NotSerializableException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;

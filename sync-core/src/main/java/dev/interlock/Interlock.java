@@ -4,6 +4,8 @@ import static java.util.Objects.requireNonNull;
 
 import com.google.common.collect.MapMaker;
 import dev.interlock.internal.Session;
+import dev.interlock.internal.lock.QueueLock;
+import dev.interlock.internal.lock.RedissonLock;
 import java.util.concurrent.ConcurrentMap;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
@@ -39,6 +41,7 @@ public final class Interlock implements AutoCloseable {
 
     Interlock(Session session) {
         this.session = session;
+        session.onUnclaimed(message -> QueueLock.giveBack(session, message));
     }
 
     /**
@@ -87,7 +90,8 @@ public final class Interlock implements AutoCloseable {
         return lock != null
                 ? lock
                 : locks.computeIfAbsent(
-                        name, absent -> new DistributedReentrantLock(false, local -> session.queueLock(absent, local)));
+                        name,
+                        absent -> new DistributedReentrantLock(false, local -> new QueueLock(session, absent, local)));
     }
 
     /**
@@ -104,7 +108,7 @@ public final class Interlock implements AutoCloseable {
         requireNonNull(lock, "lock");
         session.ensureOpen();
         return adapted.computeIfAbsent(
-                lock, absent -> new DistributedReentrantLock(false, local -> session.redissonLock(lock, local)));
+                lock, absent -> new DistributedReentrantLock(false, local -> new RedissonLock(session, lock, local)));
     }
 
     /** Returns the id of this session, as it appears in the owner field of the locks that it owns. */

@@ -1,7 +1,11 @@
 package dev.interlock.internal;
 
+import com.google.common.primitives.ImmutableLongArray;
 import dev.interlock.RedisUnavailableException;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.function.Consumer;
 import org.redisson.api.RTopic;
 import org.redisson.api.RedissonClient;
 import org.redisson.api.listener.StatusListener;
@@ -14,27 +18,43 @@ import org.slf4j.LoggerFactory;
  * The one channel of a session, on which scripts tell it what other sessions' commands did for it. Nothing depends on a
  * message alone: the pulse finds out by itself what a lost one would have said.
  */
-final class Mailbox {
+public final class Mailbox {
     private static final Logger log = LoggerFactory.getLogger(Mailbox.class);
 
-    /** Takes the messages, on threads that must not block. */
-    interface Receiver {
-        void granted(String key, long sequence, long token, long redisMicros, boolean waiters);
-
-        void demanded(String key, long sequence);
-
-        void pollIn(String key, long millis);
-
-        /** The channel is connected, maybe not for the first time: messages may have been missed. */
-        void connected();
+    /**
+     * What a script has published: {@code <kind> <number>… <key>}, where the key comes last since it may contain anything.
+     *
+     * @param kind what it is about: {@code g} a grant, {@code d} a demand, {@code p} a request to ask again later
+     * @param key the key of the lock
+     * @param numbers as the kind has it
+     */
+    public record Message(char kind, String key, ImmutableLongArray numbers) {
+        static Message parse(String text) {
+            char kind = text.charAt(0);
+            int count = kind == 'g' ? 4 : 1;
+            String[] fields = text.split(" ", count + 2);
+            ImmutableLongArray.Builder numbers = ImmutableLongArray.builder(count);
+            for (int i = 1; i <= count; i++) {
+                numbers.add(Long.parseLong(fields[i]));
+            }
+            return new Message(kind, fields[count + 1], numbers.build());
+        }
     }
 
     private final RTopic topic;
-    private final Receiver receiver;
+    private final Consumer<Message> receiver;
+    private final Runnable connected;
 
-    Mailbox(RedissonClient client, String session, Receiver receiver) {
+    /**
+     * Creates a mailbox, not yet open.
+     *
+     * @param receiver takes the messages, on threads that must not block
+     * @param connected runs when the channel has been connected, maybe not for the first time: messages may be missing
+     */
+    Mailbox(RedissonClient client, String session, Consumer<Message> receiver, Runnable connected) {
         this.topic = client.getTopic("interlock:mailbox:" + session, StringCodec.INSTANCE);
         this.receiver = receiver;
+        this.connected = connected;
     }
 
     void open() {
@@ -43,7 +63,7 @@ final class Mailbox {
             topic.addListener(new StatusListener() {
                 @Override
                 public void onSubscribe(String channel) {
-                    receiver.connected();
+                    connected.run();
                 }
 
                 @Override
@@ -54,28 +74,15 @@ final class Mailbox {
         }
     }
 
-    private void receive(String message) {
+    private void receive(String text) {
+        Message message;
         try {
-            String[] grant = message.split(" ", 6);
-            switch (grant[0]) {
-                case "g" ->
-                    receiver.granted(
-                            grant[5], number(grant[1]), number(grant[2]), number(grant[3]), number(grant[4]) > 0);
-                case "d" -> receiver.demanded(tail(message), number(grant[1]));
-                case "p" -> receiver.pollIn(tail(message), number(grant[1]));
-                default -> log.warn("Unknown message in the mailbox: {}", message);
-            }
+            message = Message.parse(text);
         } catch (IndexOutOfBoundsException | NumberFormatException e) {
-            log.warn("Unreadable message in the mailbox: {}", message, e);
+            log.warn("Unreadable message in the mailbox: {}", text, e);
+            return;
         }
-    }
-
-    private static String tail(String message) {
-        return message.split(" ", 3)[2];
-    }
-
-    private static long number(String field) {
-        return Long.parseLong(field);
+        receiver.accept(message);
     }
 
     void close(long timeoutMillis) {
@@ -83,7 +90,7 @@ final class Mailbox {
             topic.removeAllListenersAsync().toCompletableFuture().get(timeoutMillis, TimeUnit.MILLISECONDS);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-        } catch (java.util.concurrent.ExecutionException | java.util.concurrent.TimeoutException e) {
+        } catch (ExecutionException | TimeoutException e) {
             log.debug("The mailbox could not be closed in an orderly way", e);
         }
     }

@@ -11,7 +11,7 @@ import org.slf4j.LoggerFactory;
  * Knows since when Redis has not answered this session. One outage for all names and threads, so that those who queue
  * behind each other fail together and not one after the other.
  */
-final class Outage {
+public final class Outage {
     private static final Logger log = LoggerFactory.getLogger(Outage.class);
 
     private final LongSupplier ticker;
@@ -30,7 +30,7 @@ final class Outage {
     }
 
     /** A command that was sent then has failed, or has been silent for too long. */
-    synchronized void failed(long sentNanos, Throwable failure) {
+    public synchronized void failed(long sentNanos, Throwable failure) {
         lastFailureNanos = ticker.getAsLong();
         cause = failure;
         if (active) {
@@ -43,7 +43,7 @@ final class Outage {
     }
 
     /** Redis has answered. */
-    void heard() {
+    public void heard() {
         if (active) {
             end();
         }
@@ -59,7 +59,8 @@ final class Outage {
         }
     }
 
-    boolean isActive() {
+    /** Returns whether the last that was heard of Redis is a failure. */
+    public boolean isActive() {
         return active;
     }
 
@@ -67,12 +68,13 @@ final class Outage {
      * Returns whether the outage has lasted for so long, going by a failure that is recent: what failed long ago deserves
      * another try.
      */
-    synchronized boolean hasLasted(long nanos, long recentNanos) {
+    public synchronized boolean hasLasted(long nanos, long recentNanos) {
         long now = ticker.getAsLong();
         return active && now - sinceNanos >= nanos && now - lastFailureNanos < recentNanos;
     }
 
-    synchronized @Nullable Throwable cause() {
+    /** Returns what the outage was last noticed by, or null if there is none. */
+    public synchronized @Nullable Throwable cause() {
         return cause;
     }
 }

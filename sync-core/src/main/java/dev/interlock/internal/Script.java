@@ -13,7 +13,7 @@ import java.util.regex.Pattern;
  * A Lua script from a resource file, together with what its header declares. The line {@code -- @include name} stands for
  * the file of that name in the same folder.
  */
-final class Script {
+public final class Script {
     private static final Pattern INCLUDE = Pattern.compile("^-- @include (\\w+)$", Pattern.MULTILINE);
     private static final Pattern KEY = Pattern.compile("^-- KEYS\\[\\d+\\] (\\w+)", Pattern.MULTILINE);
     private static final Pattern ARGUMENT = Pattern.compile("^-- ARGV\\[\\d+\\] (\\w+)", Pattern.MULTILINE);
@@ -37,7 +37,7 @@ final class Script {
      *
      * @param name its path below {@code dev/interlock/lua}, without {@code .lua}
      */
-    static Script load(String name) {
+    public static Script load(String name) {
         return new Script(name, read(name));
     }
 
@@ -69,7 +69,7 @@ final class Script {
     }
 
     /** A run of this script, refused if it doesn't fit the header. */
-    Call on(List<Object> keys, Object... arguments) {
+    public Call on(List<Object> keys, Object... arguments) {
         if (keys.size() != this.keys.size() || arguments.length != this.arguments.size()) {
             throw new IllegalArgumentException(name + " takes KEYS " + this.keys + " and ARGV " + this.arguments);
         }
@@ -77,7 +77,7 @@ final class Script {
     }
 
     /** A script with what it is to be run on. */
-    static final class Call {
+    public static final class Call {
         final Script script;
         final List<Object> keys;
         final Object[] arguments;

@@ -21,10 +21,10 @@ import org.redisson.api.RScriptAsync;
 import org.redisson.api.RedissonClient;
 import org.redisson.api.options.OptionalOptions;
 import org.redisson.client.RedisConnectionException;
-import org.redisson.client.RedisException;
 import org.redisson.client.RedisNoScriptException;
 import org.redisson.client.RedisNodeNotFoundException;
 import org.redisson.client.RedisReadonlyException;
+import org.redisson.client.RedisReconnectedException;
 import org.redisson.client.RedisRedirectException;
 import org.redisson.client.RedisRetryException;
 import org.redisson.client.RedisTimeoutException;
@@ -34,7 +34,7 @@ import org.redisson.client.codec.StringCodec;
  * Runs scripts through Redisson, each once: whoever asks repeats what got no answer, since only he knows whether he still
  * wants it. Where there are replicas, {@link #runDurably} waits for the acknowledgement of one of them.
  */
-final class ScriptRunner {
+public final class ScriptRunner {
     private static final int BATCH = 256;
     private static final Duration REPLICATION_TIMEOUT = Duration.ofSeconds(1);
     private static final long REPLICAS_RECHECK_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -62,18 +62,23 @@ final class ScriptRunner {
     }
 
     /** Whether what Redis has answered or published may be lost by a failover. */
-    boolean isReplicated() {
+    public boolean isReplicated() {
         return replicated;
     }
 
     /** Runs a script. */
-    CompletableFuture<List<Object>> run(Call call) {
+    public CompletableFuture<List<Object>> run(Call call) {
         long sent = ticker.getAsLong();
-        return observed(sent, eval(scripts, call).toCompletableFuture());
+        try {
+            return observed(sent, eval(scripts, call).toCompletableFuture());
+        } catch (RuntimeException e) {
+            // A client that is shut down throws instead of returning a future.
+            return CompletableFuture.failedFuture(e);
+        }
     }
 
     /** Runs a script and, where there are replicas, waits until one of them has it. */
-    CompletableFuture<List<Object>> runDurably(Call call) {
+    public CompletableFuture<List<Object>> runDurably(Call call) {
         if (!replicated || ticker.getAsLong() - withoutReplicasUntilNanos < 0) {
             return run(call);
         }
@@ -162,7 +167,7 @@ final class ScriptRunner {
     }
 
     /** Returns whether the same command may succeed if it is repeated a moment later. */
-    static boolean isTransient(Throwable failure) {
+    public static boolean isTransient(Throwable failure) {
         Throwable cause = cause(failure);
         return cause instanceof RedisTimeoutException
                 || cause instanceof RedisConnectionException
@@ -171,11 +176,11 @@ final class ScriptRunner {
                 || cause instanceof RedisNodeNotFoundException
                 || cause instanceof RedisReadonlyException
                 || cause instanceof RedisRedirectException
-                || !(cause instanceof RedisException);
+                || cause instanceof RedisReconnectedException;
     }
 
     /** Returns what a future failed with, without the wrapping. */
-    static Throwable cause(Throwable failure) {
+    public static Throwable cause(Throwable failure) {
         Throwable cause = failure.getCause();
         return failure instanceof CompletionException && cause != null ? cause : failure;
     }

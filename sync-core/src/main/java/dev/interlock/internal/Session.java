@@ -3,6 +3,7 @@ package dev.interlock.internal;
 import com.google.common.util.concurrent.ThreadFactoryBuilder;
 import com.google.common.util.concurrent.Uninterruptibles;
 import dev.interlock.LeaseLostException;
+import dev.interlock.internal.Mailbox.Message;
 import dev.interlock.internal.Stake.Renewal;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,7 +23,6 @@ import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -51,12 +51,14 @@ public final class Session {
     private final ScriptRunner runner;
     private final Outage outage;
     private final Mailbox mailbox;
-    private final String publish;
     private final AtomicLong sequences = new AtomicLong();
     private final ConcurrentMap<Object, Stake> stakes = new ConcurrentHashMap<>();
     private final ScheduledThreadPoolExecutor timer;
     private final ThreadPoolExecutor listeners;
     private volatile boolean closed;
+
+    /** Takes messages for names in which this session has no stake any more. */
+    private volatile Consumer<Message> unclaimed = message -> {};
 
     /**
      * Opens a session.
@@ -88,7 +90,6 @@ public final class Session {
         this.client = client;
         this.ownsClient = ownsClient;
         this.settings = settings;
-        this.publish = client.getConfig().isClusterConfig() ? "spublish" : "publish";
         this.timer = new ScheduledThreadPoolExecutor(1, threads("timer"));
         this.timer.setRemoveOnCancelPolicy(true);
         this.listeners =
@@ -96,7 +97,7 @@ public final class Session {
         this.listeners.allowCoreThreadTimeOut(true);
         this.outage = new Outage(settings.ticker(), settings.listener(), listeners());
         this.runner = new ScriptRunner(client, settings, outage);
-        this.mailbox = new Mailbox(client, id, new Receiver());
+        this.mailbox = new Mailbox(client, id, this::receive, () -> execute(this::pulse));
     }
 
     private ThreadFactory threads(String role) {
@@ -135,6 +136,11 @@ public final class Session {
         return id;
     }
 
+    /** Says who takes messages for names in which this session has no stake any more. */
+    public void onUnclaimed(Consumer<Message> receiver) {
+        unclaimed = receiver;
+    }
+
     /** Throws {@link IllegalStateException} if the session is closed. */
     public void ensureOpen() {
         if (closed) {
@@ -142,67 +148,68 @@ public final class Session {
         }
     }
 
-    /** Creates the remote half of a lock that stands in line by our own scripts. */
-    public RemoteLock queueLock(String name, LocalHalf local) {
-        return new QueueLock(this, name, key(name), local);
-    }
-
-    /** Creates the remote half of a lock over one of Redisson's objects. */
-    public RemoteLock redissonLock(RLock lock, LocalHalf local) {
-        return new RedissonLock(this, lock, local);
-    }
-
-    private String key(String name) {
+    /** Returns the key for a name: the name, within the session's namespace. */
+    public String key(String name) {
         return settings.namespace().isEmpty() ? name : settings.namespace() + ":" + name;
     }
 
-    Settings settings() {
+    /** Returns what this session was configured with. */
+    public Settings settings() {
         return settings;
     }
 
-    ScriptRunner runner() {
+    /** Returns what runs scripts for this session. */
+    public ScriptRunner runner() {
         return runner;
     }
 
-    Outage outage() {
+    /** Returns what knows of outages. */
+    public Outage outage() {
         return outage;
     }
 
-    RedissonClient client() {
+    /** Returns the client. */
+    public RedissonClient client() {
         return client;
     }
 
-    LockScripts scripts(String key) {
-        return new LockScripts(runner, id, settings.leaseMillis(), publish, key);
+    /** Returns whether this session is closed, or about to be. */
+    public boolean isClosed() {
+        return closed;
     }
 
-    boolean isSharded() {
-        return publish.equals("spublish");
+    /** Returns whether Redisson's clients listen to sharded channels here. */
+    public boolean isSharded() {
+        return client.getConfig().isClusterConfig();
     }
 
-    long now() {
+    /** Returns the ticker's reading. */
+    public long now() {
         return settings.ticker().getAsLong();
     }
 
-    long nextSequence() {
+    /** Returns a sequence that this session has not used yet, greater than all before. */
+    public long nextSequence() {
         return sequences.incrementAndGet();
     }
 
     /** Keeps an object alive, and in the beat of pulse and lease keeper, until {@link #unpin}. */
-    void pin(Object key, Stake stake) {
+    public void pin(Object key, Stake stake) {
         stakes.put(key, stake);
     }
 
-    void unpin(Object key, Stake stake) {
+    /** Ends what {@link #pin} began. */
+    public void unpin(Object key, Stake stake) {
         stakes.remove(key, stake);
     }
 
-    void execute(Runnable task) {
+    /** Runs a task that doesn't block, soon. */
+    public void execute(Runnable task) {
         schedule(task, 0);
     }
 
     /** Runs a task that doesn't block, unless the session is closed before. */
-    void schedule(Runnable task, long millis) {
+    public void schedule(Runnable task, long millis) {
         try {
             timer.schedule(guarded(task), millis, TimeUnit.MILLISECONDS);
         } catch (RejectedExecutionException e) {
@@ -211,7 +218,7 @@ public final class Session {
     }
 
     /** Runs users' listeners, which may take their time, one after the other. */
-    Executor listeners() {
+    public Executor listeners() {
         return task -> {
             try {
                 listeners.execute(guarded(task));
@@ -221,7 +228,8 @@ public final class Session {
         };
     }
 
-    void reportLoss(LeaseLostException loss, List<Consumer<? super LeaseLostException>> local) {
+    /** Tells the session's listener and those of the lock. */
+    public void reportLoss(LeaseLostException loss, List<Consumer<? super LeaseLostException>> local) {
         log.warn("{}", loss.getMessage());
         listeners().execute(() -> settings.listener().lost(loss));
         for (Consumer<? super LeaseLostException> listener : local) {
@@ -247,7 +255,8 @@ public final class Session {
         renew(due);
     }
 
-    void renew(List<Renewal> due) {
+    /** Sends renewals, in as few round trips as possible. */
+    public void renew(List<Renewal> due) {
         if (due.isEmpty()) {
             return;
         }
@@ -260,7 +269,7 @@ public final class Session {
     }
 
     /** Waits for an answer, one command time-out at most; null if there was none. Interrupts are kept for later. */
-    <T> @Nullable T await(CompletableFuture<T> reply) {
+    public <T> @Nullable T await(CompletableFuture<T> reply) {
         try {
             return Uninterruptibles.getUninterruptibly(reply, settings.commandTimeoutMillis(), TimeUnit.MILLISECONDS);
         } catch (ExecutionException | TimeoutException e) {
@@ -292,33 +301,12 @@ public final class Session {
         }
     }
 
-    private final class Receiver implements Mailbox.Receiver {
-        @Override
-        public void granted(String key, long sequence, long token, long redisMicros, boolean waiters) {
-            if (stakes.get(key) instanceof QueueLock lock) {
-                lock.granted(sequence, token, redisMicros, waiters);
-            } else if (!closed) {
-                scripts(key).release(sequence, settings.leaseMillis(), token);
-            }
-        }
-
-        @Override
-        public void demanded(String key, long sequence) {
-            if (stakes.get(key) instanceof QueueLock lock) {
-                lock.demanded(sequence);
-            }
-        }
-
-        @Override
-        public void pollIn(String key, long millis) {
-            if (stakes.get(key) instanceof QueueLock lock) {
-                schedule(lock::pulse, millis);
-            }
-        }
-
-        @Override
-        public void connected() {
-            execute(Session.this::pulse);
+    private void receive(Message message) {
+        Stake stake = stakes.get(message.key());
+        if (stake != null) {
+            stake.receive(message);
+        } else if (!closed) {
+            unclaimed.accept(message);
         }
     }
 }

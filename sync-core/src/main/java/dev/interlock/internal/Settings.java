@@ -14,7 +14,7 @@ public record Settings(
         LongSupplier ticker) {
 
     /** What local validity stays below the lease in Redis, for clocks that don't run at the same speed. */
-    static long marginMillis(long leaseMillis) {
+    public static long marginMillis(long leaseMillis) {
         return Math.min(500, leaseMillis / 20);
     }
 }

@@ -7,20 +7,28 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** What a session has in a name: it owns it, or waits for it. A session keeps alive those objects that have a stake. */
-interface Stake {
-    /** A renewal that is due, and who takes its outcome. */
+public interface Stake {
+    /**
+     * A renewal that is due, and who takes its outcome.
+     *
+     * @param call the command, sent together with those of other names
+     * @param outcome takes the reply, or the failure
+     */
     record Renewal(Call call, BiConsumer<@Nullable List<Object>, @Nullable Throwable> outcome) {}
 
     /**
      * Does what the lease keeper has to do: notices a lease that is over, gives up what nobody wants.
      *
-     * @return the renewal that is due, if it can be sent together with others
+     * @return the renewal that is due, if any
      */
     @Nullable
     Renewal keep(long nowNanos);
 
     /** Asks Redis anew how things stand, if this waits for anything. */
     void pulse();
+
+    /** Takes a message from the mailbox, on a thread that must not block. */
+    void receive(Mailbox.Message message);
 
     /** Gives everything up because the session is closed. The result completes when Redis has confirmed. */
     CompletableFuture<?> close();

@@ -26,8 +26,8 @@ import java.util.concurrent.LinkedBlockingQueue;
  * }
  * }</pre>
  *
- * <p>It is also the main class of every child: it reads the parent's lines on a daemon thread, halts the JVM at their end, which
- * is the end of the parent, and then runs the main class proper.
+ * <p>It is also the main class of every child: it reads the parent's lines on a daemon thread, halts the JVM at their
+ * end, which is the end of the parent, and then runs the main class proper.
  */
 public final class ChildConsole {
 

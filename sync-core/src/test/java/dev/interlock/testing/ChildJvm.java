@@ -37,9 +37,7 @@ public final class ChildJvm implements AutoCloseable {
     private static final Set<ChildJvm> ALIVE = ConcurrentHashMap.newKeySet();
 
     static {
-        Runtime.getRuntime()
-                .addShutdownHook(
-                        new Thread(() -> ALIVE.forEach(child -> child.process.destroyForcibly()), "children-end"));
+        Runtime.getRuntime().addShutdownHook(new Thread(() -> ALIVE.forEach(ChildJvm::destroy), "children-end"));
     }
 
     private final Process process;
@@ -75,7 +73,8 @@ public final class ChildJvm implements AutoCloseable {
     }
 
     /**
-     * Waits for a line of the child that starts with a prefix, and consumes it. Lines with other beginnings stay for later calls.
+     * Waits for a line of the child that starts with a prefix, and consumes it. Lines with other beginnings stay for
+     * later calls.
      *
      * @throws AssertionError with the output of the child, if no such line comes in time or the child ends without it
      */
@@ -90,9 +89,14 @@ public final class ChildJvm implements AutoCloseable {
 
     /** Kills the child as {@code kill -9} does; when this method returns, the process is gone. */
     public void kill() {
-        process.destroyForcibly();
+        destroy();
         waitFor(MAX_END);
         releaseStopGuard();
+    }
+
+    /** Sends the signal, and waits for nothing. */
+    void destroy() {
+        process.destroyForcibly();
     }
 
     /** Stops the child as {@code kill -STOP} does: a pause of any length at an arbitrary point. */

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import java.time.Duration;
+import java.util.Arrays;
 import org.junit.jupiter.api.Test;
 
 class ChildJvmTest {
@@ -143,7 +144,7 @@ class ChildJvmTest {
 
         public static void main(String[] args) throws InterruptedException {
             ChildConsole.say("READY " + System.getProperty("greeting") + " " + System.getenv("ECHO_MARK") + " "
-                    + java.util.Arrays.toString(args));
+                    + Arrays.toString(args));
             while (true) {
                 String command = ChildConsole.readCommand();
                 switch (command) {

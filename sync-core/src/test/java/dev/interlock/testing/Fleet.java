@@ -71,6 +71,7 @@ public final class Fleet implements AutoCloseable, Iterable<ChildJvm> {
     /** Kills all children. */
     @Override
     public void close() {
+        children.forEach(ChildJvm::destroy); // all of them, before one that does not end can get in the way
         children.forEach(ChildJvm::close);
     }
 }

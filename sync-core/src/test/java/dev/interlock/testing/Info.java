@@ -1,5 +1,7 @@
 package dev.interlock.testing;
 
+import java.util.Locale;
+
 /** Reads the text that Redis answers to INFO. */
 final class Info {
 
@@ -16,7 +18,7 @@ final class Info {
 
     /** How often a command ran, from the section {@code commandstats}. */
     static long calls(String commandstats, String command) {
-        String field = field(commandstats, "cmdstat_" + command.toLowerCase(java.util.Locale.ROOT));
+        String field = field(commandstats, "cmdstat_" + command.toLowerCase(Locale.ROOT));
         String prefix = "calls=";
         return field.startsWith(prefix) ? Long.parseLong(field.substring(prefix.length(), field.indexOf(','))) : 0;
     }

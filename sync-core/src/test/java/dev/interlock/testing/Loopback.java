@@ -23,8 +23,9 @@ final class Loopback {
     /**
      * A port that is free right now, and whose Redis cluster bus port is free as well.
      *
-     * <p>It lies below the ephemeral ports of every usual system. The port of a killed server can therefore neither be taken by
-     * somebody's outgoing connection, nor can a client that keeps reconnecting to it end up connected to itself.
+     * <p>It lies below the ephemeral ports of every usual system. The port of a killed server can therefore neither be
+     * taken by somebody's outgoing connection, nor can a client that keeps reconnecting to it end up connected to
+     * itself.
      */
     static int freePort() {
         for (int attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {

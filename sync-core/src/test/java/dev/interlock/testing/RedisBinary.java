@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.URL;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
@@ -15,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The Redis server that the jar {@code org.signal:embedded-redis} carries for this platform, as an executable file.
  *
- * <p>It is copied out once per machine and user. Several JVMs may do so at once: each writes a file of its own and moves it into
- * place atomically, and none ever writes to a file that another one may be executing.
+ * <p>It is copied out once per machine and user. Several JVMs may do so at once: each writes a file of its own and
+ * moves it into place atomically, and none ever writes to a file that another one may be executing.
  */
 final class RedisBinary {
 
@@ -60,7 +61,7 @@ final class RedisBinary {
         if (!Files.isDirectory(folder)) {
             try {
                 Files.createDirectory(folder, ownerOnly);
-            } catch (java.nio.file.FileAlreadyExistsException e) {
+            } catch (FileAlreadyExistsException e) {
                 // Another JVM was faster; what it made is checked below like any other.
             }
         }

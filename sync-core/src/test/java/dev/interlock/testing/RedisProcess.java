@@ -8,6 +8,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -16,9 +17,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * A Redis server of our own that cannot outlive this JVM.
  *
- * <p>Its parent is a shell that reads from this JVM. When this JVM ends, in whatever way, the shell reads end of file, kills the
- * server and deletes its folder. Told to {@code keep}, it only kills. It never waits for the server before it has killed it, so a
- * server that died by itself stays a zombie until then and the shell cannot hit a stranger that got the same process id.
+ * <p>Its parent is a shell that reads from this JVM. When this JVM ends, in whatever way, the shell reads end of file,
+ * kills the server and deletes its folder. Told to {@code keep}, it only kills. It never waits for the server before it
+ * has killed it, so a server that died by itself stays a zombie until then and the shell cannot hit a stranger that got
+ * the same process id.
  */
 final class RedisProcess {
 
@@ -62,8 +64,11 @@ final class RedisProcess {
         return server;
     }
 
-    synchronized int port() {
-        return port;
+    /** The URL of the server, with its password if its arguments name one. */
+    synchronized URI url() {
+        int password = extraArguments.lastIndexOf("--requirepass") + 1;
+        String userInfo = password == 0 ? "" : ":" + extraArguments.get(password) + "@";
+        return URI.create("redis://" + userInfo + Loopback.HOST + ":" + port);
     }
 
     synchronized long pid() {
@@ -95,16 +100,17 @@ final class RedisProcess {
     }
 
     private synchronized void start(int fixedPort) {
+        long deadlineNanos = System.nanoTime() + MAX_START.toNanos();
         for (int attempt = 1; ; attempt++) {
             port = fixedPort == 0 ? Loopback.freePort() : fixedPort;
             // Another process may have taken the port in between: that shows as a failed start.
-            String failure = tryStart();
+            String failure = tryStart(deadlineNanos);
             if (failure == null) {
                 return;
             }
             String output = log();
             kill();
-            if (attempt == MAX_ATTEMPTS) {
+            if (attempt == MAX_ATTEMPTS || System.nanoTime() - deadlineNanos > 0) {
                 if (fixedPort == 0) {
                     deleteFolder();
                 }
@@ -113,7 +119,7 @@ final class RedisProcess {
         }
     }
 
-    private @Nullable String tryStart() {
+    private @Nullable String tryStart(long deadlineNanos) {
         try {
             var process = new ProcessBuilder(commandLine())
                     .redirectError(ProcessBuilder.Redirect.DISCARD)
@@ -124,7 +130,7 @@ final class RedisProcess {
                 return "was not started by sh, exit code " + process.waitFor();
             }
             pid = Long.parseLong(line);
-            return awaitReady();
+            return awaitReady(deadlineNanos);
         } catch (IOException e) {
             throw new UncheckedIOException("Cannot launch Redis; set REDIS_URL to the URL of a running one", e);
         } catch (InterruptedException e) {
@@ -144,15 +150,13 @@ final class RedisProcess {
     }
 
     /** Null as soon as it is our own server that answers; a complaint if it never does. */
-    private @Nullable String awaitReady() {
-        var address = URI.create("redis://" + Loopback.HOST + ":" + port);
-        long deadlineNanos = System.nanoTime() + MAX_START.toNanos();
+    private @Nullable String awaitReady(long deadlineNanos) {
         String lastFailure = "";
         while (System.nanoTime() - deadlineNanos < 0) {
             if (hasDied()) {
                 return "died at its start";
             }
-            try (var connection = RespConnection.open(address, MAX_START)) {
+            try (var connection = RespConnection.open(url(), MAX_START)) {
                 ping(connection);
                 String answering = Info.field(String.valueOf(connection.call("INFO", "server")), "process_id");
                 return answering.equals(Long.toString(pid)) ? null : "lost its port to process " + answering;
@@ -213,7 +217,7 @@ final class RedisProcess {
             return;
         }
         try (var all = Files.walk(folder)) {
-            for (Path path : all.sorted(java.util.Comparator.reverseOrder()).toList()) {
+            for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
                 Files.deleteIfExists(path);
             }
         } catch (IOException e) {

@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>A launched server listens on loopback only, keeps its files in a temporary folder, and ends with this JVM together with that
- * folder, even if this JVM is killed.
+ * <p>A launched server listens on loopback only, keeps its files in a temporary folder, and ends with this JVM together
+ * with that folder, even if this JVM is killed.
  */
 public final class RedisServer implements AutoCloseable {
 
@@ -37,15 +37,16 @@ public final class RedisServer implements AutoCloseable {
     private final @Nullable RedisProcess process;
     private final boolean closeable;
 
-    private RedisServer(String url, @Nullable RedisProcess process, boolean closeable) {
-        this.url = URI.create(url);
+    private RedisServer(URI url, @Nullable RedisProcess process, boolean closeable) {
+        this.url = url;
         this.process = process;
         this.closeable = closeable;
     }
 
     /**
-     * The server of this JVM, the same at every call: that of the environment variable {@code REDIS_URL}, or else one in a container
-     * if a Docker daemon answers, or else an embedded one. Closing it does nothing.
+     * The server of this JVM, the same at every call: that of the environment variable {@code REDIS_URL}, or else one
+     * in a container if a Docker daemon answers, or else an embedded one. Child JVMs that shall share it are told its
+     * {@link #url()}. Closing it does nothing.
      */
     public static synchronized RedisServer provided() {
         if (provided == null) {
@@ -57,9 +58,11 @@ public final class RedisServer implements AutoCloseable {
     private static RedisServer provide() {
         String external = System.getenv("REDIS_URL");
         if (external != null && !external.isBlank()) {
-            return new RedisServer(external.strip(), null, false);
+            return new RedisServer(URI.create(external.strip()), null, false);
         }
-        return container().map(url -> new RedisServer(url, null, false)).orElseGet(() -> embedded(List.of(), false));
+        return container()
+                .map(url -> new RedisServer(URI.create(url), null, false))
+                .orElseGet(() -> embedded(List.of(), false));
     }
 
     private static Optional<String> container() {
@@ -82,7 +85,7 @@ public final class RedisServer implements AutoCloseable {
 
     private static RedisServer embedded(List<String> extraArguments, boolean closeable) {
         var process = RedisProcess.launch(extraArguments);
-        return new RedisServer("redis://" + Loopback.HOST + ":" + process.port(), process, closeable);
+        return new RedisServer(process.url(), process, closeable);
     }
 
     /** Where a client connects to, such as {@code redis://127.0.0.1:7000}. */
@@ -166,8 +169,8 @@ public final class RedisServer implements AutoCloseable {
     }
 
     /**
-     * How often a command ran since the start of the server or {@code CONFIG RESETSTAT}. Commands that a script calls count, and so
-     * do this method's own {@code info}s.
+     * How often a command ran since the start of the server or {@code CONFIG RESETSTAT}. Commands that a script calls
+     * count, and so do this method's own {@code info}s.
      *
      * @param command such as {@code evalsha} or {@code client|kill}
      */

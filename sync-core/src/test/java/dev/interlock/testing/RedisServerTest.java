@@ -126,6 +126,16 @@ class RedisServerTest {
     }
 
     @Test
+    void passwordIsPartOfTheUrl() {
+        try (var server = RedisServer.launch("--requirepass", "secret");
+                var proxy = FaultProxy.to(server)) {
+            assertThat(server.url()).isEqualTo("redis://:secret@127.0.0.1:" + server.port());
+            assertThat(proxy.url()).isEqualTo("redis://:secret@127.0.0.1:" + proxy.port());
+            assertThat(server.command("PING")).isEqualTo("PONG");
+        }
+    }
+
+    @Test
     void failureShowsWhatTheServerSaid() {
         assertThatThrownBy(() -> RedisServer.launch("--no-such-option", "1"))
                 .isInstanceOf(IllegalStateException.class)

@@ -68,7 +68,22 @@ final class RespConnection implements Closeable {
     /** Sends a command and returns its answer. */
     @Nullable
     Object call(String... arguments) throws IOException {
-        socket.getOutputStream().write(encode(List.of(arguments)));
+        write(arguments);
+        return read();
+    }
+
+    /** Sends a command without waiting for its answer. */
+    void write(String... arguments) throws IOException {
+        write(encode(List.of(arguments)));
+    }
+
+    void write(byte[] command) throws IOException {
+        socket.getOutputStream().write(command);
+    }
+
+    /** Waits for the next answer or message. */
+    @Nullable
+    Object read() throws IOException {
         if (!reader.next()) {
             throw new EOFException("Redis closed the connection");
         }
@@ -78,7 +93,7 @@ final class RespConnection implements Closeable {
         return reader.value();
     }
 
-    static byte[] encode(List<String> arguments) {
+    private static byte[] encode(List<String> arguments) {
         var bytes = new ByteArrayOutputStream();
         bytes.writeBytes(("*" + arguments.size() + "\r\n").getBytes(StandardCharsets.US_ASCII));
         for (String argument : arguments) {

@@ -12,8 +12,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads frames of RESP2 and RESP3, as values and as the very bytes that came. A line that is no frame is taken as an inline
- * command: a list of its words.
+ * Reads frames of RESP2 and RESP3, as values and as the very bytes that came. A line that is no frame is taken as an
+ * inline command: a list of its words.
  */
 final class RespReader {
 
@@ -55,7 +55,9 @@ final class RespReader {
         return raw.toByteArray();
     }
 
-    /** The last frame as a String, Long, Double, Boolean, List, RespError or null; maps are lists of keys and values. */
+    /**
+     * The last frame as a String, Long, Double, Boolean, List, RespError or null; maps are lists of keys and values.
+     */
     @Nullable
     Object value() {
         return value;
@@ -79,7 +81,7 @@ final class RespReader {
             case '+', '(' -> line;
             case '-' -> new RespError(line);
             case ':' -> Long.parseLong(line);
-            case ',' -> Double.parseDouble(line.replace("inf", "Infinity"));
+            case ',' -> Double.parseDouble(line.replace("inf", "Infinity").replace("nan", "NaN"));
             case '#' -> line.equals("t");
             case '_' -> null;
             case '$', '=' -> blob(line);

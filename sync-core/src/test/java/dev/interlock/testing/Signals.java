@@ -2,6 +2,7 @@ package dev.interlock.testing;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -40,7 +41,7 @@ final class Signals {
                     .redirectErrorStream(true)
                     .start();
             kill.getOutputStream().close();
-            var output = new String(kill.getInputStream().readAllBytes(), java.nio.charset.StandardCharsets.UTF_8);
+            var output = new String(kill.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
             if (kill.waitFor() != 0) {
                 throw new IllegalStateException("SIG" + signal + " to " + pid + ": " + output.strip());
             }

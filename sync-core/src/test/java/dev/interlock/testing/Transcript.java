@@ -62,7 +62,9 @@ final class Transcript {
         }
     }
 
-    /** Waits for the end of both streams; bounded, since a process that the child has left behind may hold them open. */
+    /**
+     * Waits for the end of both streams; bounded, since a process that the child has left behind may hold them open.
+     */
     synchronized void awaitEnd() throws InterruptedException {
         long deadlineNanos = System.nanoTime() + MAX_DRAIN.toNanos();
         for (long leftNanos = MAX_DRAIN.toNanos(); openStreams > 0 && leftNanos > 0; ) {

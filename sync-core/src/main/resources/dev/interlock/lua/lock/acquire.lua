@@ -14,7 +14,8 @@
 -- ARGV[5] from             the sequence whose tenure this one continues, 0 for none
 -- ARGV[6] floor            the least remote part of the fencing token
 -- Reply: {1, ttl ms, token, tickets behind, time µs} granted; {2, ttl ms of the holder, 1 if that is foreign, 0,
---   time µs} queued; {3, ttl ms, foreign, 0, time µs} not free; {0, 0, 0, 0, time µs} this sequence is over
+--   time µs} queued; {3, ttl ms, foreign, 0, time µs} not free; {0, 0, 0, 0, time µs} this sequence is over. The time is 0 if the
+--   lock was simply free.
 -- Idempotent by: session, sequence
 local lock, queue, waiters, token, turns, mark = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local session, sequence, lease, enqueue, from = ARGV[1], ARGV[2], ARGV[3], ARGV[4] == '1', ARGV[5]
@@ -43,8 +44,8 @@ local markTtl = lease + 300000
 local ticket = caller .. ':' .. lease
 
 local function granted()
-  local value = redis.call('get', token)
-  return { 1, redis.call('pttl', lock), tonumber(value or floor), redis.call('zcard', queue), micros }
+  local value = tonumber(redis.call('get', token)) or drawToken()
+  return { 1, redis.call('pttl', lock), value, redis.call('zcard', queue), micros }
 end
 
 -- Anything but one of our own sessions: a plain RLock, another kind of lock.
@@ -58,24 +59,38 @@ local function beat()
   redis.call('pexpire', queue, heartbeat * 10)
 end
 
+-- For how long plain RLock clients still have their turn. It can't be longer, unless the clock has stepped back.
 local function yielding()
-  return math.max(0, tonumber(redis.call('hget', turns, 'until') or 0) - millis)
+  local left = tonumber(redis.call('hget', turns, 'until') or 0) - millis
+  return left > 0 and left <= 10 and left or 0
 end
 
 local holder = redis.call('hkeys', lock)[1]
+local own = holder and string.sub(holder, 1, #session + 1) == session .. ':'
 if holder == caller then
   return granted()
-elseif isNew then
+elseif own and tonumber(string.sub(holder, #session + 2)) > tonumber(sequence) then
+  return { 0, 0, 0, 0, micros }
+elseif not isNew and not redis.call('zscore', queue, ticket) then
+  return { 0, 0, 0, 0, micros }
+end
+
+if isNew then
   redis.call('set', mark, sequence, 'px', markTtl)
-  if holder and string.sub(holder, 1, #session + 1) == session .. ':' then
-    -- A new request ends what the session's earlier sequence still owns.
-    redis.call('del', lock)
-    if holder == session .. ':' .. from then
-      give(caller, lease)
-      return granted()
-    end
-    holder = nil
+else
+  redis.call('pexpire', mark, markTtl)
+end
+if own then
+  -- A request ends what the session's earlier sequence still owns.
+  redis.call('del', lock)
+  if holder == session .. ':' .. from then
+    redis.call('zrem', queue, ticket)
+    give(caller, lease)
+    return granted()
   end
+  holder = nil
+end
+if isNew then
   if enqueue then
     local back = redis.call('zrange', queue, -1, -1, 'withscores')[2] or 0
     redis.call('zadd', queue, back + 1, ticket)
@@ -86,11 +101,8 @@ elseif isNew then
       redis.call('publish', 'interlock:mailbox:' .. owner, 'd ' .. tenure .. ' ' .. lock)
     end
   end
-elseif redis.call('zscore', queue, ticket) then
-  redis.call('pexpire', mark, markTtl)
-  beat()
 else
-  return { 0, 0, 0, 0, micros }
+  beat()
 end
 
 local ttl = redis.call('pttl', lock)

@@ -1,11 +1,9 @@
 -- Included by the scripts of the lock; expects the locals lock, token and floor.
 
--- Makes an owner of a free lock, and draws the remote part of his fencing token. Tokens count up from the time, in units
--- of 8 µs, at which their key was made. It lives for an hour, in which Redis can't grant a name as often as the clock
--- ticks; so its successor starts higher, unless the clock of Redis has stepped back by about that hour in between.
-local function give(owner, lease)
-  redis.call('hset', lock, owner, 1)
-  redis.call('pexpire', lock, lease)
+-- Draws the remote part of a fencing token. Tokens count up from the time, in units of 8 µs, at which their key was made.
+-- It lives for an hour, in which Redis can't grant a name as often as the clock ticks; so its successor starts higher,
+-- unless the clock of Redis has stepped back by about that hour in between.
+local function drawToken()
   local value = redis.call('incr', token)
   if value < floor or value < 1000000000 then
     local time = redis.call('time')
@@ -13,4 +11,11 @@ local function give(owner, lease)
     redis.call('set', token, string.format('%.0f', value), 'px', 3600000)
   end
   return value
+end
+
+-- Makes an owner of a free lock.
+local function give(owner, lease)
+  redis.call('hset', lock, owner, 1)
+  redis.call('pexpire', lock, lease)
+  return drawToken()
 end

@@ -25,20 +25,16 @@ local owned = redis.call('hdel', lock, session .. ':' .. sequence) == 1
 local value = owned and sequence .. ':released' or sequence
 local last = redis.call('set', mark, value, 'px', markTtl, 'get')
 local seen = last and tonumber(string.match(last, '^%d+')) or 0
-if seen > tonumber(sequence) or (last == sequence .. ':released' and not owned) then
+local before = seen > tonumber(sequence) or (last == sequence .. ':released' and not owned)
+if before then
   redis.call('set', mark, last, 'px', markTtl)
-  if not owned then
-    return { 1 }
-  end
 end
 if not owned then
-  if redis.call('zrem', queue, session .. ':' .. sequence .. ':' .. lease) == 0 then
-    return { 0 }
-  end
-  if redis.call('exists', queue) == 0 then
+  local queued = redis.call('zrem', queue, session .. ':' .. sequence .. ':' .. lease) == 1
+  if queued and redis.call('exists', queue) == 0 then
     redis.call('del', waiters)
   end
-  return { 2 }
+  return { queued and 2 or before and 1 or 0 }
 end
 if redis.call('exists', queue) == 0 then
   redis.call(publish, channel, 0)
@@ -60,12 +56,12 @@ local function standBack()
     return false
   end
   local due = redis.call('hincrby', turns, 'count', 1) >= maxTurns
+  redis.call('pexpire', turns, 60000)
   if due then
     redis.call('hset', turns, 'count', 0, 'until', string.format('%.0f', math.floor(micros / 1000) + yield))
     local head = redis.call('zrange', queue, 0, 0)[1]
     redis.call('publish', 'interlock:mailbox:' .. string.match(head, '^(.+):%d+:%d+$'), 'p ' .. yield .. ' ' .. lock)
   end
-  redis.call('pexpire', turns, 60000)
   return due
 end
 

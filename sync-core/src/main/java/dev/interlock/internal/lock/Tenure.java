@@ -1,4 +1,4 @@
-package dev.interlock.internal;
+package dev.interlock.internal.lock;
 
 import dev.interlock.LeaseLostException;
 import java.util.concurrent.atomic.AtomicReference;
@@ -69,11 +69,16 @@ final class Tenure {
         return token;
     }
 
-    /** Marks it lost. Returns the loss if it is news. */
+    void extend(long untilNanos) {
+        if (untilNanos - validUntilNanos > 0) {
+            validUntilNanos = untilNanos;
+        }
+    }
+
+    /** Marks it lost. Returns the loss if one was known before. */
     @Nullable
-    LeaseLostException lose(String name, String reason) {
-        LeaseLostException news = new LeaseLostException(name, token, reason);
-        return loss.compareAndSet(null, news) ? news : null;
+    LeaseLostException lose(LeaseLostException news) {
+        return loss.compareAndExchange(null, news);
     }
 
     @Nullable

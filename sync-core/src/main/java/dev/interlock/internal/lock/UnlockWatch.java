@@ -1,4 +1,4 @@
-package dev.interlock.internal;
+package dev.interlock.internal.lock;
 
 import org.redisson.api.RTopic;
 import org.redisson.api.RedissonClient;

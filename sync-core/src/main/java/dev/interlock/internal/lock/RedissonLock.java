@@ -1,7 +1,10 @@
-package dev.interlock.internal;
+package dev.interlock.internal.lock;
 
 import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.Mailbox.Message;
+import dev.interlock.internal.ScriptRunner;
+import dev.interlock.internal.Session;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
@@ -10,6 +13,7 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 import org.redisson.RedissonMultiLock;
 import org.redisson.api.RFencedLock;
+import org.redisson.api.RFuture;
 import org.redisson.api.RLock;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -21,7 +25,7 @@ import org.slf4j.LoggerFactory;
  * <p>Every request has an owner id of its own, negative and so disjoint from the thread ids that Redisson's own callers are
  * known by. So a request whose reply was lost can't count as a re-entry of the next one.
  */
-final class RedissonLock extends AbstractRemoteLock {
+public final class RedissonLock extends AbstractRemoteLock {
     private static final Logger log = LoggerFactory.getLogger(RedissonLock.class);
 
     /** Shared by all sessions, since several may use one client. */
@@ -33,7 +37,8 @@ final class RedissonLock extends AbstractRemoteLock {
     private final RLock lock;
     private volatile @Nullable Turn turn;
 
-    RedissonLock(Session session, RLock lock, LocalHalf local) {
+    /** Creates the remote half over this lock object. */
+    public RedissonLock(Session session, RLock lock, LocalHalf local) {
         super(session, nameOf(lock), local);
         this.lock = lock;
     }
@@ -87,8 +92,10 @@ final class RedissonLock extends AbstractRemoteLock {
             while (true) {
                 Turn next = new Turn(leaseMillis);
                 long sent = session.now();
+                RFuture<?> request = ask(next, forever ? waitNanos : Math.max(0, waitNanos - (sent - begun)));
+                // RLock's futures have no result where they wait for ever.
                 CompletableFuture<Boolean> asked =
-                        ask(next, forever ? waitNanos : Math.max(0, waitNanos - (sent - begun)));
+                        request.toCompletableFuture().thenApply(result -> !Boolean.FALSE.equals(result));
                 asked.whenComplete((acquired, failure) -> wake());
                 try {
                     while (!asked.isDone()) {
@@ -110,7 +117,7 @@ final class RedissonLock extends AbstractRemoteLock {
                     }
                 } finally {
                     if (turn != next) {
-                        withdraw(next, asked);
+                        withdraw(next, request);
                     }
                 }
                 Throwable failure = ScriptRunner.cause(
@@ -135,16 +142,13 @@ final class RedissonLock extends AbstractRemoteLock {
         }
     }
 
-    private CompletableFuture<Boolean> ask(Turn next, long waitNanos) {
+    private RFuture<?> ask(Turn next, long waitNanos) {
         long lease = next.leaseMillis == RENEWED ? -1 : next.leaseMillis;
         if (waitNanos == Long.MAX_VALUE) {
-            return lock.lockAsync(lease, TimeUnit.MILLISECONDS, next.owner)
-                    .toCompletableFuture()
-                    .thenApply(done -> true);
+            return lock.lockAsync(lease, TimeUnit.MILLISECONDS, next.owner);
         }
         long waitMillis = TimeUnit.NANOSECONDS.toMillis(waitNanos + 999_999);
-        return lock.tryLockAsync(waitMillis, lease, TimeUnit.MILLISECONDS, next.owner)
-                .toCompletableFuture();
+        return lock.tryLockAsync(waitMillis, lease, TimeUnit.MILLISECONDS, next.owner);
     }
 
     private boolean own(Turn next, long start) {
@@ -158,10 +162,8 @@ final class RedissonLock extends AbstractRemoteLock {
     }
 
     // Whoever no longer wants what he asked for must give it back, whenever it comes.
-    private void withdraw(Turn unwanted, CompletableFuture<Boolean> asked) {
-        if (!asked.isDone()) {
-            asked.cancel(true);
-        }
+    private void withdraw(Turn unwanted, RFuture<?> request) {
+        request.cancel(true);
         lock.unlockAsync(unwanted.owner).whenComplete((done, failure) -> {
             if (failure == null) {
                 log.debug("A late acquisition of '{}' was given back", name);
@@ -224,7 +226,9 @@ final class RedissonLock extends AbstractRemoteLock {
         if (known != null) {
             return known;
         }
-        reportLoss(news);
+        if (local.isHeld()) {
+            reportLoss(news);
+        }
         return news;
     }
 
@@ -299,6 +303,11 @@ final class RedissonLock extends AbstractRemoteLock {
     @Override
     public void pulse() {
         // Redisson waits by its own messages, with the remaining TTL as its bound.
+    }
+
+    @Override
+    public void receive(Message message) {
+        throw new IllegalStateException("no script of ours runs for '" + name + "', yet there is " + message);
     }
 
     @Override

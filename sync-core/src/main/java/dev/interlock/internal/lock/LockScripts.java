@@ -1,6 +1,9 @@
-package dev.interlock.internal;
+package dev.interlock.internal.lock;
 
+import dev.interlock.internal.Script;
 import dev.interlock.internal.Script.Call;
+import dev.interlock.internal.ScriptRunner;
+import dev.interlock.internal.Session;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
@@ -23,19 +26,22 @@ final class LockScripts {
     private final List<Object> renewKeys;
     private final List<Object> lockKey;
 
-    LockScripts(ScriptRunner runner, String session, long leaseMillis, String publish, String key) {
-        this.runner = runner;
-        this.session = session;
-        this.leaseMillis = leaseMillis;
-        this.publish = publish;
-        String tag = key.contains("{") ? key : "{" + key + "}";
-        this.channel = "redisson_lock__channel:" + tag;
-        String prefix = "interlock:" + tag + ":";
-        String queue = prefix + "queue";
-        String mark = prefix + "mark:" + session;
-        this.keys = List.of(key, queue, prefix + "waiters", prefix + "token", prefix + "turns", mark);
+    LockScripts(Session session, String key) {
+        this.runner = session.runner();
+        this.session = session.id();
+        this.leaseMillis = session.settings().leaseMillis();
+        this.publish = session.isSharded() ? "spublish" : "publish";
+        this.channel = "redisson_lock__channel:" + (key.contains("{") ? key : "{" + key + "}");
+        String queue = keyOf("queue", key);
+        String mark = keyOf("mark:" + this.session, key);
+        this.keys = List.of(key, queue, keyOf("waiters", key), keyOf("token", key), keyOf("turns", key), mark);
         this.renewKeys = List.of(key, queue, mark);
         this.lockKey = List.of(key);
+    }
+
+    // All keys of one lock have to be in one hash slot, whose choice is with the lock's own key: the name as it is.
+    private static String keyOf(String kind, String key) {
+        return key.contains("{") ? "interlock:" + kind + ":" + key : "interlock:{" + key + "}:" + kind;
     }
 
     /** Redisson's channel for this name, on which it announces that the lock is free. */

@@ -1,7 +1,10 @@
-package dev.interlock.internal;
+package dev.interlock.internal.lock;
 
 import dev.interlock.LeaseLostException;
 import dev.interlock.SyncListener;
+import dev.interlock.internal.Session;
+import dev.interlock.internal.Settings;
+import dev.interlock.internal.Stake;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
@@ -94,13 +97,8 @@ abstract class AbstractRemoteLock implements RemoteLock, Stake {
         return () -> lossListeners.remove(lossListener);
     }
 
-    /** Tells of a loss, if a thread was relying on what was lost; else just clears up. */
     final void reportLoss(LeaseLostException loss) {
-        if (local.isHeld()) {
-            session.reportLoss(loss, lossListeners);
-        } else {
-            session.execute(this::tidy);
-        }
+        session.reportLoss(loss, lossListeners);
     }
 
     final void reportAcquired(long waitedNanos, boolean alreadyOwned) {

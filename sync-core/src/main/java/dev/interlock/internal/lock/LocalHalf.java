@@ -1,4 +1,4 @@
-package dev.interlock.internal;
+package dev.interlock.internal.lock;
 
 /** The local half of a lock: what its superclass knows about the threads of this JVM. */
 public interface LocalHalf {

@@ -1,4 +1,4 @@
-package dev.interlock.internal;
+package dev.interlock.internal.lock;
 
 import org.jspecify.annotations.Nullable;
 
@@ -26,9 +26,9 @@ final class Ticket {
      * When the last command was first sent whose reply said that this ticket was still queued, and the time of Redis in
      * that reply. A grant comes after that, so its lease is at least that fresh.
      */
-    long queuedNanos;
+    private long queuedNanos;
 
-    long queuedRedisMicros;
+    private long queuedRedisMicros;
 
     /** What no repetition will mend. */
     @Nullable
@@ -42,5 +42,18 @@ final class Ticket {
         this.from = from;
         this.queuedNanos = nowNanos;
         this.pollAtNanos = nowNanos;
+    }
+
+    void queuedAt(long sentNanos, long redisMicros) {
+        queuedNanos = sentNanos - queuedNanos > 0 ? sentNanos : queuedNanos;
+        queuedRedisMicros = Math.max(queuedRedisMicros, redisMicros);
+    }
+
+    long queuedNanos() {
+        return queuedNanos;
+    }
+
+    long queuedRedisMicros() {
+        return queuedRedisMicros;
     }
 }

@@ -1,4 +1,4 @@
-package dev.interlock.internal;
+package dev.interlock.internal.lock;
 
 import dev.interlock.LeaseLostException;
 import java.util.function.Consumer;

@@ -1,0 +1,279 @@
+package dev.interlock.internal.lock;
+
+import dev.interlock.LeaseLostException;
+import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.Mailbox.Message;
+import dev.interlock.internal.Session;
+import dev.interlock.internal.lock.Claim.Advance;
+import dev.interlock.internal.lock.LockScripts.Released;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The remote half of a lock over our own scripts: sessions stand in a queue in Redis and take turns.
+ *
+ * <p>The session's {@link Claim} to the name is what events change; this is what threads do about it. The thread that has
+ * the local half and finds no usable tenure is the <em>frontman</em>: it has the claim open a ticket, and parks until that
+ * has become a tenure. It may leave at any time, because it keeps no state of its own: its ticket stays for the next local
+ * thread, or is cancelled by {@link #tidy} if there is none.
+ */
+public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
+    /** How often a session that keeps a busy name looks for waiters that its mailbox has not told it of. */
+    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    /** The least time for the first answer, however short the wait is. */
+    private static final long FIRST_ANSWER_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+    private final Claim claim;
+
+    /** Creates the remote half of the lock of this name. */
+    public QueueLock(Session session, String name, LocalHalf local) {
+        super(session, name, local);
+        this.claim = new Claim(session, name, session.key(name), this);
+    }
+
+    /** Gives back a grant that found nobody who wanted it. */
+    public static void giveBack(Session session, Message message) {
+        if (message.kind() == 'g') {
+            long sequence = message.numbers().get(0);
+            long token = message.numbers().get(1);
+            new LockScripts(session, message.key())
+                    .release(sequence, session.settings().leaseMillis(), token + 1);
+        }
+    }
+
+    @Override
+    public boolean enterAtOnce(long start) {
+        Tenure current = claim.tenure();
+        if (current == null || !current.renewed) {
+            return false;
+        }
+        long now = session.now();
+        if (!current.isUsable(now) || !current.drawToken()) {
+            return false;
+        }
+        reportAcquired(now - start, true);
+        return true;
+    }
+
+    @Override
+    public boolean enter(boolean interruptible, long waitNanos, long leaseMillis, long start)
+            throws InterruptedException {
+        boolean once = waitNanos == 0;
+        boolean timed = waitNanos != Long.MAX_VALUE;
+        long begun = session.now();
+        long patience = once ? commandTimeoutNanos() : waitNanos;
+        long grace = Math.max(patience, Math.min(FIRST_ANSWER_NANOS, commandTimeoutNanos()));
+        boolean interrupted = false;
+        boolean entered = false;
+        frontman = Thread.currentThread();
+        try {
+            for (boolean first = true; ; first = false) {
+                Advance advance = claim.advance(leaseMillis, once, first, begun);
+                if (advance == Advance.ENTERED) {
+                    entered = true;
+                    reportAcquired(session.now() - start, false);
+                    return true;
+                }
+                if (Thread.interrupted()) {
+                    if (interruptible) {
+                        throw new InterruptedException();
+                    }
+                    interrupted = true;
+                }
+                if (advance == Advance.REFUSED) {
+                    return false;
+                }
+                boolean heard = claim.hasHeardSince(begun);
+                long waited = session.now() - begun;
+                long left = timed ? (heard ? patience : grace) - waited : Long.MAX_VALUE;
+                if (timed && left <= 0) {
+                    if (once || !heard || session.outage().isActive()) {
+                        throw unavailable(waited);
+                    }
+                    return false;
+                }
+                if (!timed && isOutageTooLong()) {
+                    throw unavailable(waited);
+                }
+                LockSupport.parkNanos(this, Math.min(left, claim.untilNextAdvance()));
+            }
+        } finally {
+            frontman = null;
+            if (!entered) {
+                withdrawUnlessQueued();
+            }
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    // A request that doesn't queue is of no use to the next thread.
+    private void withdrawUnlessQueued() {
+        Ticket request = claim.ticket();
+        if (request != null && !request.queues) {
+            claim.withdraw(request);
+        }
+    }
+
+    private RedisUnavailableException unavailable(long waitedNanos) {
+        long millis = TimeUnit.NANOSECONDS.toMillis(waitedNanos);
+        return new RedisUnavailableException(
+                "Redis has not answered for lock '" + name + "' within " + millis + " ms",
+                session.outage().cause());
+    }
+
+    @Override
+    public @Nullable Departure leave() {
+        Tenure current = owned();
+        long now = session.now();
+        if (!current.isUsable(now)) {
+            LeaseLostException loss = claim.lose(current, "its lease is over");
+            claim.giveUp(current);
+            return () -> {
+                throw new LeaseLostException(loss);
+            };
+        }
+        boolean turnIsOver = current.demand && now - current.startNanos >= settings.handoffSliceNanos();
+        if (local.isWanted() && !turnIsOver) {
+            lookForDemand(current, now);
+            reportHandedOff();
+            return null;
+        }
+        reportReleased(now - current.startNanos);
+        CompletableFuture<Released> released = claim.giveUp(current);
+        return () -> {
+            if (session.await(released) == Released.NOTHING) {
+                throw lostUnnoticed(current);
+            }
+        };
+    }
+
+    private LeaseLostException lostUnnoticed(Tenure current) {
+        LeaseLostException loss = new LeaseLostException(name, current.token(), "its owner in Redis had changed");
+        LeaseLostException known = current.lose(loss);
+        if (known == null) {
+            lost(loss);
+        }
+        return new LeaseLostException(known == null ? loss : known);
+    }
+
+    // The mailbox may be deaf, and plain RLock clients write no letters.
+    private void lookForDemand(Tenure current, long now) {
+        boolean due = now - current.lookAtNanos >= 0 && now - current.startNanos >= settings.handoffSliceNanos();
+        if (due && !current.demand) {
+            current.lookAtNanos = now + LOOK_NANOS;
+            claim.renewNow(current);
+        }
+    }
+
+    @Override
+    boolean hasStake() {
+        return claim.tenure() != null || claim.ticket() != null;
+    }
+
+    @Override
+    void relinquish() {
+        Tenure current = claim.tenure();
+        if (current != null) {
+            reportReleased(session.now() - current.startNanos);
+            claim.giveUp(current);
+        }
+        Ticket request = claim.ticket();
+        if (request != null) {
+            claim.withdraw(request);
+        }
+    }
+
+    @Override
+    public long fencingToken() {
+        return valid().token();
+    }
+
+    @Override
+    public void assertValid() {
+        valid();
+    }
+
+    private Tenure valid() {
+        Tenure current = owned();
+        if (!current.isUsable(session.now())) {
+            throw new LeaseLostException(claim.lose(current, "its lease is over"));
+        }
+        return current;
+    }
+
+    private Tenure owned() {
+        Tenure current = claim.tenure();
+        if (current == null) {
+            throw new IllegalStateException("no tenure of '" + name + "'");
+        }
+        return current;
+    }
+
+    @Override
+    public boolean isLocked() {
+        session.ensureOpen();
+        Boolean locked = session.await(claim.scripts().inspect());
+        if (locked == null) {
+            throw unavailable(commandTimeoutNanos());
+        }
+        return locked;
+    }
+
+    // ---- what the claim tells
+
+    @Override
+    public void changed() {
+        wake();
+    }
+
+    @Override
+    public boolean isRelied() {
+        return local.isHeld();
+    }
+
+    @Override
+    public void lost(LeaseLostException loss) {
+        reportLoss(loss);
+    }
+
+    // ---- what the session tells
+
+    @Override
+    public @Nullable Renewal keep(long nowNanos) {
+        if (!local.isHeld()) {
+            tidy();
+        }
+        return claim.keep(nowNanos);
+    }
+
+    @Override
+    public void pulse() {
+        claim.pulse();
+    }
+
+    @Override
+    public void receive(Message message) {
+        claim.receive(message);
+    }
+
+    @Override
+    public CompletableFuture<?> close() {
+        return claim.close();
+    }
+
+    @Override
+    public String toString() {
+        Tenure current = claim.tenure();
+        Ticket request = claim.ticket();
+        if (current != null) {
+            return (current.isUsable(session.now()) ? "tenure " : "lost tenure ") + current.sequence + " of "
+                    + session.id();
+        }
+        return (request == null ? "no tenure of " : "ticket " + request.sequence + " of ") + session.id();
+    }
+}
