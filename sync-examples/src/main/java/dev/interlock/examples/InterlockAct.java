@@ -38,7 +38,7 @@ final class InterlockAct {
     private int killInside(ShopJvm victim) throws InterruptedException {
         victim.hold(Breakpoint.SECTION, 700);
         Held held = victim.awaitHeld();
-        boolean inside = owns(victim);
+        boolean inside = owns(victim) && sale.left() == held.stock();
         int exitCode = victim.kill();
         long beganNanos = System.nanoTime();
         screen.note(
@@ -57,17 +57,19 @@ final class InterlockAct {
         sleeper.stop();
         long beganNanos = System.nanoTime();
         screen.note("%s is inside, has read %d and written nothing: kill -STOP", held.buyer(), held.stock());
-        awaitOthers(sleeper);
+        awaitSoldByOthers(sleeper, 1);
+        screen.note("  %,d ms later its lease is over and the others go on selling", millisSince(beganNanos));
+        awaitSoldByOthers(sleeper, 20);
         int left = sale.left();
-        screen.note(
-                "  %,d ms later its lease is over and the others go on selling; kill -CONT", millisSince(beganNanos));
         sleeper.send("go");
         sleeper.cont();
         sale.await(
                 "the write of the one who woke up",
                 PATIENCE,
                 () -> !written(sleeper).isEmpty());
-        screen.note("  it wakes, and writes %d over %d: the store has %s", held.stock() - 1, left, written(sleeper));
+        screen.note(
+                "  kill -CONT: it wakes, and writes %d where %d are left: the store has %s",
+                held.stock() - 1, left, written(sleeper));
         sale.await(
                 "its JVM hears of the loss",
                 PATIENCE,
