@@ -1,13 +1,15 @@
 package dev.interlock.examples;
 
-import static java.nio.charset.StandardCharsets.US_ASCII;
+import static java.nio.file.StandardOpenOption.READ;
+import static java.nio.file.StandardOpenOption.WRITE;
 
 import dev.interlock.Interlock;
 import dev.interlock.testing.ChildConsole;
 import dev.interlock.testing.Fleet;
 import dev.interlock.testing.RedisServer;
 import java.io.IOException;
-import java.io.UncheckedIOException;
+import java.nio.ByteBuffer;
+import java.nio.channels.FileChannel;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -16,7 +18,8 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * From one JVM to two, by one line: existing code that takes a {@link ReentrantLock} is given one that holds across JVMs.
  *
- * <p>Run {@code main}; it starts two JVMs that draw 1,000 ticket numbers each from one file, before and after the migration.
+ * <p>{@code mvn -q -Pdemo -Dexample=Migration} starts two JVMs that draw 1,000 ticket numbers each from one file, before and after
+ * the migration.
  */
 public final class Migration {
 
@@ -37,24 +40,32 @@ public final class Migration {
             this.file = file;
         }
 
-        int draw() {
+        long draw() throws IOException {
             lock.lock();
             try {
-                int number = drawn(file) + 1;
-                Files.writeString(file, Integer.toString(number), US_ASCII);
+                long number = last(file) + 1;
+                try (var channel = FileChannel.open(file, WRITE)) {
+                    channel.write(ByteBuffer.allocate(Long.BYTES).putLong(0, number), 0);
+                }
                 return number;
-            } catch (IOException e) {
-                throw new UncheckedIOException(e);
             } finally {
                 lock.unlock();
             }
+        }
+
+        static long last(Path file) throws IOException {
+            var number = ByteBuffer.allocate(Long.BYTES);
+            try (var channel = FileChannel.open(file, READ)) {
+                channel.read(number, 0);
+            }
+            return number.getLong(0);
         }
     }
 
     /** One of the JVMs. */
     static final class Office {
 
-        public static void main(String[] args) throws InterruptedException {
+        public static void main(String[] args) throws InterruptedException, IOException {
             Path file = Path.of(args[2]);
             try (Interlock interlock = Interlock.connect(args[1])) {
                 ReentrantLock lock = switch (args[0]) {
@@ -82,22 +93,17 @@ public final class Migration {
         System.exit(unique ? 0 : 1);
     }
 
-    private static int draw(String when, String redisUrl) throws IOException {
+    private static long draw(String when, String redisUrl) throws IOException {
         Path file = Files.createTempFile("tickets", ".txt");
         try (Fleet offices = Fleet.start(JVMS, Office.class, when, redisUrl, file.toString())) {
             offices.awaitAll("READY", PATIENCE);
             offices.send("go");
             offices.awaitAll("DONE", PATIENCE);
-            int last = drawn(file);
+            long last = TicketNumbers.last(file);
             System.out.printf("%-6s %d JVMs drew %d numbers; the last one is %d%n", when, JVMS, JVMS * DRAWS, last);
             return last;
         } finally {
             Files.delete(file);
         }
-    }
-
-    private static int drawn(Path file) throws IOException {
-        String content = Files.readString(file, US_ASCII);
-        return content.isEmpty() ? 0 : Integer.parseInt(content);
     }
 }

@@ -3,10 +3,10 @@ package dev.interlock.examples;
 import dev.interlock.testing.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.function.BooleanSupplier;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -17,8 +17,10 @@ final class Sale implements AutoCloseable {
     private static final int SHOPS = 3;
     private static final long POLL_MILLIS = 10;
     private static final int BAR = 20;
+    private static final String READ_BOOKS = "return { redis.call('get', KEYS[1]), redis.call('hgetall', KEYS[2]) }";
 
-    private final RedisServer redis = RedisServer.launch();
+    private final RedisServer redis =
+            System.getenv("REDIS_URL") == null ? RedisServer.launch() : RedisServer.provided();
     private final boolean fencing;
     private final List<ShopJvm> shops = new ArrayList<>();
 
@@ -49,7 +51,7 @@ final class Sale implements AutoCloseable {
 
     /** Fills the stock and opens all shops. */
     void open(String lock) {
-        redis.command("DEL", Stock.SOLD, Stock.TOKEN, Stock.REFUSED, NaiveLock.KEY);
+        clear();
         redis.command("SET", Stock.LEFT, Integer.toString(Stock.UNITS));
         shops().forEach(shop -> shop.send("open " + lock));
     }
@@ -72,30 +74,44 @@ final class Sale implements AutoCloseable {
     }
 
     int left() {
-        return (int) number(redis.command("GET", Stock.LEFT));
-    }
-
-    int refused() {
-        return (int) number(redis.command("GET", Stock.REFUSED));
+        return books().left;
     }
 
     int sold() {
-        return soldByShop().values().stream().mapToInt(Integer::intValue).sum();
+        return books().sold();
     }
 
     int soldOutside(ShopJvm shop) {
-        return sold() - soldByShop().getOrDefault(shop.name(), 0);
+        Books books = books();
+        return books.sold() - books.soldBy(shop);
     }
 
-    private Map<String, Integer> soldByShop() {
-        var sold = new TreeMap<String, Integer>();
-        if (redis.command("HGETALL", Stock.SOLD) instanceof List<?> fields) {
-            for (int i = 0; i < fields.size(); i += 2) {
-                String shop = String.valueOf(fields.get(i)).split("/", 2)[0];
-                sold.merge(shop, (int) number(fields.get(i + 1)), Integer::sum);
-            }
+    int refused() {
+        return number(redis.command("GET", Stock.REFUSED));
+    }
+
+    /** What is left and what each shop has sold, at one moment. */
+    private record Books(int left, Map<String, Integer> soldByShop) {
+        int sold() {
+            return soldByShop.values().stream().mapToInt(Integer::intValue).sum();
         }
-        return sold;
+
+        int soldBy(ShopJvm shop) {
+            return soldByShop.getOrDefault(shop.name(), 0);
+        }
+    }
+
+    private Books books() {
+        var sold = new HashMap<String, Integer>();
+        if (!(redis.command("EVAL", READ_BOOKS, "2", Stock.LEFT, Stock.SOLD) instanceof List<?> reply)
+                || !(reply.get(1) instanceof List<?> buyers)) {
+            throw new IllegalStateException("Redis has no books of the sale");
+        }
+        for (int i = 0; i < buyers.size(); i += 2) {
+            String shop = String.valueOf(buyers.get(i)).split("/", 2)[0];
+            sold.merge(shop, number(buyers.get(i + 1)), Integer::sum);
+        }
+        return new Books(number(reply.get(0)), sold);
     }
 
     /** Waits for something that Redis or the shops will show. */
@@ -111,29 +127,33 @@ final class Sale implements AutoCloseable {
 
     /** The state of the sale in a line. */
     String progress() {
-        int left = left();
-        var sold = soldByShop();
-        int total = sold.values().stream().mapToInt(Integer::intValue).sum();
-        int full = Math.max(0, Math.min(BAR, left * BAR / Stock.UNITS));
+        Books books = books();
+        int full = Math.max(0, Math.min(BAR, books.left * BAR / Stock.UNITS));
         String perShop = shops().stream()
-                .map(shop -> format("%s %,4d", shop.name(), sold.getOrDefault(shop.name(), 0))
-                        + (shop.state().isEmpty() ? "" : " " + shop.state()))
+                .map(shop -> format("%s %,4d %s", shop.name(), books.soldBy(shop), shop.state())
+                        .stripTrailing())
                 .collect(Collectors.joining(", "));
         return format(
-                "stock %,5d [%s%s] sold %,5d: %s", left, "#".repeat(full), ".".repeat(BAR - full), total, perShop);
+                "stock %,5d [%s%s] sold %,5d: %s",
+                books.left, "#".repeat(full), ".".repeat(BAR - full), books.sold(), perShop);
     }
 
     static String format(String format, Object... arguments) {
         return String.format(Locale.ROOT, format, arguments);
     }
 
-    private static long number(@Nullable Object reply) {
-        return reply == null ? 0 : Long.parseLong(reply.toString());
+    private static int number(@Nullable Object reply) {
+        return reply == null ? 0 : Integer.parseInt(reply.toString());
     }
 
     @Override
     public void close() {
         shops().forEach(ShopJvm::close);
+        clear();
         redis.close();
+    }
+
+    private void clear() {
+        redis.command("DEL", Stock.LEFT, Stock.SOLD, Stock.TOKEN, Stock.REFUSED, NaiveLock.KEY);
     }
 }
