@@ -1,5 +1,7 @@
 package dev.interlock.fleet;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.LeaseLostException;
@@ -13,36 +15,67 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 /**
- * The child's end of a {@link Peer}: a session with one lock, and threads that do with it what they are told.
+ * The child's end of {@link Peer}s: sessions with one lock each, and threads that do with it what they are told.
  *
- * <p>A command is {@code <thread> <verb>}, an answer {@code <thread> <what happened>}.
+ * <p>A command is {@code <session> <thread> <verb>}, an answer {@code <session> <thread> <what happened>}. The first
+ * command of a session is {@code <session> open <url> <name> <lease ms>}. What the listeners hear comes as
+ * {@code <session> LOST session <token>} and {@code <session> LOST lock <token>}.
  */
 final class LockConsole {
 
+    private final String label;
     private final Interlock interlock;
     private final DistributedReentrantLock lock;
+    private final Map<String, ExecutorService> threads = new HashMap<>();
 
-    private LockConsole(String url, String name, Duration lease) {
+    private LockConsole(String label, String url, String name, Duration lease) {
+        this.label = label;
         var listener = new SyncListener() {
             @Override
             public void lost(LeaseLostException loss) {
-                ChildConsole.say("LOST session " + loss.fencingToken());
+                say("LOST session " + loss.fencingToken());
             }
         };
         interlock = Interlock.builder().uri(url).lease(lease).listener(listener).open();
         lock = interlock.lock(name);
-        lock.onLost(loss -> ChildConsole.say("LOST lock " + loss.fencingToken()));
+        lock.onLost(loss -> say("LOST lock " + loss.fencingToken()));
     }
 
     public static void main(String[] args) throws InterruptedException {
-        var console = new LockConsole(args[0], args[1], Duration.ofMillis(Long.parseLong(args[2])));
-        ChildConsole.say("READY " + console.interlock.id());
-        Map<String, ExecutorService> threads = new HashMap<>();
+        ChildConsole.say("READY");
+        Map<String, LockConsole> consoles = new HashMap<>();
         while (true) {
             String[] command = ChildConsole.readCommand().split(" ", -1);
-            threads.computeIfAbsent(command[0], name -> Executors.newSingleThreadExecutor(task -> daemon(name, task)))
-                    .execute(() -> ChildConsole.say(command[0] + " " + console.answer(command[1])));
+            if (command[1].equals("open")) {
+                Duration lease = Duration.ofMillis(Long.parseLong(command[4]));
+                var opened = new LockConsole(command[0], command[2], command[3], lease);
+                consoles.put(command[0], opened);
+                opened.say("OPEN " + opened.interlock.id());
+                continue;
+            }
+            LockConsole console = requireNonNull(consoles.get(command[0]));
+            if (command[1].equals("close")) {
+                consoles.remove(command[0]);
+                console.close();
+            } else {
+                console.obey(command[1], command[2]);
+            }
         }
+    }
+
+    private void say(String line) {
+        ChildConsole.say(label + " " + line);
+    }
+
+    private void close() {
+        interlock.close();
+        threads.values().forEach(ExecutorService::shutdown);
+        say("CLOSED");
+    }
+
+    private void obey(String thread, String verb) {
+        threads.computeIfAbsent(thread, name -> Executors.newSingleThreadExecutor(task -> daemon(name, task)))
+                .execute(() -> say(thread + " " + answer(verb)));
     }
 
     private static Thread daemon(String name, Runnable task) {
@@ -82,10 +115,6 @@ final class LockConsole {
             }
             case "queue" -> {
                 return "QUEUE " + lock.getQueueLength();
-            }
-            case "close" -> {
-                interlock.close();
-                return "CLOSED";
             }
             default -> throw new IllegalArgumentException(verb);
         }

@@ -7,6 +7,8 @@ import dev.interlock.fleet.Peer.Entry;
 import dev.interlock.testing.Monotonic;
 import dev.interlock.testing.RedisServer;
 import java.time.Duration;
+import java.util.List;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -22,6 +24,21 @@ class PausedHolderTest {
     @RegisterExtension
     final Keyspace keyspace = Keyspace.in(RedisServer.provided());
 
+    private List<Peer> peers = List.of();
+
+    private void start(int count, String name, Duration lease) {
+        peers = Peer.start(count, keyspace, name, lease);
+    }
+
+    private void leave() {
+        peers.stream().filter(Peer::isAlive).forEach(Peer::leave);
+    }
+
+    @AfterEach
+    void close() {
+        peers.forEach(Peer::close);
+    }
+
     /**
      * Whatever the stale holder does first after it wakes, it is told of the loss; its listeners hear of it once; the
      * thread that was queued behind it doesn't enter on the old tenure, but after the other JVM, with a larger token.
@@ -30,64 +47,63 @@ class PausedHolderTest {
     @ValueSource(strings = {"assert", "token", "unlock"})
     void staleHolderIsToldAndHandsNothingOn(String firstAct) {
         String name = keyspace.name("paused-holder");
-        try (Peer paused = Peer.start(keyspace, name, LEASE);
-                Peer other = Peer.start(keyspace, name, LEASE)) {
-            Entry stale = paused.lock("t1");
-            paused.queueLocally("t2");
-            other.queue("t1", 0);
-            long stopped = Monotonic.nanos();
-            paused.jvm().stop();
+        start(2, name, LEASE);
+        Peer paused = peers.get(0);
+        Peer other = peers.get(1);
+        Entry stale = paused.lock("t1");
+        paused.queueLocally("t2");
+        other.queue("t1", 0);
+        long stopped = Monotonic.nanos();
+        paused.stop();
 
-            Entry fresh = other.awaitEntry("t1", PATIENCE);
-            Duration took = Duration.ofNanos(fresh.nanos() - stopped);
-            System.out.printf("FIGURE stopped holder to next entry: %d ms, lease %s%n", took.toMillis(), LEASE);
-            assertThat(took).isLessThan(LEASE.plus(GRACE));
-            assertThat(fresh.token()).isGreaterThan(stale.token());
+        Entry fresh = other.awaitEntry("t1", PATIENCE);
+        Duration took = Duration.ofNanos(fresh.nanos() - stopped);
+        System.out.printf("FIGURE stopped holder to next entry: %d ms, lease %s%n", took.toMillis(), LEASE);
+        assertThat(took).isLessThan(LEASE.plus(GRACE));
+        assertThat(fresh.token()).isGreaterThan(stale.token());
 
-            // Told while it is stopped, so that it's the first that the thread does on waking.
-            paused.tell("t1", firstAct);
-            paused.jvm().cont();
-            assertLost(paused, firstAct, false);
-            if (!firstAct.equals("unlock")) {
-                assertThat(paused.ask("t1", "holds", "HOLDS")).isEqualTo("t1 HOLDS true 1");
-                paused.tell("t1", "assert");
-                assertLost(paused, "assert", false);
-                paused.tell("t1", "token");
-                assertLost(paused, "token", false);
-                assertThat(paused.ask("t1", "holds", "HOLDS")).isEqualTo("t1 HOLDS true 1");
-                paused.tell("t1", "unlock");
-                assertLost(paused, "unlock", false);
-            }
-            assertThat(paused.ask("t1", "holds", "HOLDS")).isEqualTo("t1 HOLDS false 0");
+        // Told while it is stopped, so that it's the first that the thread does on waking.
+        paused.tell("t1", firstAct);
+        paused.cont();
+        assertLost(paused, firstAct, false);
+        if (!firstAct.equals("unlock")) {
+            assertThat(paused.ask("t1", "holds", "HOLDS")).isEqualTo("HOLDS true 1");
+            paused.tell("t1", "assert");
+            assertLost(paused, "assert", false);
+            paused.tell("t1", "token");
+            assertLost(paused, "token", false);
+            assertThat(paused.ask("t1", "holds", "HOLDS")).isEqualTo("HOLDS true 1");
             paused.tell("t1", "unlock");
-            assertLost(paused, "unlock", true);
-
-            await("the queued thread's own place in Redis").atMost(PATIENCE).until(() -> keyspace.waiting(name) == 1);
-            assertThat(paused.count("t2 LOCKED")).isZero();
-            other.ask("t1", "assert", "HELD");
-            long left = other.unlock("t1");
-            Entry queued = paused.awaitEntry("t2", PATIENCE);
-            assertThat(queued.nanos()).isGreaterThan(left);
-            assertThat(queued.token()).isGreaterThan(fresh.token());
-            paused.ask("t2", "assert", "HELD");
-            paused.unlock("t2");
-
-            await("the listeners")
-                    .atMost(PATIENCE)
-                    .until(() -> paused.count("LOST session") + paused.count("LOST lock") >= 2);
-            assertWorksNormally(paused, other, queued);
-            assertThat(paused.count("LOST session " + stale.token())).isEqualTo(1);
-            assertThat(paused.count("LOST lock " + stale.token())).isEqualTo(1);
-            assertThat(paused.count("LOST")).isEqualTo(2);
-            assertThat(other.count("LOST")).isZero();
-            paused.leave();
-            other.leave();
+            assertLost(paused, "unlock", false);
         }
+        assertThat(paused.ask("t1", "holds", "HOLDS")).isEqualTo("HOLDS false 0");
+        paused.tell("t1", "unlock");
+        assertLost(paused, "unlock", true);
+
+        await("the queued thread's own place in Redis").atMost(PATIENCE).until(() -> keyspace.waiting(name) == 1);
+        assertThat(paused.count("t2 LOCKED")).isZero();
+        other.ask("t1", "assert", "HELD");
+        long left = other.unlock("t1");
+        Entry queued = paused.awaitEntry("t2", PATIENCE);
+        assertThat(queued.nanos()).isGreaterThan(left);
+        assertThat(queued.token()).isGreaterThan(fresh.token());
+        paused.ask("t2", "assert", "HELD");
+        paused.unlock("t2");
+
+        await("the listeners")
+                .atMost(PATIENCE)
+                .until(() -> paused.count("LOST session") + paused.count("LOST lock") >= 2);
+        assertWorksNormally(paused, other, queued);
+        assertThat(paused.count("LOST session " + stale.token())).isEqualTo(1);
+        assertThat(paused.count("LOST lock " + stale.token())).isEqualTo(1);
+        assertThat(paused.count("LOST")).isEqualTo(2);
+        assertThat(other.count("LOST")).isZero();
+        leave();
     }
 
     private static void assertLost(Peer peer, String act, boolean notHeld) {
         String exception = notHeld ? "IllegalMonitorStateException" : "LeaseLostException";
-        assertThat(peer.hear("t1", "", PATIENCE)).startsWith("t1 THREW " + act + " " + exception + " ");
+        assertThat(peer.hear("t1", "", PATIENCE)).startsWith("THREW " + act + " " + exception + " ");
     }
 
     private static void assertWorksNormally(Peer paused, Peer other, Entry last) {
@@ -108,90 +124,81 @@ class PausedHolderTest {
     void shortPauseLosesNothing() {
         String name = keyspace.name("short-pause");
         Duration lease = Duration.ofSeconds(10);
-        try (Peer paused = Peer.start(keyspace, name, lease);
-                Peer other = Peer.start(keyspace, name, lease)) {
-            Entry held = paused.lock("t1");
-            other.queue("t1", 0);
-            paused.jvm().stop();
-            await("two seconds of pause")
-                    .pollDelay(Duration.ofSeconds(2))
-                    .atMost(Duration.ofSeconds(8))
-                    .until(() -> keyspace.ownedMillis(name) > 0);
-            paused.tell("t1", "assert");
-            paused.jvm().cont();
-            paused.hear("t1", "HELD", PATIENCE);
-            assertThat(paused.ask("t1", "token", "TOKEN")).isEqualTo("t1 TOKEN " + held.token());
-            assertThat(other.count("t1 LOCKED")).isZero();
-            long left = paused.unlock("t1");
-            Entry next = other.awaitEntry("t1", PATIENCE);
-            assertThat(next.nanos()).isGreaterThan(left);
-            assertThat(next.token()).isGreaterThan(held.token());
-            other.unlock("t1");
-            assertThat(paused.count("LOST")).isZero();
-            paused.leave();
-            other.leave();
-        }
+        start(2, name, lease);
+        Peer paused = peers.get(0);
+        Peer other = peers.get(1);
+        Entry held = paused.lock("t1");
+        other.queue("t1", 0);
+        paused.stop();
+        await("two seconds of pause")
+                .pollDelay(Duration.ofSeconds(2))
+                .atMost(Duration.ofSeconds(8))
+                .until(() -> keyspace.ownedMillis(name) > 0);
+        paused.tell("t1", "assert");
+        paused.cont();
+        paused.hear("t1", "HELD", PATIENCE);
+        assertThat(paused.ask("t1", "token", "TOKEN")).isEqualTo("TOKEN " + held.token());
+        assertThat(other.count("t1 LOCKED")).isZero();
+        long left = paused.unlock("t1");
+        Entry next = other.awaitEntry("t1", PATIENCE);
+        assertThat(next.nanos()).isGreaterThan(left);
+        assertThat(next.token()).isGreaterThan(held.token());
+        other.unlock("t1");
+        assertThat(paused.count("LOST")).isZero();
+        leave();
     }
 
     /** A waiter that is stopped is passed over, waits on when it wakes, and enters in its new turn. */
     @Test
     void pausedWaiterIsPassedOverAndEntersLater() {
         String name = keyspace.name("paused-waiter");
-        try (Peer holder = Peer.start(keyspace, name, LEASE);
-                Peer paused = Peer.start(keyspace, name, LEASE);
-                Peer next = Peer.start(keyspace, name, LEASE)) {
-            Entry held = holder.lock("t1");
-            paused.queue("t1", 0);
-            next.queue("t1", 1);
-            paused.jvm().stop();
-            await("an overdue heartbeat").atMost(PATIENCE).until(() -> keyspace.isOverdue(name, paused.sessionId()));
-            holder.unlock("t1");
-            Entry entered = next.awaitEntry("t1", PATIENCE);
-            assertThat(entered.token()).isGreaterThan(held.token());
-            paused.jvm().cont();
-            await("the place in the queue that it takes anew")
-                    .atMost(PATIENCE)
-                    .until(() -> keyspace.waiting(name) == 1);
-            assertThat(paused.count("t1 LOCKED")).isZero();
-            long left = next.unlock("t1");
-            Entry late = paused.awaitEntry("t1", PATIENCE);
-            assertThat(late.nanos()).isGreaterThan(left);
-            assertThat(late.token()).isGreaterThan(entered.token());
-            paused.unlock("t1");
-            assertThat(paused.count("LOST")).isZero();
-            holder.leave();
-            paused.leave();
-            next.leave();
-        }
+        start(3, name, LEASE);
+        Peer holder = peers.get(0);
+        Peer paused = peers.get(1);
+        Peer next = peers.get(2);
+        Entry held = holder.lock("t1");
+        paused.queue("t1", 0);
+        next.queue("t1", 1);
+        paused.stop();
+        await("an overdue heartbeat").atMost(PATIENCE).until(() -> keyspace.isOverdue(name, paused.sessionId()));
+        holder.unlock("t1");
+        Entry entered = next.awaitEntry("t1", PATIENCE);
+        assertThat(entered.token()).isGreaterThan(held.token());
+        paused.cont();
+        await("the place in the queue that it takes anew").atMost(PATIENCE).until(() -> keyspace.waiting(name) == 1);
+        assertThat(paused.count("t1 LOCKED")).isZero();
+        long left = next.unlock("t1");
+        Entry late = paused.awaitEntry("t1", PATIENCE);
+        assertThat(late.nanos()).isGreaterThan(left);
+        assertThat(late.token()).isGreaterThan(entered.token());
+        paused.unlock("t1");
+        assertThat(paused.count("LOST")).isZero();
+        leave();
     }
 
     /** A waiter that is stopped when the lock is granted to it, and past the lease: it doesn't enter on that grant. */
     @Test
     void staleGrantIsNotEntered() {
         String name = keyspace.name("stale-grant");
-        try (Peer holder = Peer.start(keyspace, name, LEASE);
-                Peer paused = Peer.start(keyspace, name, LEASE);
-                Peer next = Peer.start(keyspace, name, LEASE)) {
-            holder.lock("t1");
-            paused.queue("t1", 0);
-            next.queue("t1", 1);
-            paused.jvm().stop();
-            holder.unlock("t1");
-            Entry entered = next.awaitEntry("t1", PATIENCE);
-            paused.jvm().cont();
-            await("the place in the queue that it takes anew")
-                    .atMost(PATIENCE)
-                    .until(() -> keyspace.waiting(name) == 1);
-            assertThat(paused.count("t1 LOCKED")).isZero();
-            long left = next.unlock("t1");
-            Entry late = paused.awaitEntry("t1", PATIENCE);
-            assertThat(late.nanos()).isGreaterThan(left);
-            assertThat(late.token()).isGreaterThan(entered.token());
-            paused.ask("t1", "assert", "HELD");
-            paused.unlock("t1");
-            holder.leave();
-            paused.leave();
-            next.leave();
-        }
+        start(3, name, LEASE);
+        Peer holder = peers.get(0);
+        Peer paused = peers.get(1);
+        Peer next = peers.get(2);
+        holder.lock("t1");
+        paused.queue("t1", 0);
+        next.queue("t1", 1);
+        paused.stop();
+        holder.unlock("t1");
+        Entry entered = next.awaitEntry("t1", PATIENCE);
+        paused.cont();
+        await("the place in the queue that it takes anew").atMost(PATIENCE).until(() -> keyspace.waiting(name) == 1);
+        assertThat(paused.count("t1 LOCKED")).isZero();
+        long left = next.unlock("t1");
+        Entry late = paused.awaitEntry("t1", PATIENCE);
+        assertThat(late.nanos()).isGreaterThan(left);
+        assertThat(late.token()).isGreaterThan(entered.token());
+        paused.ask("t1", "assert", "HELD");
+        paused.unlock("t1");
+        leave();
     }
 }
