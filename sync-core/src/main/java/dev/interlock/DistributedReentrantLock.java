@@ -403,7 +403,8 @@ public final class DistributedReentrantLock extends ReentrantLock {
 
         @Override
         public boolean tryLock() {
-            return DistributedReentrantLock.super.tryLock();
+            // Whoever holds it has nothing to clear up: a re-entry can be interrupted, too.
+            return !DistributedReentrantLock.super.isHeldByCurrentThread() && DistributedReentrantLock.super.tryLock();
         }
 
         @Override

@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.Arguments;
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 // In a thread of its own, since an interrupt wouldn't end a lock() that hangs.
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 abstract class LockFixture {
 
     /** Who competes with the lock under test. */
@@ -55,7 +55,7 @@ abstract class LockFixture {
         NO_FIFO_ACROSS_SESSIONS,
         /** {@code tryLock()} may fail on a fair lock that was released to a waiter. */
         TRYLOCK_MAY_NOT_BARGE,
-        /** Another session's {@code tryLock()} and zero timeout may fail for a short while after {@code unlock()}. */
+        /** Another session's {@code tryLock()} may fail for a short while after {@code unlock()}. */
         RELEASE_LINGERS
     }
 
@@ -65,7 +65,7 @@ abstract class LockFixture {
     private final List<Holder> holders = new ArrayList<>();
     private TestThreads threads;
 
-    /** A lock that nobody has used. */
+    /** A lock that nobody has used and that no other test will use. */
     protected abstract ReentrantLock newLock();
 
     /** A lock object of another session that excludes with {@code lock}; the same, or an equal one, at every call. */
@@ -73,6 +73,7 @@ abstract class LockFixture {
         return Optional.empty();
     }
 
+    /** Whether {@link #newLock()} makes fair locks. */
     protected boolean fair() {
         return false;
     }
@@ -91,15 +92,15 @@ abstract class LockFixture {
         return Duration.ofMillis(40);
     }
 
-    /** How many critical sections make a crowd. */
+    /** How many critical sections a test of exclusion lets several threads enter between them. */
     protected int crowd() {
         return 4_000;
     }
 
     /**
-     * Returns once {@code waiter} waits in {@code lock}. That it's in the local queue proves it. For a thread that waits for
-     * another session, the evidence is that it has been blocked for {@link #shortWait()}; a subclass that can look into the
-     * remote queue should do so.
+     * Returns once {@code waiter} waits for {@code lock}. That it's in the local queue proves it; where arrival elsewhere
+     * matters too, it must have got there before it queues here. For a thread that waits for another session, the evidence is
+     * that it has been blocked for {@link #shortWait()}; a subclass that can look into the remote queue should do so.
      */
     protected void awaitWaiting(ReentrantLock lock, Thread waiter) {
         long[] blockedSince = {System.nanoTime()};

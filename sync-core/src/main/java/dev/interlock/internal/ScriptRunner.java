@@ -83,14 +83,18 @@ public final class ScriptRunner {
             return run(call);
         }
         long sent = ticker.getAsLong();
-        RBatch batch = client.createBatch(batchOptions().sync(1, REPLICATION_TIMEOUT));
-        CompletableFuture<List<Object>> reply =
-                eval(batch.getScript(StringCodec.INSTANCE), call).toCompletableFuture();
-        CompletableFuture<BatchResult<?>> result = executed(batch, List.of(call));
-        return observed(
-                sent,
-                result.thenCompose(
-                        done -> done.getSyncedSlaves() > 0 ? reply : acknowledgedWithoutReplicas(call, reply)));
+        try {
+            RBatch batch = client.createBatch(batchOptions().sync(1, REPLICATION_TIMEOUT));
+            CompletableFuture<List<Object>> reply =
+                    eval(batch.getScript(StringCodec.INSTANCE), call).toCompletableFuture();
+            CompletableFuture<BatchResult<?>> result = executed(batch, List.of(call));
+            return observed(
+                    sent,
+                    result.thenCompose(
+                            done -> done.getSyncedSlaves() > 0 ? reply : acknowledgedWithoutReplicas(call, reply)));
+        } catch (RuntimeException e) {
+            return CompletableFuture.failedFuture(e);
+        }
     }
 
     private CompletionStage<List<Object>> acknowledgedWithoutReplicas(
@@ -158,8 +162,8 @@ public final class ScriptRunner {
 
     private CompletableFuture<List<Object>> observed(long sentNanos, CompletableFuture<List<Object>> reply) {
         return reply.whenComplete((value, failure) -> {
-            if (failure == null || !isTransient(failure)) {
-                outage.heard();
+            if (failure == null || !isTransient(failure) || cause(failure) instanceof RedisNoScriptException) {
+                outage.heard(sentNanos);
             } else {
                 outage.failed(sentNanos, cause(failure));
             }

@@ -40,7 +40,7 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
             long sequence = message.numbers().get(0);
             long token = message.numbers().get(1);
             new LockScripts(session, message.key())
-                    .release(sequence, session.settings().leaseMillis(), token + 1);
+                    .releaseUntilConfirmed(sequence, session.settings().leaseMillis(), token + 1);
         }
     }
 
