@@ -1,7 +1,6 @@
 package dev.interlock.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatCode;
 
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
@@ -54,7 +53,7 @@ abstract class FaultFixture {
     /** How long a waiter may need that no message reaches: a pulse, and some. */
     static final Duration PROMPTLY = Duration.ofSeconds(2);
 
-    private final Deque<AutoCloseable> opened = new ArrayDeque<>();
+    private final Deque<Runnable> opened = new ArrayDeque<>();
     private final List<Interlock> sessions = new ArrayList<>();
     private final List<Actor> actors = new ArrayList<>();
     private final List<DistributedReentrantLock> locks = new ArrayList<>();
@@ -70,6 +69,8 @@ abstract class FaultFixture {
     void launch() {
         server = RedisServer.launch(serverArguments().toArray(String[]::new));
         proxy = FaultProxy.to(server);
+        loadScripts();
+        closeAll();
     }
 
     @AfterAll
@@ -78,40 +79,61 @@ abstract class FaultFixture {
         server.close();
     }
 
+    // A script that the server doesn't know yet costs a refusal, which would be taken for the request that a test means.
+    final void loadScripts() {
+        Recorder recorder = new Recorder();
+        MovableTicker ticker = new MovableTicker();
+        Interlock warm = open(
+                server.url(),
+                builder -> builder.lease(Duration.ofSeconds(3)).listener(recorder).ticker(ticker));
+        DistributedReentrantLock lock = warm.lock("warm");
+        lock.lock();
+        ticker.advance(Duration.ofMillis(1_500));
+        await("renewal").until(() -> recorder.count(Recorder.Kind.RENEWED) > 0);
+        lock.unlock();
+    }
+
     @BeforeEach
     void flush() {
         server.command("FLUSHALL");
-        loadScripts();
-    }
-
-    // A script that the server doesn't know yet costs a refusal, which would be taken for the request that a test means.
-    private void loadScripts() {
-        Recorder recorder = new Recorder();
-        Interlock warm = open(server.url(), b -> b.lease(Duration.ofMillis(150)).listener(recorder));
-        DistributedReentrantLock lock = warm.lock("warm");
-        lock.lock();
-        await("renewal").until(() -> recorder.count(Recorder.Kind.RENEWED) > 0);
-        lock.unlock();
-        warm.close();
-        server.command("DEL", "warm");
     }
 
     @AfterEach
     void leaveNothing() {
-        proxy.heal();
-        actors.forEach(Actor::close);
+        List<Throwable> failures = new ArrayList<>();
+        attempt(failures, proxy::heal);
+        actors.forEach(actor -> attempt(failures, actor::close));
         actors.clear();
-        for (DistributedReentrantLock lock : locks) {
-            assertThat(lock.isLocked()).as("%s is locked", lock).isFalse();
-            assertThat(lock.hasQueuedThreads()).as("%s has queued threads", lock).isFalse();
-        }
+        locks.forEach(lock -> attempt(failures, () -> assertUnused(lock)));
         locks.clear();
-        awaitNothingLeft();
+        attempt(failures, this::awaitNothingLeft);
+        attempt(failures, this::closeAll);
+        attempt(failures, this::awaitNothingLeft);
+        if (!failures.isEmpty()) {
+            AssertionError error = new AssertionError("The test leaves something behind", failures.remove(0));
+            failures.forEach(error::addSuppressed);
+            throw error;
+        }
+    }
+
+    private void closeAll() {
         sessions.forEach(Interlock::close);
         sessions.clear();
-        opened.forEach(resource -> assertThatCode(resource::close).doesNotThrowAnyException());
+        opened.forEach(Runnable::run);
         opened.clear();
-        awaitNothingLeft();
+    }
+
+    private static void attempt(List<Throwable> failures, Runnable step) {
+        try {
+            step.run();
+        } catch (RuntimeException | Error e) {
+            failures.add(e);
+        }
+    }
+
+    private static void assertUnused(DistributedReentrantLock lock) {
+        assertThat(lock.isLocked()).as("%s is locked", lock).isFalse();
+        assertThat(lock.hasQueuedThreads()).as("%s has queued threads", lock).isFalse();
     }
 
     final void awaitNothingLeft() {
