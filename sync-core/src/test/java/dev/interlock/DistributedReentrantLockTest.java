@@ -46,8 +46,9 @@ class DistributedReentrantLockTest {
 
         @AfterEach
         void nothingIsLeft() {
-            await("only marks and tokens are left, with a TTL").untilAsserted(() -> assertThat(redis.keys())
-                    .allSatisfy(key -> assertThat(key).containsPattern(":(token|mark:.*)$")));
+            await("only marks and tokens are left, with a TTL")
+                    .untilAsserted(() -> assertThat(redis.keys())
+                            .allSatisfy(key -> assertThat(key).containsPattern(":(token|mark:.*)$")));
         }
 
         @AfterAll

@@ -67,8 +67,8 @@ final class LockScripts {
     }
 
     CompletableFuture<Standing> acquire(Ticket ticket, long floor) {
-        Call call = ACQUIRE.on(
-                keys, session, ticket.sequence, ticket.leaseMillis, ticket.queues ? 1 : 0, ticket.from, floor);
+        Call call =
+                ACQUIRE.on(keys, id, ticket.sequence, ticket.leaseMillis, ticket.queues ? 1 : 0, ticket.from, floor);
         return runner.runDurably(call).thenApply(LockScripts::standing);
     }
 
