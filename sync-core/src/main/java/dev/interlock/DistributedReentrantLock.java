@@ -370,8 +370,9 @@ public final class DistributedReentrantLock extends ReentrantLock {
     @Override
     public String toString() {
         Thread owner = getOwner();
-        return getClass().getName() + "@" + Integer.toHexString(hashCode()) + "[" + getName() + ", "
-                + (owner == null ? "Unlocked" : "Locked by thread " + owner.getName()) + ", " + remote + "]";
+        String state = owner == null ? "[Unlocked]" : "[Locked by thread " + owner.getName() + "]";
+        return getClass().getName() + "@" + Integer.toHexString(hashCode()) + "[" + getName() + "]" + state + "["
+                + remote + "]";
     }
 
     @Serial

@@ -1,0 +1,142 @@
+package dev.interlock.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.interlock.testing.ChildJvm;
+import dev.interlock.testing.Fleet;
+import dev.interlock.testing.RedisServer;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Many threads of several JVMs: one at a time inside, in the order of the fencing tokens, and nobody starves. */
+class ExclusionTest {
+
+    private static final int JVMS = 3;
+    private static final int THREADS = 8;
+    private static final long SECTIONS = 100_000;
+    private static final int LEAST_PER_THREAD = 20;
+    private static final int LEAST_OF_RLOCK = 21;
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    @RegisterExtension
+    final Keyspace keyspace = Keyspace.in(RedisServer.provided());
+
+    @TempDir
+    private Path folder;
+
+    /** 100,000 sections of three JVMs never overlap, tokens increase over all of them, every thread progresses. */
+    @Test
+    void threeJvmsExcludeEachOther() throws IOException {
+        String name = keyspace.name("exclusion");
+        try (Fleet fleet = Fleet.start(JVMS, index -> hammer(name, "interlock", THREADS, index))) {
+            hammer(fleet);
+            Section.assertExclusiveAndFenced(sections(fleet));
+        }
+    }
+
+    /** The same next to a JVM that uses a plain RLock of that name, which gets its turns as well. */
+    @Test
+    void plainRLockOfTheSameNameIsExcludedAndProgresses() throws IOException {
+        hammerNextToPlainRLock(keyspace.name("exclusion-rlock"));
+    }
+
+    /** The same, again and again. */
+    @Test
+    @Tag("soak")
+    void soak() throws IOException {
+        long start = System.nanoTime();
+        long nanos = TimeUnit.SECONDS.toNanos(Long.getLong("interlock.soak.seconds", 120));
+        for (int round = 0; System.nanoTime() - start < nanos; round++) {
+            hammerNextToPlainRLock(keyspace.name("exclusion-soak-" + round));
+        }
+    }
+
+    private void hammerNextToPlainRLock(String name) throws IOException {
+        try (Fleet fleet = Fleet.start(JVMS + 1, index -> mixed(name, index))) {
+            hammer(fleet);
+            List<Section> sections = sections(fleet);
+            Section.assertExclusiveAndFenced(sections);
+            long hammeredUntil = IntStream.range(0, JVMS)
+                    .mapToLong(jvm -> lastEnter(sections, jvm))
+                    .min()
+                    .orElseThrow();
+            assertThat(sections.stream().filter(section -> section.jvm() == JVMS && section.exit() < hammeredUntil))
+                    .as("sections of the plain RLock while all others hammer")
+                    .hasSizeGreaterThanOrEqualTo(LEAST_OF_RLOCK)
+                    .allMatch(section -> section.token() == Section.NO_TOKEN);
+        }
+    }
+
+    private static long lastEnter(List<Section> sections, int jvm) {
+        return sections.stream()
+                .filter(section -> section.jvm() == jvm)
+                .mapToLong(Section::enter)
+                .max()
+                .orElseThrow();
+    }
+
+    private ChildJvm.Builder mixed(String name, int index) {
+        return index < JVMS ? hammer(name, "interlock", THREADS, index) : hammer(name, "rlock", 1, index);
+    }
+
+    private ChildJvm.Builder hammer(String name, String kind, int threads, int index) {
+        String url = keyspace.server().url();
+        return ChildJvm.of(Hammer.class)
+                .arguments(
+                        url, name, kind, Integer.toString(threads), file(index).toString());
+    }
+
+    private Path file(int index) {
+        return folder.resolve("sections-" + index);
+    }
+
+    /** Lets the fleet run until it has done enough, and every thread of it has. */
+    private static void hammer(Fleet fleet) {
+        fleet.awaitAll("READY", PATIENCE);
+        long start = System.nanoTime();
+        fleet.send("go");
+        await("progress of every thread")
+                .pollInterval(200, TimeUnit.MILLISECONDS)
+                .atMost(PATIENCE)
+                .untilAsserted(() -> assertProgress(fleet));
+        fleet.send("stop");
+        fleet.awaitAll("WRITTEN", PATIENCE);
+        for (ChildJvm child : fleet) {
+            assertThat(child.waitFor(PATIENCE)).isZero();
+        }
+        System.out.printf("FIGURE ran for %d ms%n", (System.nanoTime() - start) / 1_000_000);
+    }
+
+    private static void assertProgress(Fleet fleet) {
+        fleet.send("progress");
+        long all = 0;
+        for (int i = 0; i < fleet.size(); i++) {
+            String[] progress = fleet.get(i).await("PROGRESS", PATIENCE).split(" ", 3);
+            all += Long.parseLong(progress[1]);
+            assertThat(Integer.parseInt(progress[2]))
+                    .as("sections of the slowest thread of JVM %d", i)
+                    .isGreaterThanOrEqualTo(i < JVMS ? LEAST_PER_THREAD : LEAST_OF_RLOCK);
+        }
+        assertThat(all).as("sections").isGreaterThanOrEqualTo(SECTIONS);
+    }
+
+    private List<Section> sections(Fleet fleet) throws IOException {
+        List<Section> sections = new ArrayList<>();
+        for (int i = 0; i < fleet.size(); i++) {
+            List<Section> ofOne = SectionLog.read(i, file(i));
+            System.out.printf("FIGURE jvm %d: %d sections%n", i, ofOne.size());
+            sections.addAll(ofOne);
+        }
+        return sections;
+    }
+}
