@@ -79,13 +79,15 @@ abstract class FaultFixture {
         server.close();
     }
 
-    // A script that the server doesn't know yet costs a refusal, which would be taken for the request that a test means.
+    // A script that the server doesn't know yet costs a refusal, which would be taken for the request that a test
+    // means.
     final void loadScripts() {
         Recorder recorder = new Recorder();
         MovableTicker ticker = new MovableTicker();
         Interlock warm = open(
                 server.url(),
-                builder -> builder.lease(Duration.ofSeconds(3)).listener(recorder).ticker(ticker));
+                builder ->
+                        builder.lease(Duration.ofSeconds(3)).listener(recorder).ticker(ticker));
         DistributedReentrantLock lock = warm.lock("warm");
         lock.lock();
         ticker.advance(Duration.ofMillis(1_500));
@@ -244,10 +246,7 @@ abstract class FaultFixture {
     }
 
     static ConditionFactory await(String what) {
-        return Awaitility.await(what)
-                .atMost(PATIENCE)
-                .pollDelay(Duration.ZERO)
-                .pollInterval(Duration.ofMillis(2));
+        return Awaitility.await(what).atMost(PATIENCE).pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(2));
     }
 
     static ConditionFactory awaitPromptly(String what) {

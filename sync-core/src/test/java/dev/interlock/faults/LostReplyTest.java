@@ -268,8 +268,9 @@ class LostReplyTest extends FaultFixture {
         lock.lock();
         String owner = holder(NAME);
         assertThat(owner).matches(session.id() + ":\\d+=1");
-        await("the late releases").during(late.plus(COMMAND_TIMEOUT)).until(() -> holder(NAME)
-                .equals(owner));
+        await("the late releases")
+                .during(late.plus(COMMAND_TIMEOUT))
+                .until(() -> holder(NAME).equals(owner));
         lock.assertHeld();
         proxy().heal();
         assertFreedByOneUnlock(lock, session);
@@ -305,8 +306,7 @@ class LostReplyTest extends FaultFixture {
         Actor waiter = actor("waiter");
         other.lock();
         for (int round = 0; round < 5; round++) {
-            proxy().delayReplies(
-                            Requests.acquire(NAME).or(Requests.release(NAME)), Duration.ofMillis(100), 2);
+            proxy().delayReplies(Requests.acquire(NAME).or(Requests.release(NAME)), Duration.ofMillis(100), 2);
             waiter.ask(() -> lock.tryLock(60, TimeUnit.MILLISECONDS));
             assertThat(waiter.get(lock::isHeldByCurrentThread)).isFalse();
         }
