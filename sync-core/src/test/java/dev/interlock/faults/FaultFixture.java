@@ -41,6 +41,7 @@ import org.redisson.config.SingleServerConfig;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 // In a thread of its own, since an interrupt wouldn't end a lock() that hangs.
 @Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@SuppressWarnings("LockNotBeforeTry") // who unlocks, and when, is what these tests are about
 abstract class FaultFixture {
     static final Duration COMMAND_TIMEOUT = Duration.ofMillis(400);
 
@@ -79,13 +80,15 @@ abstract class FaultFixture {
         server.close();
     }
 
-    // A script that the server doesn't know yet costs a refusal, which would be taken for the request that a test means.
+    // A script that the server doesn't know yet costs a refusal, which would be taken for the request that a test
+    // means.
     final void loadScripts() {
         Recorder recorder = new Recorder();
         MovableTicker ticker = new MovableTicker();
         Interlock warm = open(
                 server.url(),
-                builder -> builder.lease(Duration.ofSeconds(3)).listener(recorder).ticker(ticker));
+                builder ->
+                        builder.lease(Duration.ofSeconds(3)).listener(recorder).ticker(ticker));
         DistributedReentrantLock lock = warm.lock("warm");
         lock.lock();
         ticker.advance(Duration.ofMillis(1_500));
@@ -244,10 +247,7 @@ abstract class FaultFixture {
     }
 
     static ConditionFactory await(String what) {
-        return Awaitility.await(what)
-                .atMost(PATIENCE)
-                .pollDelay(Duration.ZERO)
-                .pollInterval(Duration.ofMillis(2));
+        return Awaitility.await(what).atMost(PATIENCE).pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(2));
     }
 
     static ConditionFactory awaitPromptly(String what) {

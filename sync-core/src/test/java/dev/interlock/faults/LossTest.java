@@ -19,6 +19,7 @@ import org.junit.jupiter.api.Test;
  * A lock that is lost while a thread holds it: the thread is told, once and in time; nothing is handed on; and its unlock
  * frees what is left of it, without touching what others have by then.
  */
+@SuppressWarnings("LockNotBeforeTry") // who unlocks, and when, is what these tests are about
 class LossTest extends FaultFixture {
     private static final String NAME = "stock";
     private static final Duration LEASE = Duration.ofMillis(1_500);
@@ -41,7 +42,8 @@ class LossTest extends FaultFixture {
     private static void assertLost(DistributedReentrantLock lock) {
         assertThatThrownBy(lock::assertHeld)
                 .isInstanceOfSatisfying(
-                        LeaseLostException.class, loss -> assertThat(loss.lockName()).isEqualTo(NAME));
+                        LeaseLostException.class,
+                        loss -> assertThat(loss.lockName()).isEqualTo(NAME));
         assertThatThrownBy(lock::fencingToken).isInstanceOf(LeaseLostException.class);
         assertThat(lock.isHeldByCurrentThread()).isTrue();
         assertThat(lock.getHoldCount()).isEqualTo(1);
@@ -83,8 +85,7 @@ class LossTest extends FaultFixture {
     @Test
     void unlockItselfNoticesALossThatNobodyHasSeen() {
         int before = losses();
-        DistributedReentrantLock lock =
-                lock(session(builder -> builder.listener(recorder)), NAME);
+        DistributedReentrantLock lock = lock(session(builder -> builder.listener(recorder)), NAME);
         heard.clear();
         lock.onLost(heard::add);
         lock.lock();
@@ -158,8 +159,9 @@ class LossTest extends FaultFixture {
         rival.run(other::lock);
         proxy().heal();
         assertLost(lock);
-        await("repeated releases").during(COMMAND_TIMEOUT.multipliedBy(2)).until(() -> !holder(NAME)
-                .isEmpty());
+        await("repeated releases")
+                .during(COMMAND_TIMEOUT.multipliedBy(2))
+                .until(() -> !holder(NAME).isEmpty());
         rival.run(other::assertHeld);
         rival.run(other::unlock);
         assertToldOnce(before);

@@ -21,6 +21,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  * A command whose answer is lost, late or repeated has the effect of one command: the owner's count is 1, one unlock frees
  * the name, nothing stays locked, and no caller hears of it.
  */
+@SuppressWarnings("LockNotBeforeTry") // who unlocks, and when, is what these tests are about
 class LostReplyTest extends FaultFixture {
     private static final String NAME = "stock";
 
@@ -269,8 +270,9 @@ class LostReplyTest extends FaultFixture {
         lock.lock();
         String owner = holder(NAME);
         assertThat(owner).matches(session.id() + ":\\d+=1");
-        await("the late releases").during(late.plus(COMMAND_TIMEOUT)).until(() -> holder(NAME)
-                .equals(owner));
+        await("the late releases")
+                .during(late.plus(COMMAND_TIMEOUT))
+                .until(() -> holder(NAME).equals(owner));
         lock.assertHeld();
         proxy().heal();
         assertFreedByOneUnlock(lock, session);
@@ -306,8 +308,7 @@ class LostReplyTest extends FaultFixture {
         Actor waiter = actor("waiter");
         other.lock();
         for (int round = 0; round < 5; round++) {
-            proxy().delayReplies(
-                            Requests.acquire(NAME).or(Requests.release(NAME)), Duration.ofMillis(100), 2);
+            proxy().delayReplies(Requests.acquire(NAME).or(Requests.release(NAME)), Duration.ofMillis(100), 2);
             waiter.ask(() -> lock.tryLock(60, TimeUnit.MILLISECONDS));
             assertThat(waiter.get(lock::isHeldByCurrentThread)).isFalse();
         }

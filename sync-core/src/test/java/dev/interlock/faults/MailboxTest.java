@@ -9,6 +9,7 @@ import dev.interlock.testing.RespError;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
@@ -16,6 +17,7 @@ import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
 /** Messages make waiting quick; none of them is needed for it to end. */
+@SuppressWarnings("LockNotBeforeTry") // who unlocks, and when, is what these tests are about
 class MailboxTest extends FaultFixture {
     private static final String NAME = "stock";
     private static final int ROUNDS = 20;
@@ -73,10 +75,10 @@ class MailboxTest extends FaultFixture {
         DistributedReentrantLock busy = lock(session(), NAME);
         DistributedReentrantLock wanted = lock(session(), NAME);
         List<Actor> crowd = List.of(actor("crowd-1"), actor("crowd-2"));
-        boolean[] stop = {false};
+        AtomicBoolean stop = new AtomicBoolean();
         List<CompletableFuture<Boolean>> work = crowd.stream()
                 .map(one -> one.begin(() -> {
-                    while (!stop[0]) {
+                    while (!stop.get()) {
                         busy.lock();
                         busy.unlock();
                     }
@@ -86,7 +88,7 @@ class MailboxTest extends FaultFixture {
         Actor outsider = actor("outsider");
         CompletableFuture<Boolean> entered = outsider.begin(wanted::lock);
         assertThat(entered).succeedsWithin(PATIENCE);
-        stop[0] = true;
+        stop.set(true);
         outsider.run(wanted::unlock);
         work.forEach(each -> assertThat(each).succeedsWithin(PATIENCE));
     }
@@ -142,8 +144,9 @@ class MailboxTest extends FaultFixture {
                 "?? 1 1 1 1 " + NAME);
         mail.forEach(text -> assertThat(server().command("PUBLISH", "interlock:mailbox:" + session.id(), text))
                 .isEqualTo(1L));
-        await("the mail's effect").during(Duration.ofMillis(300)).until(() -> holder(NAME)
-                .equals(owner));
+        await("the mail's effect")
+                .during(Duration.ofMillis(300))
+                .until(() -> holder(NAME).equals(owner));
         assertThat(tickets(NAME)).isEqualTo(1);
         assertThat(entered).isNotDone();
         other.unlock();

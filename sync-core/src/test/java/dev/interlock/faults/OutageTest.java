@@ -24,6 +24,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Redis is gone for a while: nobody hangs, nobody thinks he holds what he doesn't, and afterwards everything works. */
+@SuppressWarnings("LockNotBeforeTry") // who unlocks, and when, is what these tests are about
 class OutageTest extends FaultFixture {
     private static final String NAME = "stock";
     private static final Duration REDIS_TIMEOUT = Duration.ofSeconds(2);
@@ -159,7 +160,9 @@ class OutageTest extends FaultFixture {
                 .isThrownBy(() -> actor.run(lock::lock))
                 .withMessageContaining(NAME);
         assertThat(Duration.ofNanos(Monotonic.nanos() - begun))
-                .isBetween(REDIS_TIMEOUT.minusMillis(50), REDIS_TIMEOUT.plus(COMMAND_TIMEOUT).plus(SLACK));
+                .isBetween(
+                        REDIS_TIMEOUT.minusMillis(50),
+                        REDIS_TIMEOUT.plus(COMMAND_TIMEOUT).plus(SLACK));
         assertThat(actor.get(lock::getHoldCount)).isZero();
         fault.end(this);
         assertWorks(lock, actor);
@@ -287,8 +290,7 @@ class OutageTest extends FaultFixture {
     @Test
     void aRestartThatKeepsTheDataCostsTheHolderNothing() {
         Recorder recorder = new Recorder();
-        DistributedReentrantLock lock =
-                lock(session(b -> b.listener(recorder).lease(Duration.ofSeconds(6))), NAME);
+        DistributedReentrantLock lock = lock(session(b -> b.listener(recorder).lease(Duration.ofSeconds(6))), NAME);
         lock.lock();
         server().restart();
         int before = recorder.count(Recorder.Kind.RENEWED);
@@ -302,8 +304,7 @@ class OutageTest extends FaultFixture {
     @Test
     void dataLostMakesTheHolderHearOfIt() {
         Recorder recorder = new Recorder();
-        DistributedReentrantLock lock =
-                lock(session(b -> b.listener(recorder).lease(Duration.ofSeconds(3))), NAME);
+        DistributedReentrantLock lock = lock(session(b -> b.listener(recorder).lease(Duration.ofSeconds(3))), NAME);
         DistributedReentrantLock waiting = lock(session(), NAME);
         Actor waiter = actor("waiter");
         lock.lock();
@@ -346,7 +347,9 @@ class OutageTest extends FaultFixture {
         long begun = Monotonic.nanos();
         assertThatThrownBy(() -> actor.run(lock::lock)).isInstanceOf(RedisUnavailableException.class);
         assertThat(Duration.ofNanos(Monotonic.nanos() - begun))
-                .isBetween(REDIS_TIMEOUT.minusMillis(50), REDIS_TIMEOUT.plus(COMMAND_TIMEOUT).plus(SLACK));
+                .isBetween(
+                        REDIS_TIMEOUT.minusMillis(50),
+                        REDIS_TIMEOUT.plus(COMMAND_TIMEOUT).plus(SLACK));
         actor.run(held::unlock);
         fault.end(this);
         awaitFree("held");

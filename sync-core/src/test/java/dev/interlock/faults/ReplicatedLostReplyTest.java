@@ -21,10 +21,10 @@ class ReplicatedLostReplyTest extends LostReplyTest {
     @Override
     void launch() {
         super.launch();
-        replica = RedisServer.launch(
-                "--replicaof", server().host(), Integer.toString(server().port()));
-        await("replication").until(() -> String.valueOf(replica.command("INFO", "replication"))
-                .contains("master_link_status:up"));
+        replica = RedisServer.launch("--replicaof", server().host(), Integer.toString(server().port()));
+        await("replication")
+                .until(() ->
+                        String.valueOf(replica.command("INFO", "replication")).contains("master_link_status:up"));
         assertThat(String.valueOf(server().command("INFO", "replication"))).contains("connected_slaves:1");
     }
 

@@ -16,8 +16,8 @@ final class Requests {
 
     /** Requests that acquire this key, or ask how a ticket for it stands. */
     static Predicate<List<String>> acquire(String key) {
-        return words ->
-                isScript(words, key, KEYS_OF_OTHERS) && !words.get(LAST_ARGUMENT).endsWith("publish");
+        return words -> isScript(words, key, KEYS_OF_OTHERS)
+                && !words.get(LAST_ARGUMENT).endsWith("publish");
     }
 
     /** Requests that release this key, or cancel a ticket for it. */
