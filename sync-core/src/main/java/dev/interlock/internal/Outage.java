@@ -44,7 +44,7 @@ public final class Outage {
         }
         sinceNanos = sentNanos;
         active = true;
-        log.warn("Redis doesn't answer: {}", failure.toString());
+        log.warn("Redis doesn't answer: {}", ScriptRunner.brief(failure));
         listeners.execute(() -> listener.redisUnreachable(failure));
     }
 

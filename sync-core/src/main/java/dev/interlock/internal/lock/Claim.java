@@ -10,7 +10,6 @@ import dev.interlock.internal.Session;
 import dev.interlock.internal.Settings;
 import dev.interlock.internal.Stake;
 import dev.interlock.internal.Stake.Renewal;
-import dev.interlock.internal.lock.LockScripts.Released;
 import dev.interlock.internal.lock.LockScripts.Standing;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -168,6 +167,7 @@ final class Claim {
             // It may have missed this stake.
             ticket = null;
             settle();
+            releaseContinued(request);
             session.ensureOpen();
         }
         if (!request.queues || notBeforeNanos - now <= 0) {
@@ -211,19 +211,19 @@ final class Claim {
         } finally {
             mutex.unlock();
         }
-        release(request.sequence, request.leaseMillis);
+        release(request.sequence, request.leaseMillis).insist();
         releaseContinued(request);
     }
 
     // A request that was to continue a tenure may not have got through.
     private void releaseContinued(Ticket request) {
         if (request.from != 0) {
-            release(request.from, request.leaseMillis);
+            release(request.from, request.leaseMillis).insist();
         }
     }
 
     /** Ends the tenure and releases the name. */
-    CompletableFuture<Released> giveUp(Tenure current) {
+    Release giveUp(Tenure current) {
         mutex.lock();
         try {
             if (tenure == current) {
@@ -239,8 +239,8 @@ final class Claim {
         return release(current.sequence, current.leaseMillis);
     }
 
-    private CompletableFuture<Released> release(long sequence, long leaseMillis) {
-        return scripts.releaseUntilConfirmed(sequence, leaseMillis, lastToken + 1);
+    private Release release(long sequence, long leaseMillis) {
+        return new Release(session, scripts, sequence, leaseMillis, lastToken + 1);
     }
 
     // ---- replies and messages
@@ -277,7 +277,7 @@ final class Claim {
                 boolean owned = current != null && current.sequence == request.sequence;
                 if (standing != null && standing.status() == LockScripts.Status.GRANTED && !owned) {
                     // It was given up before this came; a release that overtook the request has not ended it.
-                    release(request.sequence, request.leaseMillis);
+                    release(request.sequence, request.leaseMillis).insist();
                 }
                 return;
             }
@@ -338,7 +338,7 @@ final class Claim {
             Tenure current = tenure;
             if (request == null || request.sequence != sequence) {
                 if (current == null || current.sequence != sequence) {
-                    release(sequence, settings.leaseMillis());
+                    release(sequence, settings.leaseMillis()).insist();
                 }
                 return;
             }
@@ -458,7 +458,8 @@ final class Claim {
             current.renewing = false;
             if (renewal == null) {
                 current.renewAtNanos = now + Math.min(RETRY_NANOS * 5, renewalNanos() / 3);
-            } else if (renewal.owned()) {
+            } else if (renewal.owned() && current.isUsable(now)) {
+                // What was over in between may have had other owners, even if Redis knows this one again.
                 current.renewAtNanos = sentNanos + renewalNanos();
                 current.extend(validity(sentNanos, renewal.ttlMillis()));
                 current.foreignDemand = renewal.foreignWaiters();
@@ -470,7 +471,11 @@ final class Claim {
         long left = current.validUntilNanos - now;
         if (renewal == null) {
             Throwable cause = failure == null ? new IllegalStateException("no reply") : ScriptRunner.cause(failure);
-            log.warn("The lease of '{}' was not renewed, {} ms are left: {}", key, left / 1_000_000, cause.toString());
+            log.warn(
+                    "The lease of '{}' was not renewed, {} ms are left: {}",
+                    key,
+                    left / 1_000_000,
+                    ScriptRunner.brief(cause));
             session.listeners().execute(() -> listener.renewalFailed(name, left, cause));
         } else if (renewal.owned()) {
             session.listeners().execute(() -> listener.renewed(name, left));
@@ -509,9 +514,9 @@ final class Claim {
             ticket = null;
             watch(false);
             if (current != null) {
-                confirmed = release(current.sequence, current.leaseMillis);
+                confirmed = release(current.sequence, current.leaseMillis).confirmed();
             } else if (request != null) {
-                confirmed = release(request.sequence, request.leaseMillis);
+                confirmed = release(request.sequence, request.leaseMillis).confirmed();
                 releaseContinued(request);
             }
         } finally {

@@ -6,24 +6,18 @@ import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** The scripts of one lock, as one session runs them. */
 final class LockScripts {
     /** For how long a session leaves the name to plain RLock clients of whom it knows that they wait. */
     static final long YIELD_MILLIS = 10;
 
-    private static final Logger log = LoggerFactory.getLogger(LockScripts.class);
-    private static final long RETRY_MILLIS = 200;
     private static final Script ACQUIRE = Script.load("lock/acquire");
     private static final Script RELEASE = Script.load("lock/release");
     private static final Script RENEW = Script.load("lock/renew");
     private static final Script INSPECT = Script.load("lock/inspect");
 
     private final ScriptRunner runner;
-    private final Session session;
     private final String id;
     private final long leaseMillis;
     private final String channel;
@@ -33,7 +27,6 @@ final class LockScripts {
     private final List<Object> lockKey;
 
     LockScripts(Session session, String key) {
-        this.session = session;
         this.runner = session.runner();
         this.id = session.id();
         this.leaseMillis = session.settings().leaseMillis();
@@ -94,32 +87,6 @@ final class LockScripts {
     CompletableFuture<Released> release(long sequence, long leaseMillis, long floor) {
         Call call = RELEASE.on(keys, id, sequence, leaseMillis, floor, channel, publish);
         return runner.run(call).thenApply(reply -> Released.values()[(int) number(reply, 0)]);
-    }
-
-    /** Repeats the release until Redis has confirmed it, or the lease is over anyway. */
-    CompletableFuture<Released> releaseUntilConfirmed(long sequence, long leaseMillis, long floor) {
-        CompletableFuture<Released> confirmed = new CompletableFuture<>();
-        long deadlineNanos = session.now() + TimeUnit.MILLISECONDS.toNanos(leaseMillis);
-        release(sequence, leaseMillis, floor, deadlineNanos, confirmed);
-        return confirmed;
-    }
-
-    private void release(
-            long sequence, long leaseMillis, long floor, long deadlineNanos, CompletableFuture<Released> confirmed) {
-        release(sequence, leaseMillis, floor).whenComplete((released, failure) -> {
-            if (failure == null) {
-                confirmed.complete(released);
-            } else if (ScriptRunner.isTransient(failure) && session.now() - deadlineNanos < 0 && !session.isClosed()) {
-                log.debug("The release of '{}' is repeated", keys.get(0), failure);
-                session.schedule(() -> release(sequence, leaseMillis, floor, deadlineNanos, confirmed), RETRY_MILLIS);
-            } else {
-                log.warn(
-                        "Lock '{}' could not be released in Redis; its lease will end it: {}",
-                        keys.get(0),
-                        failure.toString());
-                confirmed.completeExceptionally(failure);
-            }
-        });
     }
 
     /** The answer to {@link #renew}. */
