@@ -27,7 +27,6 @@ import org.junit.jupiter.api.Timeout;
 import org.redisson.api.RedissonClient;
 
 /** close() gives back everything at once, ends every wait, and leaves threads that can still finish. */
-@SuppressWarnings("LockNotBeforeTry") // who unlocks, and when, is what these tests are about
 class CloseTest extends FaultFixture {
     private static final String NAME = "stock";
 

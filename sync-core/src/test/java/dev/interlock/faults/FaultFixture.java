@@ -41,7 +41,6 @@ import org.redisson.config.SingleServerConfig;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 // In a thread of its own, since an interrupt wouldn't end a lock() that hangs.
 @Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-@SuppressWarnings("LockNotBeforeTry") // who unlocks, and when, is what these tests are about
 abstract class FaultFixture {
     static final Duration COMMAND_TIMEOUT = Duration.ofMillis(400);
 

@@ -19,7 +19,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /** Interrupts and time-outs at any moment leave nothing behind: no hold, no ticket, no tenure that nobody wants. */
-@SuppressWarnings("LockNotBeforeTry") // who unlocks, and when, is what these tests are about
 class InterruptTest extends FaultFixture {
     private static final String NAME = "stock";
 

@@ -17,7 +17,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a session tells its listener, with which numbers; and that a bad listener is nobody's problem but its own. */
-@SuppressWarnings("LockNotBeforeTry") // who unlocks, and when, is what these tests are about
 class ListenerTest extends FaultFixture {
     private static final String NAME = "stock";
 

@@ -19,7 +19,6 @@ import org.junit.jupiter.api.Test;
  * A lock that is lost while a thread holds it: the thread is told, once and in time; nothing is handed on; and its unlock
  * frees what is left of it, without touching what others have by then.
  */
-@SuppressWarnings("LockNotBeforeTry") // who unlocks, and when, is what these tests are about
 class LossTest extends FaultFixture {
     private static final String NAME = "stock";
     private static final Duration LEASE = Duration.ofMillis(1_500);

@@ -21,7 +21,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  * A command whose answer is lost, late or repeated has the effect of one command: the owner's count is 1, one unlock frees
  * the name, nothing stays locked, and no caller hears of it.
  */
-@SuppressWarnings("LockNotBeforeTry") // who unlocks, and when, is what these tests are about
 class LostReplyTest extends FaultFixture {
     private static final String NAME = "stock";
 

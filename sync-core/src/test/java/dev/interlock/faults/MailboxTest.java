@@ -17,7 +17,6 @@ import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
 /** Messages make waiting quick; none of them is needed for it to end. */
-@SuppressWarnings("LockNotBeforeTry") // who unlocks, and when, is what these tests are about
 class MailboxTest extends FaultFixture {
     private static final String NAME = "stock";
     private static final int ROUNDS = 20;

@@ -24,7 +24,6 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 /** Redis is gone for a while: nobody hangs, nobody thinks he holds what he doesn't, and afterwards everything works. */
-@SuppressWarnings("LockNotBeforeTry") // who unlocks, and when, is what these tests are about
 class OutageTest extends FaultFixture {
     private static final String NAME = "stock";
     private static final Duration REDIS_TIMEOUT = Duration.ofSeconds(2);

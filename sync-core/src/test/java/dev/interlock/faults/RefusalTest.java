@@ -12,7 +12,6 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 /** Redis answers, but with an error that passes: BUSY, LOADING, NOSCRIPT. It is waited out. */
-@SuppressWarnings("LockNotBeforeTry") // who unlocks, and when, is what these tests are about
 class RefusalTest extends FaultFixture {
     private static final String NAME = "stock";
 
