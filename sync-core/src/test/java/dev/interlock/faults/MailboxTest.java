@@ -9,6 +9,7 @@ import dev.interlock.testing.RespError;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
@@ -73,10 +74,10 @@ class MailboxTest extends FaultFixture {
         DistributedReentrantLock busy = lock(session(), NAME);
         DistributedReentrantLock wanted = lock(session(), NAME);
         List<Actor> crowd = List.of(actor("crowd-1"), actor("crowd-2"));
-        boolean[] stop = {false};
+        AtomicBoolean stop = new AtomicBoolean();
         List<CompletableFuture<Boolean>> work = crowd.stream()
                 .map(one -> one.begin(() -> {
-                    while (!stop[0]) {
+                    while (!stop.get()) {
                         busy.lock();
                         busy.unlock();
                     }
@@ -86,7 +87,7 @@ class MailboxTest extends FaultFixture {
         Actor outsider = actor("outsider");
         CompletableFuture<Boolean> entered = outsider.begin(wanted::lock);
         assertThat(entered).succeedsWithin(PATIENCE);
-        stop[0] = true;
+        stop.set(true);
         outsider.run(wanted::unlock);
         work.forEach(each -> assertThat(each).succeedsWithin(PATIENCE));
     }
