@@ -370,8 +370,9 @@ public final class DistributedReentrantLock extends ReentrantLock {
     @Override
     public String toString() {
         Thread owner = getOwner();
-        return getClass().getName() + "@" + Integer.toHexString(hashCode()) + "[" + getName() + ", "
-                + (owner == null ? "Unlocked" : "Locked by thread " + owner.getName()) + ", " + remote + "]";
+        String state = owner == null ? "[Unlocked]" : "[Locked by thread " + owner.getName() + "]";
+        return getClass().getName() + "@" + Integer.toHexString(hashCode()) + "[" + getName() + "]" + state + "["
+                + remote + "]";
     }
 
     @Serial
@@ -403,7 +404,8 @@ public final class DistributedReentrantLock extends ReentrantLock {
 
         @Override
         public boolean tryLock() {
-            return DistributedReentrantLock.super.tryLock();
+            // Whoever holds it has nothing to clear up: a re-entry can be interrupted, too.
+            return !DistributedReentrantLock.super.isHeldByCurrentThread() && DistributedReentrantLock.super.tryLock();
         }
 
         @Override

@@ -46,6 +46,7 @@ final class RedisUri {
                 .setAddress(parsed.getScheme() + "://" + parsed.getHost() + ":" + parsed.getPort())
                 .setDatabase(database(parsed));
         server.setConnectTimeout((int) Math.min(10_000, Math.max(1_000, commandTimeout.toMillis())));
+        server.setPingConnectionInterval(10_000);
         String credentials = parsed.getUserInfo();
         if (credentials != null) {
             int colon = credentials.indexOf(':');

@@ -1,4 +1,4 @@
-/** JMH benchmarks of Interlock and of what it is measured against. */
+/** What Interlock costs, measured beside what it is compared with: the Scoreboard, and JMH benchmarks. */
 @NullMarked
 package dev.interlock.benchmarks;
 

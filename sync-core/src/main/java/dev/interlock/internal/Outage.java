@@ -19,18 +19,24 @@ public final class Outage {
     private final SyncListener listener;
 
     private volatile boolean active;
+    private volatile long answeredSentNanos;
     private long sinceNanos;
     private long lastFailureNanos;
     private @Nullable Throwable cause;
 
     Outage(LongSupplier ticker, SyncListener listener, Executor listeners) {
         this.ticker = ticker;
+        this.answeredSentNanos = ticker.getAsLong();
         this.listener = listener;
         this.listeners = listeners;
     }
 
     /** A command that was sent then has failed, or has been silent for too long. */
     public synchronized void failed(long sentNanos, Throwable failure) {
+        if (sentNanos - answeredSentNanos < 0) {
+            // One connection has gone mute; Redis has answered what was sent later.
+            return;
+        }
         lastFailureNanos = ticker.getAsLong();
         cause = failure;
         if (active) {
@@ -38,12 +44,15 @@ public final class Outage {
         }
         sinceNanos = sentNanos;
         active = true;
-        log.warn("Redis doesn't answer: {}", failure.toString());
+        log.warn("Redis doesn't answer: {}", ScriptRunner.brief(failure));
         listeners.execute(() -> listener.redisUnreachable(failure));
     }
 
-    /** Redis has answered. */
-    public void heard() {
+    /** Redis has answered what was sent then. */
+    public void heard(long sentNanos) {
+        if (sentNanos - answeredSentNanos > 0) {
+            answeredSentNanos = sentNanos;
+        }
         if (active) {
             end();
         }

@@ -73,6 +73,11 @@ public final class Script {
         if (keys.size() != this.keys.size() || arguments.length != this.arguments.size()) {
             throw new IllegalArgumentException(name + " takes KEYS " + this.keys + " and ARGV " + this.arguments);
         }
+        for (Object argument : arguments) {
+            if (!(argument instanceof String || argument instanceof Number)) {
+                throw new IllegalArgumentException(name + " takes strings and numbers, not " + argument.getClass());
+            }
+        }
         return new Call(this, keys, arguments);
     }
 

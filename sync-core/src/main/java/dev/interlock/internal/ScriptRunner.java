@@ -35,6 +35,12 @@ import org.redisson.client.codec.StringCodec;
  * wants it. Where there are replicas, {@link #runDurably} waits for the acknowledgement of one of them.
  */
 public final class ScriptRunner {
+    /**
+     * How many times longer than we do Redisson waits for an answer. A connection that waits for one serves nobody else; so a
+     * repeat takes another connection than the one that has gone mute.
+     */
+    private static final int PATIENCE = 3;
+
     private static final int BATCH = 256;
     private static final Duration REPLICATION_TIMEOUT = Duration.ofSeconds(1);
     private static final long REPLICAS_RECHECK_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -42,7 +48,7 @@ public final class ScriptRunner {
 
     private final RedissonClient client;
     private final RScript scripts;
-    private final long commandTimeoutMillis;
+    private final long timeoutMillis;
     private final Outage outage;
     private final LongSupplier ticker;
     private final boolean replicated;
@@ -50,7 +56,7 @@ public final class ScriptRunner {
 
     ScriptRunner(RedissonClient client, Settings settings, Outage outage) {
         this.client = client;
-        this.commandTimeoutMillis = settings.commandTimeoutMillis();
+        this.timeoutMillis = settings.commandTimeoutMillis() * PATIENCE;
         this.outage = outage;
         this.ticker = settings.ticker();
         this.replicated = !client.getConfig().isSingleConfig();
@@ -58,7 +64,7 @@ public final class ScriptRunner {
         this.scripts = client.getScript(OptionalOptions.defaults()
                 .codec(StringCodec.INSTANCE)
                 .retryAttempts(0)
-                .timeout(Duration.ofMillis(commandTimeoutMillis)));
+                .timeout(Duration.ofMillis(timeoutMillis)));
     }
 
     /** Whether what Redis has answered or published may be lost by a failover. */
@@ -83,14 +89,18 @@ public final class ScriptRunner {
             return run(call);
         }
         long sent = ticker.getAsLong();
-        RBatch batch = client.createBatch(batchOptions().sync(1, REPLICATION_TIMEOUT));
-        CompletableFuture<List<Object>> reply =
-                eval(batch.getScript(StringCodec.INSTANCE), call).toCompletableFuture();
-        CompletableFuture<BatchResult<?>> result = executed(batch, List.of(call));
-        return observed(
-                sent,
-                result.thenCompose(
-                        done -> done.getSyncedSlaves() > 0 ? reply : acknowledgedWithoutReplicas(call, reply)));
+        try {
+            RBatch batch = client.createBatch(batchOptions().sync(1, REPLICATION_TIMEOUT));
+            CompletableFuture<List<Object>> reply =
+                    eval(batch.getScript(StringCodec.INSTANCE), call).toCompletableFuture();
+            CompletableFuture<BatchResult<?>> result = executed(batch, List.of(call));
+            return observed(
+                    sent,
+                    result.thenCompose(
+                            done -> done.getSyncedSlaves() > 0 ? reply : acknowledgedWithoutReplicas(call, reply)));
+        } catch (RuntimeException e) {
+            return CompletableFuture.failedFuture(e);
+        }
     }
 
     private CompletionStage<List<Object>> acknowledgedWithoutReplicas(
@@ -134,7 +144,7 @@ public final class ScriptRunner {
     }
 
     private BatchOptions batchOptions() {
-        return BatchOptions.defaults().retryAttempts(0).responseTimeout(commandTimeoutMillis, TimeUnit.MILLISECONDS);
+        return BatchOptions.defaults().retryAttempts(0).responseTimeout(timeoutMillis, TimeUnit.MILLISECONDS);
     }
 
     private CompletableFuture<BatchResult<?>> executed(RBatch batch, List<Call> calls) {
@@ -158,8 +168,8 @@ public final class ScriptRunner {
 
     private CompletableFuture<List<Object>> observed(long sentNanos, CompletableFuture<List<Object>> reply) {
         return reply.whenComplete((value, failure) -> {
-            if (failure == null || !isTransient(failure)) {
-                outage.heard();
+            if (failure == null || !isTransient(failure) || cause(failure) instanceof RedisNoScriptException) {
+                outage.heard(sentNanos);
             } else {
                 outage.failed(sentNanos, cause(failure));
             }
@@ -177,6 +187,18 @@ public final class ScriptRunner {
                 || cause instanceof RedisReadonlyException
                 || cause instanceof RedisRedirectException
                 || cause instanceof RedisReconnectedException;
+    }
+
+    /** Returns a line that says what a future failed with. Redisson's messages go on with the command and its script. */
+    public static String brief(Throwable failure) {
+        Throwable cause = cause(failure);
+        String message = String.valueOf(cause.getMessage());
+        int end = message.indexOf(", command");
+        String line = message.substring(0, end < 0 ? message.length() : end)
+                .lines()
+                .findFirst()
+                .orElse("");
+        return cause.getClass().getSimpleName() + ": " + line;
     }
 
     /** Returns what a future failed with, without the wrapping. */

@@ -223,7 +223,7 @@ public final class Session {
             try {
                 listeners.execute(guarded(task));
             } catch (RejectedExecutionException e) {
-                guarded(task).run();
+                log.debug("A listener was not told since the session is closed", e);
             }
         };
     }
@@ -285,11 +285,18 @@ public final class Session {
             }
             closed = true;
         }
-        CompletableFuture<?>[] confirmations =
-                stakes.values().stream().map(Stake::close).toArray(CompletableFuture<?>[]::new);
-        await(CompletableFuture.allOf(confirmations));
-        mailbox.close(settings.commandTimeoutMillis());
-        stop();
+        long deadline = now() + TimeUnit.MILLISECONDS.toNanos(settings.commandTimeoutMillis());
+        try {
+            List<CompletableFuture<?>> confirmations = new ArrayList<>();
+            stakes.values()
+                    .forEach(stake ->
+                            guarded(() -> confirmations.add(stake.close())).run());
+            await(CompletableFuture.allOf(confirmations.toArray(CompletableFuture<?>[]::new)));
+            guarded(() -> mailbox.close(Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadline - now()))))
+                    .run();
+        } finally {
+            stop();
+        }
     }
 
     private void stop() {

@@ -1,4 +1,7 @@
-/** Runnable examples. */
+/**
+ * Runnable examples: {@code mvn -q -Pdemo} at the root runs {@link dev.interlock.examples.FlashSale}, and
+ * {@code mvn -q -Pdemo -Dexample=Migration} another one.
+ */
 @NullMarked
 package dev.interlock.examples;
 

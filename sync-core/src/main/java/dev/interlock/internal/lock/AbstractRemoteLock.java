@@ -123,7 +123,7 @@ abstract class AbstractRemoteLock implements RemoteLock, Stake {
     private static void notifyListener(Runnable event) {
         try {
             event.run();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             log.warn("A listener failed", e);
         }
     }

@@ -10,7 +10,6 @@ import dev.interlock.internal.Session;
 import dev.interlock.internal.Settings;
 import dev.interlock.internal.Stake;
 import dev.interlock.internal.Stake.Renewal;
-import dev.interlock.internal.lock.LockScripts.Released;
 import dev.interlock.internal.lock.LockScripts.Standing;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -70,6 +69,8 @@ final class Claim {
     /** Remote part of the last fencing token. */
     private volatile long lastToken;
 
+    private boolean closed;
+
     /** Before that, plain RLock clients have their turn. */
     private long notBeforeNanos;
 
@@ -123,6 +124,9 @@ final class Claim {
     Advance advance(long leaseMillis, boolean once, boolean first, long begun) {
         mutex.lock();
         try {
+            if (closed) {
+                throw new IllegalStateException("the Interlock session is closed");
+            }
             session.ensureOpen();
             long now = session.now();
             boolean renewed = leaseMillis == RemoteLock.RENEWED;
@@ -144,7 +148,7 @@ final class Claim {
                 }
                 open(new Ticket(session.nextSequence(), wantedMillis, renewed, !once, from, now), now);
             } else if (request.failure != null) {
-                throw refused(request.failure);
+                throw refused(request, request.failure);
             } else if (once && request.queues && hasHeardSince(begun)) {
                 return Advance.REFUSED;
             } else if (first || now - request.pollAtNanos >= 0 || isSilent(request, now)) {
@@ -159,7 +163,13 @@ final class Claim {
     private void open(Ticket request, long now) {
         ticket = request;
         session.pin(key, stake);
-        session.ensureOpen();
+        if (session.isClosed()) {
+            // It may have missed this stake.
+            ticket = null;
+            settle();
+            releaseContinued(request);
+            session.ensureOpen();
+        }
         if (!request.queues || notBeforeNanos - now <= 0) {
             ask(request, now);
         } else {
@@ -167,9 +177,10 @@ final class Claim {
         }
     }
 
-    private IllegalStateException refused(Throwable failure) {
+    private IllegalStateException refused(Ticket request, Throwable failure) {
         ticket = null;
         settle();
+        releaseContinued(request);
         return new IllegalStateException("Redis refuses to lock '" + key + "': " + failure.getMessage(), failure);
     }
 
@@ -200,11 +211,19 @@ final class Claim {
         } finally {
             mutex.unlock();
         }
-        releaseUntilConfirmed(request.sequence, request.leaseMillis);
+        release(request.sequence, request.leaseMillis).insist();
+        releaseContinued(request);
+    }
+
+    // A request that was to continue a tenure may not have got through.
+    private void releaseContinued(Ticket request) {
+        if (request.from != 0) {
+            release(request.from, request.leaseMillis).insist();
+        }
     }
 
     /** Ends the tenure and releases the name. */
-    CompletableFuture<Released> giveUp(Tenure current) {
+    Release giveUp(Tenure current) {
         mutex.lock();
         try {
             if (tenure == current) {
@@ -217,34 +236,11 @@ final class Claim {
         } finally {
             mutex.unlock();
         }
-        return releaseUntilConfirmed(current.sequence, current.leaseMillis);
+        return release(current.sequence, current.leaseMillis);
     }
 
-    /** Repeats the release of a tenure or ticket until Redis has confirmed it, or its lease is over anyway. */
-    private CompletableFuture<Released> releaseUntilConfirmed(long sequence, long leaseMillis) {
-        CompletableFuture<Released> confirmed = new CompletableFuture<>();
-        release(sequence, leaseMillis, session.now(), confirmed);
-        return confirmed;
-    }
-
-    private void release(long sequence, long leaseMillis, long begun, CompletableFuture<Released> confirmed) {
-        scripts.release(sequence, leaseMillis, lastToken + 1).whenComplete((released, failure) -> {
-            if (failure == null) {
-                confirmed.complete(released);
-                return;
-            }
-            boolean over = session.now() - begun >= TimeUnit.MILLISECONDS.toNanos(leaseMillis);
-            if (ScriptRunner.isTransient(failure) && !over && !session.isClosed()) {
-                log.debug("The release of '{}' is repeated", key, failure);
-                session.schedule(
-                        () -> release(sequence, leaseMillis, begun, confirmed),
-                        TimeUnit.NANOSECONDS.toMillis(RETRY_NANOS));
-            } else {
-                log.warn(
-                        "Lock '{}' could not be released in Redis; its lease will end it: {}", key, failure.toString());
-                confirmed.completeExceptionally(failure);
-            }
-        });
+    private Release release(long sequence, long leaseMillis) {
+        return new Release(session, scripts, sequence, leaseMillis, lastToken + 1);
     }
 
     // ---- replies and messages
@@ -281,7 +277,7 @@ final class Claim {
                 boolean owned = current != null && current.sequence == request.sequence;
                 if (standing != null && standing.status() == LockScripts.Status.GRANTED && !owned) {
                     // It was given up before this came; a release that overtook the request has not ended it.
-                    releaseUntilConfirmed(request.sequence, request.leaseMillis);
+                    release(request.sequence, request.leaseMillis).insist();
                 }
                 return;
             }
@@ -342,7 +338,7 @@ final class Claim {
             Tenure current = tenure;
             if (request == null || request.sequence != sequence) {
                 if (current == null || current.sequence != sequence) {
-                    releaseUntilConfirmed(sequence, settings.leaseMillis());
+                    release(sequence, settings.leaseMillis()).insist();
                 }
                 return;
             }
@@ -429,7 +425,6 @@ final class Claim {
     private void expire(Tenure current) {
         if (tenure == current && !current.isUsable(session.now()) && current.loss() == null) {
             lose(current, "its lease is over");
-            releaseUntilConfirmed(current.sequence, current.leaseMillis);
         }
     }
 
@@ -463,7 +458,8 @@ final class Claim {
             current.renewing = false;
             if (renewal == null) {
                 current.renewAtNanos = now + Math.min(RETRY_NANOS * 5, renewalNanos() / 3);
-            } else if (renewal.owned()) {
+            } else if (renewal.owned() && current.isUsable(now)) {
+                // What was over in between may have had other owners, even if Redis knows this one again.
                 current.renewAtNanos = sentNanos + renewalNanos();
                 current.extend(validity(sentNanos, renewal.ttlMillis()));
                 current.foreignDemand = renewal.foreignWaiters();
@@ -475,7 +471,11 @@ final class Claim {
         long left = current.validUntilNanos - now;
         if (renewal == null) {
             Throwable cause = failure == null ? new IllegalStateException("no reply") : ScriptRunner.cause(failure);
-            log.warn("The lease of '{}' was not renewed, {} ms are left: {}", key, left / 1_000_000, cause.toString());
+            log.warn(
+                    "The lease of '{}' was not renewed, {} ms are left: {}",
+                    key,
+                    left / 1_000_000,
+                    ScriptRunner.brief(cause));
             session.listeners().execute(() -> listener.renewalFailed(name, left, cause));
         } else if (renewal.owned()) {
             session.listeners().execute(() -> listener.renewed(name, left));
@@ -504,22 +504,26 @@ final class Claim {
     }
 
     CompletableFuture<?> close() {
-        Tenure current = tenure;
-        Ticket request;
+        CompletableFuture<?> confirmed = CompletableFuture.completedFuture(null);
+        Tenure current;
         mutex.lock();
         try {
-            request = ticket;
+            closed = true;
+            current = tenure;
+            Ticket request = ticket;
             ticket = null;
             watch(false);
+            if (current != null) {
+                confirmed = release(current.sequence, current.leaseMillis).confirmed();
+            } else if (request != null) {
+                confirmed = release(request.sequence, request.leaseMillis).confirmed();
+                releaseContinued(request);
+            }
         } finally {
             mutex.unlock();
         }
-        CompletableFuture<?> confirmed = CompletableFuture.completedFuture(null);
         if (current != null) {
             lose(current, "its session was closed");
-            confirmed = scripts.release(current.sequence, current.leaseMillis, lastToken + 1);
-        } else if (request != null) {
-            confirmed = scripts.release(request.sequence, request.leaseMillis, lastToken + 1);
         }
         owner.changed();
         return confirmed;

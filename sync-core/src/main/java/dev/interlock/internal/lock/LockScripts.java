@@ -18,7 +18,7 @@ final class LockScripts {
     private static final Script INSPECT = Script.load("lock/inspect");
 
     private final ScriptRunner runner;
-    private final String session;
+    private final String id;
     private final long leaseMillis;
     private final String channel;
     private final String publish;
@@ -28,12 +28,12 @@ final class LockScripts {
 
     LockScripts(Session session, String key) {
         this.runner = session.runner();
-        this.session = session.id();
+        this.id = session.id();
         this.leaseMillis = session.settings().leaseMillis();
         this.publish = session.isSharded() ? "spublish" : "publish";
         this.channel = "redisson_lock__channel:" + (key.contains("{") ? key : "{" + key + "}");
         String queue = keyOf("queue", key);
-        String mark = keyOf("mark:" + this.session, key);
+        String mark = keyOf("mark:" + id, key);
         this.keys = List.of(key, queue, keyOf("waiters", key), keyOf("token", key), keyOf("turns", key), mark);
         this.renewKeys = List.of(key, queue, mark);
         this.lockKey = List.of(key);
@@ -60,8 +60,8 @@ final class LockScripts {
     }
 
     CompletableFuture<Standing> acquire(Ticket ticket, long floor) {
-        Call call = ACQUIRE.on(
-                keys, session, ticket.sequence, ticket.leaseMillis, ticket.queues ? 1 : 0, ticket.from, floor);
+        Call call =
+                ACQUIRE.on(keys, id, ticket.sequence, ticket.leaseMillis, ticket.queues ? 1 : 0, ticket.from, floor);
         return runner.runDurably(call).thenApply(LockScripts::standing);
     }
 
@@ -85,7 +85,7 @@ final class LockScripts {
     }
 
     CompletableFuture<Released> release(long sequence, long leaseMillis, long floor) {
-        Call call = RELEASE.on(keys, session, sequence, leaseMillis, floor, channel, publish);
+        Call call = RELEASE.on(keys, id, sequence, leaseMillis, floor, channel, publish);
         return runner.run(call).thenApply(reply -> Released.values()[(int) number(reply, 0)]);
     }
 
@@ -93,7 +93,7 @@ final class LockScripts {
     record Renewal(boolean owned, long ttlMillis, boolean waiters, boolean foreignWaiters) {}
 
     Call renew(long sequence) {
-        return RENEW.on(renewKeys, session + ":" + sequence, leaseMillis, channel, publish);
+        return RENEW.on(renewKeys, id + ":" + sequence, leaseMillis, channel, publish);
     }
 
     static Renewal renewal(List<Object> reply) {

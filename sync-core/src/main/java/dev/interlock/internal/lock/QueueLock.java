@@ -39,8 +39,8 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
         if (message.kind() == 'g') {
             long sequence = message.numbers().get(0);
             long token = message.numbers().get(1);
-            new LockScripts(session, message.key())
-                    .release(sequence, session.settings().leaseMillis(), token + 1);
+            LockScripts scripts = new LockScripts(session, message.key());
+            new Release(session, scripts, sequence, session.settings().leaseMillis(), token + 1).insist();
         }
     }
 
@@ -132,7 +132,7 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
         long now = session.now();
         if (!current.isUsable(now)) {
             LeaseLostException loss = claim.lose(current, "its lease is over");
-            claim.giveUp(current);
+            claim.giveUp(current).insist();
             return () -> {
                 throw new LeaseLostException(loss);
             };
@@ -144,10 +144,14 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
             return null;
         }
         reportReleased(now - current.startNanos);
-        CompletableFuture<Released> released = claim.giveUp(current);
+        Release release = claim.giveUp(current);
         return () -> {
-            if (session.await(released) == Released.NOTHING) {
+            Released released = session.await(release.confirmed());
+            if (released == Released.NOTHING) {
                 throw lostUnnoticed(current);
+            }
+            if (released == null) {
+                release.repeatIfSilent();
             }
         };
     }
@@ -180,7 +184,7 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
         Tenure current = claim.tenure();
         if (current != null) {
             reportReleased(session.now() - current.startNanos);
-            claim.giveUp(current);
+            claim.giveUp(current).insist();
         }
         Ticket request = claim.ticket();
         if (request != null) {

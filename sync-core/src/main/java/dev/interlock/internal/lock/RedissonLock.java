@@ -152,8 +152,8 @@ public final class RedissonLock extends AbstractRemoteLock {
     }
 
     private boolean own(Turn next, long start) {
-        session.outage().heard();
         long now = session.now();
+        session.outage().heard(now);
         next.startNanos = now;
         next.checkAtNanos = now + TimeUnit.MILLISECONDS.toNanos(settings.leaseMillis()) / 3;
         turn = next;

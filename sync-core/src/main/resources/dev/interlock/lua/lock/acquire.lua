@@ -84,7 +84,9 @@ if own then
   -- A request ends what the session's earlier sequence still owns.
   redis.call('del', lock)
   if holder == session .. ':' .. from then
-    redis.call('zrem', queue, ticket)
+    if redis.call('zrem', queue, ticket) == 1 and redis.call('exists', queue) == 0 then
+      redis.call('del', waiters)
+    end
     give(caller, lease)
     return granted()
   end

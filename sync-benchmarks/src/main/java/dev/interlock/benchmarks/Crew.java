@@ -1,0 +1,140 @@
+package dev.interlock.benchmarks;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.interlock.benchmarks.Contestant.Opened;
+import dev.interlock.benchmarks.Contestant.Work;
+import dev.interlock.testing.Monotonic;
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Function;
+
+/** The threads of this JVM. */
+final class Crew implements Site {
+
+    private static final long PATIENCE_SECONDS = 30;
+
+    private final String redisUrl;
+    private final ByteBuffer page;
+    private final Function<String, Contestant> contestants;
+    private final Map<String, Opened> opened = new LinkedHashMap<>();
+
+    Crew(String redisUrl, ByteBuffer page, Function<String, Contestant> contestants) {
+        this.redisUrl = redisUrl;
+        this.page = page;
+        this.contestants = contestants;
+    }
+
+    @Override
+    public void open(String contestant) {
+        opened.put(contestant, contestants.apply(contestant).open(redisUrl));
+    }
+
+    @Override
+    public Tally play(Round round) {
+        Work work = requireNonNull(opened.get(round.contestant())).work(round.name());
+        var shift = new Shift(round.startNanos());
+        var hands = new ArrayList<Hand>();
+        for (int i = 0; i < round.threads(); i++) {
+            hands.add(new Hand("hand-" + i, new FutureTask<>(() -> shift.toil(work, new Ledger(page)))));
+        }
+        hands.forEach(Thread::start);
+        parkUntil(round.endNanos());
+        shift.end();
+        return Tally.sum(tallies(hands, round));
+    }
+
+    private static List<Tally> tallies(List<Hand> hands, Round round) {
+        long deadlineNanos = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE_SECONDS);
+        var tallies = new ArrayList<Tally>();
+        var failure = new IllegalStateException(round.contestant() + " failed at " + round.name());
+        for (Hand hand : hands) {
+            try {
+                tallies.add(hand.task.get(deadlineNanos - System.nanoTime(), TimeUnit.NANOSECONDS));
+            } catch (ExecutionException e) {
+                failure.addSuppressed(requireNonNull(e.getCause()));
+            } catch (TimeoutException e) {
+                failure.addSuppressed(hand.stuck());
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+                throw new IllegalStateException("Interrupted in a round", e);
+            }
+        }
+        if (failure.getSuppressed().length > 0) {
+            throw failure;
+        }
+        return tallies;
+    }
+
+    @Override
+    public long sum() {
+        return Ledger.sum(page);
+    }
+
+    @Override
+    public void close() {
+        opened.values().forEach(Opened::close);
+        opened.clear();
+    }
+
+    private static void parkUntil(long nanos) {
+        for (long left = nanos - Monotonic.nanos(); left > 0; left = nanos - Monotonic.nanos()) {
+            LockSupport.parkNanos(left);
+        }
+    }
+
+    /** A round as its threads see it. */
+    private static final class Shift {
+
+        private final long startNanos;
+        private volatile boolean over;
+
+        Shift(long startNanos) {
+            this.startNanos = startNanos;
+        }
+
+        void end() {
+            over = true;
+        }
+
+        // Counts the last operation in full and the time until it ended, so that a round shorter than one stall of the
+        // machine
+        // still has a rate.
+        Tally toil(Work work, Ledger ledger) {
+            parkUntil(startNanos);
+            long operations = 0;
+            do {
+                work.once(ledger);
+                operations++;
+            } while (!over);
+            return new Tally(operations * 1e9 / (Monotonic.nanos() - startNanos), ledger.booked());
+        }
+    }
+
+    private static final class Hand extends Thread {
+
+        private final FutureTask<Tally> task;
+
+        Hand(String name, FutureTask<Tally> task) {
+            super(task, name);
+            this.task = task;
+            setDaemon(true);
+        }
+
+        /** Shows where the thread is. */
+        IllegalStateException stuck() {
+            var stuck =
+                    new IllegalStateException(getName() + " is still here " + PATIENCE_SECONDS + " s after the end");
+            stuck.setStackTrace(getStackTrace());
+            return stuck;
+        }
+    }
+}

@@ -1,0 +1,60 @@
+package dev.interlock.benchmarks;
+
+import dev.interlock.testing.RedisServer;
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.net.URISyntaxException;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a result depends on.
+ *
+ * @param date when it was measured
+ * @param commit of the work tree that the classes lie in, {@code -dirty} if it has changes; null if they lie elsewhere
+ * @param jdk name and version of the JVM
+ * @param redis version of the server
+ * @param os its name and architecture
+ * @param cores as the JVM sees them
+ * @param load the average of the last minute before the run, negative if unknown; more than a little disturbs
+ */
+record Environment(String date, @Nullable String commit, String jdk, String redis, String os, int cores, double load) {
+
+    static Environment of(RedisServer server) {
+        return new Environment(
+                Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
+                commitOfClasses(),
+                System.getProperty("java.vm.name") + " " + Runtime.version(),
+                redisVersion(server),
+                System.getProperty("os.name") + " " + System.getProperty("os.arch"),
+                Runtime.getRuntime().availableProcessors(),
+                ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage());
+    }
+
+    private static String redisVersion(RedisServer server) {
+        return String.valueOf(server.command("INFO", "server"))
+                .lines()
+                .filter(line -> line.startsWith("redis_version:"))
+                .map(line -> line.substring("redis_version:".length()))
+                .findFirst()
+                .orElse("unknown");
+    }
+
+    private static @Nullable String commitOfClasses() {
+        try {
+            var source = Environment.class.getProtectionDomain().getCodeSource();
+            Path classes = Path.of(source.getLocation().toURI());
+            Process git = new ProcessBuilder("git", "describe", "--always", "--dirty", "--exclude=*")
+                    .directory(classes.resolveSibling(".").toFile())
+                    .redirectError(ProcessBuilder.Redirect.DISCARD)
+                    .start();
+            String commit = new String(git.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
+            return commit.isEmpty() ? null : commit;
+        } catch (IOException | URISyntaxException e) {
+            return null; // no git, no work tree: the result stands without
+        }
+    }
+}

@@ -1,0 +1,29 @@
+package dev.interlock.benchmarks;
+
+import dev.interlock.benchmarks.Site.Round;
+import dev.interlock.testing.ChildConsole;
+import java.nio.file.Path;
+
+/** A crew in a child JVM, which takes its orders from {@link Ensemble}. */
+final class Worker {
+
+    private Worker() {}
+
+    public static void main(String[] args) throws InterruptedException {
+        try (var crew = new Crew(args[0], Ledger.page(Path.of(args[1])), Contestants::named)) {
+            ChildConsole.say("ready");
+            while (true) {
+                String command = ChildConsole.readCommand();
+                if (command.startsWith("open ")) {
+                    crew.open(command.substring("open ".length()));
+                    ChildConsole.say("opened");
+                } else if (command.startsWith("play ")) {
+                    ChildConsole.say(crew.play(Round.parse(command)).line());
+                } else {
+                    break;
+                }
+            }
+        }
+        ChildConsole.say("closed");
+    }
+}

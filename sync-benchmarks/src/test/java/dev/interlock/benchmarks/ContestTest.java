@@ -1,0 +1,96 @@
+package dev.interlock.benchmarks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.interlock.benchmarks.Contest.BrokenExclusionException;
+import dev.interlock.benchmarks.Scenario.Pace;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.locks.ReentrantLock;
+import org.junit.jupiter.api.Test;
+
+class ContestTest {
+
+    private static final Pace SHORT = new Pace(Duration.ofMillis(100), 1, 3);
+    private static final Pace UNTIL_FOUND = new Pace(Duration.ofMillis(100), 1, 50);
+
+    private final List<String> progress = new ArrayList<>();
+
+    @Test
+    void everyPeerGetsAScore() {
+        try (var crew = new Crew("", Ledger.page(), name -> jdk())) {
+            var scenario = new Scenario("s", 1, 2, "Mine", List.of("This", "That"), SHORT, SHORT);
+            List<Score> scores = new Contest(scenario, crew, progress::add).play(SHORT);
+            assertThat(scores).extracting(Score::peer).containsExactly("This", "That");
+            assertThat(scores).allSatisfy(score -> {
+                assertThat(score.ours()).hasSize(3).allMatch(perSecond -> perSecond > 0);
+                assertThat(score.theirs()).hasSize(3).allMatch(perSecond -> perSecond > 0);
+            });
+            assertThat(progress).hasSize(4);
+            assertThat(progress.get(3)).matches("s +round 3/3 +Mine [\\d,]+/s  That [\\d,]+/s  This [\\d,]+/s");
+        }
+    }
+
+    @Test
+    void lockThatExcludesNobodyIsFound() {
+        Contestant open = Contestant.locking(url -> url, (client, name) -> new NoLock(), client -> {});
+        try (var crew = new Crew("", Ledger.page(), name -> name.equals("Broken") ? open : jdk())) {
+            var contest = new Contest(scenario(1, "ReentrantLock", "Broken"), crew, progress::add);
+            assertThatThrownBy(() -> contest.play(UNTIL_FOUND))
+                    .isInstanceOf(BrokenExclusionException.class)
+                    .hasMessageContaining("MUTUAL EXCLUSION BROKEN in s by Broken");
+        }
+    }
+
+    @Test
+    void lockThatExcludesOnlyItsOwnJvmIsFound() {
+        try (var ensemble = Ensemble.start(2, "redis://127.0.0.1:1")) {
+            var contest = new Contest(scenario(2, "ReentrantLock", "ReentrantLock"), ensemble, progress::add);
+            assertThatThrownBy(() -> contest.play(UNTIL_FOUND))
+                    .isInstanceOf(BrokenExclusionException.class)
+                    .hasMessageContaining("MUTUAL EXCLUSION BROKEN in s by ReentrantLock");
+        }
+    }
+
+    @Test
+    void failureOfAThreadFailsTheContest() {
+        Contestant failing = Contestant.locking(url -> url, (client, name) -> new FailingLock(), client -> {});
+        try (var crew = new Crew("", Ledger.page(), name -> failing)) {
+            var contest = new Contest(scenario(1, "Mine", "This"), crew, progress::add);
+            assertThatThrownBy(() -> contest.play(SHORT))
+                    .hasMessageContaining("Mine failed")
+                    .satisfies(e -> assertThat(e.getSuppressed()[0]).hasMessage("no more locks today"));
+        }
+    }
+
+    private static Scenario scenario(int jvms, String ours, String peer) {
+        return new Scenario("s", jvms, 4, ours, List.of(peer), SHORT, SHORT);
+    }
+
+    private static Contestant jdk() {
+        return Contestant.locking(url -> new ReentrantLock(), (lock, name) -> lock, lock -> {});
+    }
+
+    private static final class NoLock extends ReentrantLock {
+
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public void lock() {}
+
+        @Override
+        public void unlock() {}
+    }
+
+    private static final class FailingLock extends ReentrantLock {
+
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        public void lock() {
+            throw new IllegalStateException("no more locks today");
+        }
+    }
+}

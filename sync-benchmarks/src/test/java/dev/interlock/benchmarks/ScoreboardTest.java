@@ -1,0 +1,82 @@
+package dev.interlock.benchmarks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.fasterxml.jackson.databind.JsonNode;
+import com.fasterxml.jackson.databind.json.JsonMapper;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+class ScoreboardTest {
+
+    private static final String SCORE =
+            "SCORE %s ours=\\d+ RLock=\\d+ ratio=\\d+\\.\\d\\d spread=\\d+\\.\\d\\d\\.\\.\\d+\\.\\d\\d";
+
+    private final StringWriter out = new StringWriter();
+    private final StringWriter err = new StringWriter();
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void printsOneLinePerScenarioAndPeerAndWritesAllRounds() throws IOException {
+        Path file = folder.resolve("scores.json");
+        assertThat(run(
+                        "--quick",
+                        "--only",
+                        "uncontended",
+                        "--rounds",
+                        "3",
+                        "--millis",
+                        "200",
+                        "--json",
+                        file.toString()))
+                .describedAs("%s", err)
+                .isZero();
+        assertThat(out.toString().lines()).singleElement().asString().matches(SCORE.formatted("uncontended-1t"));
+        assertThat(err.toString()).contains("Redis ").contains("round 3/3");
+        String json = Files.readString(file);
+        assertThat(json).doesNotContain(System.getProperty("user.home") + "/").doesNotContain(folder.toString());
+        JsonNode results = new JsonMapper().readTree(json);
+        assertThat(results.at("/environment/redis").asText()).matches("\\d+\\.\\d+\\.\\d+.*");
+        assertThat(results.at("/environment/cores").asInt()).isPositive();
+        assertThat(results.at("/scores/0/oursPerRound")).hasSize(3);
+        assertThat(results.at("/scores/0/ratio").asDouble()).isPositive();
+    }
+
+    @Test
+    void playsAcrossJvms() {
+        assertThat(run("--quick", "--only", "contended-2jvm-4t", "--rounds", "1", "--millis", "300"))
+                .describedAs("%s", err)
+                .isZero();
+        assertThat(out.toString().lines()).singleElement().asString().matches(SCORE.formatted("contended-2jvm-4t"));
+    }
+
+    @Test
+    void optionsThatMakeNoSenseAreNamed() {
+        assertThat(run("--only", "no-such-scenario")).isEqualTo(CommandLine.ExitCode.USAGE);
+        assertThat(run("--rounds", "0")).isEqualTo(CommandLine.ExitCode.USAGE);
+        assertThat(run("--millis", "-5")).isEqualTo(CommandLine.ExitCode.USAGE);
+        assertThat(run("--json", folder.resolve("none").resolve("x.json").toString()))
+                .isEqualTo(CommandLine.ExitCode.USAGE);
+        assertThat(err.toString())
+                .contains("'no-such-scenario' matches none of [uncontended-1t, ")
+                .contains("--rounds must be at least 1, but is 0")
+                .contains("--millis must be at least 1, but is -5")
+                .contains("isn't in an existing folder");
+        assertThat(out.toString()).isEmpty();
+    }
+
+    private int run(String... args) {
+        return new CommandLine(new Scoreboard())
+                .setOut(new PrintWriter(out))
+                .setErr(new PrintWriter(err))
+                .execute(args);
+    }
+}

@@ -1,0 +1,68 @@
+package dev.interlock.internal.lock;
+
+import dev.interlock.internal.ScriptRunner;
+import dev.interlock.internal.Session;
+import dev.interlock.internal.lock.LockScripts.Released;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The release of a tenure or ticket, repeated until Redis has confirmed it, or the lease is over anyway. */
+final class Release {
+    private static final Logger log = LoggerFactory.getLogger(Release.class);
+    private static final long RETRY_MILLIS = 200;
+
+    private final Session session;
+    private final LockScripts scripts;
+    private final long sequence;
+    private final long leaseMillis;
+    private final long floor;
+    private final long deadlineNanos;
+    private final CompletableFuture<Released> confirmed = new CompletableFuture<>();
+
+    /** Sends the release for the first time. */
+    Release(Session session, LockScripts scripts, long sequence, long leaseMillis, long floor) {
+        this.session = session;
+        this.scripts = scripts;
+        this.sequence = sequence;
+        this.leaseMillis = leaseMillis;
+        this.floor = floor;
+        this.deadlineNanos = session.now() + TimeUnit.MILLISECONDS.toNanos(leaseMillis);
+        send();
+    }
+
+    CompletableFuture<Released> confirmed() {
+        return confirmed;
+    }
+
+    /** Repeats it also if there is no answer at all. Whoever waits for the answer need not say so before he gives up. */
+    Release insist() {
+        session.schedule(this::repeatIfSilent, session.settings().commandTimeoutMillis());
+        return this;
+    }
+
+    /** Repeats it if there has been no answer. */
+    void repeatIfSilent() {
+        if (!confirmed.isDone() && isWorthwhile()) {
+            send();
+            insist();
+        }
+    }
+
+    private void send() {
+        scripts.release(sequence, leaseMillis, floor).whenComplete((released, failure) -> {
+            if (failure == null) {
+                confirmed.complete(released);
+            } else if (ScriptRunner.isTransient(failure) && isWorthwhile()) {
+                session.schedule(this::send, RETRY_MILLIS);
+            } else if (confirmed.completeExceptionally(failure) && !session.isClosed()) {
+                log.warn("A lock could not be released; its lease will end it: {}", ScriptRunner.brief(failure));
+            }
+        });
+    }
+
+    private boolean isWorthwhile() {
+        return session.now() - deadlineNanos < 0 && !session.isClosed();
+    }
+}

@@ -1,0 +1,141 @@
+package dev.interlock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.interlock.testing.RedisServer;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiFunction;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Nested;
+import org.redisson.Redisson;
+import org.redisson.api.RLock;
+import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
+
+/**
+ * Runs the contract on the lock over our own scripts, and on locks adapted from Redisson's; a second session contends with
+ * each.
+ */
+@DisplayName("DistributedReentrantLock")
+class DistributedReentrantLockTest {
+
+    /** Two sessions over one Redis. */
+    private abstract static class OverRedis extends LockContract {
+        private static final AtomicInteger NAMES = new AtomicInteger();
+
+        final RedisServer redis = RedisServer.launch();
+        final Interlock mine = Interlock.connect(redis.url());
+        final Interlock other = Interlock.connect(redis.url());
+
+        static String nextName() {
+            return "contract:" + NAMES.incrementAndGet();
+        }
+
+        @Override
+        protected Set<Deviation> deviations() {
+            return EnumSet.of(
+                    Deviation.NO_CONDITIONS,
+                    Deviation.NOT_SERIALIZABLE,
+                    Deviation.TO_STRING_DIFFERS,
+                    Deviation.REMOTE_WAITER_NOT_QUEUED);
+        }
+
+        @AfterAll
+        void close() {
+            mine.close();
+            other.close();
+            redis.close();
+        }
+    }
+
+    @Nested
+    class OverScripts extends OverRedis {
+        @Override
+        protected ReentrantLock newLock() {
+            return mine.lock(nextName());
+        }
+
+        @Override
+        protected Optional<ReentrantLock> rivalOf(ReentrantLock lock) {
+            return Optional.of(other.lock(((DistributedReentrantLock) lock).getName()));
+        }
+
+        @AfterEach
+        void nothingIsLeftButMarks() {
+            await("what is left")
+                    .untilAsserted(() -> assertThat(redis.keys())
+                            .filteredOn(key -> !mine.lock(key).isLocked()
+                                    && !other.lock(key).isLocked())
+                            .allSatisfy(key -> assertThat(key).containsPattern(":(token|mark:.*)$"))
+                            .allSatisfy(key -> assertThat((Long) redis.command("PTTL", key))
+                                    .isPositive()));
+        }
+    }
+
+    /** Redisson's own objects decide between sessions here, each session with a client of its own. */
+    private abstract static class Adapted extends OverRedis {
+        private final RedissonClient myClient = client(redis);
+        private final RedissonClient otherClient = client(redis);
+        private final Map<ReentrantLock, ReentrantLock> rivals = new ConcurrentHashMap<>();
+        private final BiFunction<RedissonClient, String, RLock> adaptee;
+
+        Adapted(BiFunction<RedissonClient, String, RLock> adaptee) {
+            this.adaptee = adaptee;
+        }
+
+        private static RedissonClient client(RedisServer redis) {
+            Config config = new Config();
+            config.useSingleServer().setAddress(redis.url());
+            return Redisson.create(config);
+        }
+
+        @Override
+        protected ReentrantLock newLock() {
+            String name = nextName();
+            ReentrantLock lock = mine.adapt(adaptee.apply(myClient, name));
+            rivals.put(lock, other.adapt(adaptee.apply(otherClient, name)));
+            return lock;
+        }
+
+        @Override
+        protected Optional<ReentrantLock> rivalOf(ReentrantLock lock) {
+            return Optional.ofNullable(rivals.get(lock));
+        }
+
+        @AfterAll
+        void shutDown() {
+            List.of(myClient, otherClient).forEach(RedissonClient::shutdown);
+        }
+    }
+
+    @Nested
+    class AdaptedRLock extends Adapted {
+        AdaptedRLock() {
+            super(RedissonClient::getLock);
+        }
+    }
+
+    @Nested
+    class AdaptedFairRLock extends Adapted {
+        AdaptedFairRLock() {
+            super(RedissonClient::getFairLock);
+        }
+
+        @Override
+        protected Set<Deviation> deviations() {
+            Set<Deviation> deviations = super.deviations();
+            deviations.add(Deviation.RELEASE_LINGERS);
+            return deviations;
+        }
+    }
+}

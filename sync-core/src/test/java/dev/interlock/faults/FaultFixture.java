@@ -1,0 +1,282 @@
+package dev.interlock.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.interlock.DistributedReentrantLock;
+import dev.interlock.Interlock;
+import dev.interlock.InterlockBuilder;
+import dev.interlock.testing.FaultProxy;
+import dev.interlock.testing.RedisServer;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.concurrent.TimeUnit;
+import java.util.function.UnaryOperator;
+import java.util.stream.Collectors;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.Timeout;
+import org.redisson.Redisson;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.codec.StringCodec;
+import org.redisson.config.Config;
+import org.redisson.config.ConstantDelay;
+import org.redisson.config.SingleServerConfig;
+
+/**
+ * A Redis, a faulty network before it, and sessions, clients and threads that end with the test. Every test ends with two
+ * questions: with all threads gone but the sessions still open, so that they would go on renewing what has leaked, and again
+ * with the sessions closed, is anything left in Redis but marks and tokens that expire by themselves?
+ */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+// In a thread of its own, since an interrupt wouldn't end a lock() that hangs.
+@Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+abstract class FaultFixture {
+    static final Duration COMMAND_TIMEOUT = Duration.ofMillis(400);
+
+    /** What anything may take that has to happen, on a machine with other things to do. */
+    static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    /** What a thread, a process and a garbage collector may add to a bound that a test asserts. */
+    static final Duration SLACK = Duration.ofMillis(1_500);
+
+    /** How long a waiter may need that no message reaches: a pulse, and some. */
+    static final Duration PROMPTLY = Duration.ofSeconds(2);
+
+    private final Deque<Runnable> opened = new ArrayDeque<>();
+    private final List<Interlock> sessions = new ArrayList<>();
+    private final List<Actor> actors = new ArrayList<>();
+    private final List<DistributedReentrantLock> locks = new ArrayList<>();
+    private RedisServer server;
+    private FaultProxy proxy;
+
+    /** Arguments of the server. */
+    List<String> serverArguments() {
+        return List.of();
+    }
+
+    @BeforeAll
+    void launch() {
+        server = RedisServer.launch(serverArguments().toArray(String[]::new));
+        proxy = FaultProxy.to(server);
+        loadScripts();
+        closeAll();
+    }
+
+    @AfterAll
+    void shutDown() {
+        proxy.close();
+        server.close();
+    }
+
+    // A script that the server doesn't know yet costs a refusal, which would be taken for the request that a test
+    // means.
+    final void loadScripts() {
+        Recorder recorder = new Recorder();
+        MovableTicker ticker = new MovableTicker();
+        Interlock warm = open(
+                server.url(),
+                builder ->
+                        builder.lease(Duration.ofSeconds(3)).listener(recorder).ticker(ticker));
+        DistributedReentrantLock lock = warm.lock("warm");
+        lock.lock();
+        ticker.advance(Duration.ofMillis(1_500));
+        await("renewal").until(() -> recorder.count(Recorder.Kind.RENEWED) > 0);
+        lock.unlock();
+    }
+
+    @BeforeEach
+    void flush() {
+        server.command("FLUSHALL");
+    }
+
+    @AfterEach
+    void leaveNothing() {
+        List<Throwable> failures = new ArrayList<>();
+        attempt(failures, proxy::heal);
+        actors.forEach(actor -> attempt(failures, actor::close));
+        actors.clear();
+        locks.forEach(lock -> attempt(failures, () -> assertUnused(lock)));
+        locks.clear();
+        attempt(failures, this::awaitNothingLeft);
+        attempt(failures, this::closeAll);
+        attempt(failures, this::awaitNothingLeft);
+        if (!failures.isEmpty()) {
+            AssertionError error = new AssertionError("The test leaves something behind", failures.remove(0));
+            failures.forEach(error::addSuppressed);
+            throw error;
+        }
+    }
+
+    private void closeAll() {
+        sessions.forEach(Interlock::close);
+        sessions.clear();
+        opened.forEach(Runnable::run);
+        opened.clear();
+    }
+
+    private static void attempt(List<Throwable> failures, Runnable step) {
+        try {
+            step.run();
+        } catch (RuntimeException | Error e) {
+            failures.add(e);
+        }
+    }
+
+    private static void assertUnused(DistributedReentrantLock lock) {
+        assertThat(lock.isLocked()).as("%s is locked", lock).isFalse();
+        assertThat(lock.hasQueuedThreads()).as("%s has queued threads", lock).isFalse();
+    }
+
+    final void awaitNothingLeft() {
+        Awaitility.await("nothing left in Redis")
+                .atMost(Duration.ofSeconds(5))
+                .pollDelay(Duration.ZERO)
+                .pollInterval(Duration.ofMillis(5))
+                .untilAsserted(() -> assertThat(leftovers()).isEmpty());
+    }
+
+    /** What there is in Redis, apart from what is meant to stay for a while. */
+    private Map<String, String> leftovers() {
+        Map<String, String> left = new TreeMap<>();
+        for (String key : server.keys()) {
+            String ttl = String.valueOf(server.command("PTTL", key));
+            boolean stays = key.startsWith("interlock:")
+                    && Set.of("mark", "token", "turns").stream().anyMatch(key::contains);
+            if (!stays || ttl.equals("-1")) {
+                left.put(key, ttl + " ms");
+            }
+        }
+        return left;
+    }
+
+    final RedisServer server() {
+        return server;
+    }
+
+    final FaultProxy proxy() {
+        return proxy;
+    }
+
+    /** A session through the proxy, with default settings but for a short command time-out. */
+    final Interlock session() {
+        return session(builder -> builder);
+    }
+
+    /** A session through the proxy. */
+    final Interlock session(UnaryOperator<InterlockBuilder> settings) {
+        return open(proxy.url(), settings);
+    }
+
+    /** A session that no fault of the network concerns. */
+    final Interlock undisturbed() {
+        return open(server.url(), builder -> builder);
+    }
+
+    private Interlock open(String url, UnaryOperator<InterlockBuilder> settings) {
+        return over(client(url), settings);
+    }
+
+    /** A session over a client. */
+    final Interlock over(RedissonClient client, UnaryOperator<InterlockBuilder> settings) {
+        Interlock session = settings.apply(Interlock.builder().commandTimeout(COMMAND_TIMEOUT))
+                .client(client)
+                .open();
+        return closing(session);
+    }
+
+    /** Registers a session to be closed after the test. */
+    final Interlock closing(Interlock session) {
+        sessions.add(session);
+        return session;
+    }
+
+    /** A small client, to be shut down after the test. */
+    RedissonClient client(String url) {
+        Config config = smallConfig();
+        small(config.useSingleServer(), url);
+        return shuttingDown(Redisson.create(config));
+    }
+
+    static Config smallConfig() {
+        Config config = new Config();
+        config.setCodec(StringCodec.INSTANCE);
+        config.setThreads(2);
+        config.setNettyThreads(2);
+        return config;
+    }
+
+    static SingleServerConfig small(SingleServerConfig server, String url) {
+        return server.setAddress(url)
+                .setTimeout((int) COMMAND_TIMEOUT.toMillis())
+                .setConnectTimeout(1_000)
+                .setRetryDelay(new ConstantDelay(Duration.ofMillis(100)))
+                .setConnectionMinimumIdleSize(2)
+                .setConnectionPoolSize(4)
+                .setSubscriptionConnectionMinimumIdleSize(1)
+                .setSubscriptionConnectionPoolSize(4);
+    }
+
+    final RedissonClient shuttingDown(RedissonClient client) {
+        opened.push(() -> client.shutdown(0, 2, TimeUnit.SECONDS));
+        return client;
+    }
+
+    /** A lock that has to be free at the end of the test. */
+    final DistributedReentrantLock lock(Interlock session, String name) {
+        DistributedReentrantLock lock = session.lock(name);
+        locks.add(lock);
+        return lock;
+    }
+
+    final Actor actor(String name) {
+        Actor actor = new Actor(name);
+        actors.add(actor);
+        return actor;
+    }
+
+    static ConditionFactory await(String what) {
+        return Awaitility.await(what).atMost(PATIENCE).pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(2));
+    }
+
+    static ConditionFactory awaitPromptly(String what) {
+        return await(what).atMost(PROMPTLY);
+    }
+
+    /** The owner of a key, with the count that Redisson's protocol keeps; empty if nobody owns it. */
+    final String holder(String key) {
+        return server.command("HGETALL", key) instanceof List<?> fields
+                ? fields.stream().map(String::valueOf).collect(Collectors.joining("="))
+                : "";
+    }
+
+    final void awaitFree(String key) {
+        await(key + " free").until(() -> holder(key).isEmpty());
+    }
+
+    final long pttl(String key) {
+        return Long.parseLong(String.valueOf(server.command("PTTL", key)));
+    }
+
+    final int tickets(String key) {
+        return Integer.parseInt(String.valueOf(server.command("ZCARD", "interlock:{" + key + "}:queue")));
+    }
+
+    final void awaitTickets(String key, int count) {
+        await(count + " tickets").until(() -> tickets(key) == count);
+    }
+
+    static void awaitQueued(DistributedReentrantLock lock, Actor... waiters) {
+        await("queued locally").until(() -> List.of(waiters).stream().allMatch(w -> lock.hasQueuedThread(w.thread())));
+    }
+}

@@ -1,0 +1,20 @@
+package dev.interlock.faults;
+
+import dev.interlock.testing.Monotonic;
+import java.time.Duration;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
+
+/** A clock that goes with real time, and can be put forward. */
+final class MovableTicker implements LongSupplier {
+    private final AtomicLong aheadNanos = new AtomicLong();
+
+    @Override
+    public long getAsLong() {
+        return Monotonic.nanos() + aheadNanos.get();
+    }
+
+    void advance(Duration by) {
+        aheadNanos.addAndGet(by.toNanos());
+    }
+}

@@ -1,0 +1,122 @@
+package dev.interlock.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.interlock.DistributedReentrantLock;
+import dev.interlock.Interlock;
+import dev.interlock.testing.RespError;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** Redis answers, but with an error that passes: BUSY, LOADING, NOSCRIPT. It is waited out. */
+class RefusalTest extends FaultFixture {
+    private static final String NAME = "stock";
+
+    private static boolean isRefused(FaultFixture test, String error) {
+        try {
+            test.server().command("GET", "anything");
+            return false;
+        } catch (RespError e) {
+            return e.getMessage().startsWith(error);
+        }
+    }
+
+    @Test
+    void aScriptThatKeepsRedisBusyIsWaitedOut() {
+        Recorder recorder = new Recorder();
+        Interlock session = session(b -> b.listener(recorder).lease(Duration.ofSeconds(6)));
+        DistributedReentrantLock held = lock(session, "held");
+        DistributedReentrantLock lock = lock(session, NAME);
+        held.lock();
+        server().command("CONFIG", "SET", "busy-reply-threshold", "20");
+        Actor busy = actor("busy");
+        CompletableFuture<Boolean> script = busy.begin(() -> {
+            try {
+                server().command("EVAL", "while true do end", "0");
+            } catch (RespError e) {
+                assertThat(e.getMessage()).contains("killed");
+            }
+        });
+        await("busy").until(() -> isRefused(this, "BUSY"));
+        Actor actor = actor("actor");
+        CompletableFuture<Boolean> entered = actor.begin(lock::lock);
+        await("it lasts").during(COMMAND_TIMEOUT.multipliedBy(3)).until(() -> !entered.isDone());
+        server().command("SCRIPT", "KILL");
+        assertThat(entered).succeedsWithin(PATIENCE);
+        assertThat(script).succeedsWithin(PATIENCE);
+        actor.run(lock::unlock);
+        held.assertHeld();
+        held.unlock();
+        assertThat(recorder.count(Recorder.Kind.LOST)).isZero();
+    }
+
+    @Test
+    void aRedisThatIsLoadingIsWaitedOut() {
+        DistributedReentrantLock held = lock(session(), "held");
+        DistributedReentrantLock lock = lock(session(), NAME);
+        held.lock();
+        server().command("DEBUG", "POPULATE", "8000", "ballast");
+        server().command("CONFIG", "SET", "key-load-delay", "200");
+        server().command("CONFIG", "SET", "loading-process-events-interval-bytes", "1024");
+        Actor loader = actor("loader");
+        CompletableFuture<Boolean> loaded = loader.begin(() -> server().command("DEBUG", "RELOAD"));
+        await("loading").until(() -> isRefused(this, "LOADING"));
+        Actor actor = actor("actor");
+        CompletableFuture<Boolean> entered = actor.begin(lock::lock);
+        assertThat(loaded).succeedsWithin(PATIENCE);
+        assertThat(entered).succeedsWithin(PATIENCE);
+        actor.run(lock::unlock);
+        held.assertHeld();
+        held.unlock();
+        server().command("EVAL", "for _, k in ipairs(redis.call('keys', 'ballast*')) do redis.call('del', k) end", "0");
+    }
+
+    /** The scripts are forgotten while threads wait and hold: releases, polls and batched renewals load them again. */
+    @Test
+    void forgottenScriptsAreLoadedAgain() {
+        Recorder recorder = new Recorder();
+        Interlock session = session(b -> b.listener(recorder).lease(Duration.ofSeconds(3)));
+        List<DistributedReentrantLock> held =
+                IntStream.range(0, 5).mapToObj(i -> lock(session, "held-" + i)).toList();
+        DistributedReentrantLock wanted = lock(session(), "held-0");
+        held.forEach(DistributedReentrantLock::lock);
+        Actor waiter = actor("waiter");
+        CompletableFuture<Boolean> entered = waiter.begin(wanted::lock);
+        awaitTickets("held-0", 1);
+        server().command("SCRIPT", "FLUSH");
+        int before = recorder.count(Recorder.Kind.RENEWED);
+        await("renewed").until(() -> recorder.count(Recorder.Kind.RENEWED) >= before + 10);
+        held.forEach(DistributedReentrantLock::assertHeld);
+        server().command("SCRIPT", "FLUSH");
+        held.forEach(DistributedReentrantLock::unlock);
+        assertThat(entered).succeedsWithin(PROMPTLY);
+        server().command("SCRIPT", "FLUSH");
+        waiter.run(wanted::unlock);
+        assertThat(recorder.count(Recorder.Kind.LOST)).isZero();
+        assertThat(recorder.count(Recorder.Kind.UNREACHABLE)).isZero();
+    }
+
+    /** A key of another type is an error of the caller's, told at once, and nothing stays held. */
+    @Test
+    void aNameThatIsTakenBySomethingElseIsAClearError() {
+        DistributedReentrantLock lock = lock(session(), NAME);
+        server().command("SET", NAME, "a string");
+        Actor actor = actor("actor");
+        for (int i = 0; i < 2; i++) {
+            CompletableFuture<Boolean> refused = actor.begin(lock::lock);
+            assertThat(refused)
+                    .failsWithin(PATIENCE)
+                    .withThrowableThat()
+                    .havingCause()
+                    .isInstanceOf(IllegalStateException.class)
+                    .withMessageContaining(NAME);
+            assertThat(lock.isLocked()).isFalse();
+        }
+        server().command("DEL", NAME);
+        actor.run(lock::lock);
+        actor.run(lock::unlock);
+    }
+}

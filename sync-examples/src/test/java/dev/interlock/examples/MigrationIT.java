@@ -1,0 +1,21 @@
+package dev.interlock.examples;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.interlock.testing.ChildJvm;
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+
+class MigrationIT {
+
+    private static final Duration MAX = Duration.ofSeconds(100);
+
+    /** Two JVMs that share the lock draw every number once. */
+    @Test
+    void noNumberIsDrawnTwiceAfterwards() {
+        try (var migration = ChildJvm.start(Migration.class)) {
+            assertThat(migration.waitFor(MAX)).isZero();
+            assertThat(migration.lines()).last().asString().startsWith("after").endsWith("the last one is 2000");
+        }
+    }
+}
