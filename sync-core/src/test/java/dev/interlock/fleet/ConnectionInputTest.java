@@ -262,20 +262,6 @@ class ConnectionInputTest {
         threads.assertGone();
     }
 
-    private static void assertUnavailable(String uri, int port) {
-        long start = System.nanoTime();
-        Throwable failure = catchThrowable(() -> Interlock.connect(uri));
-        assertThat(failure)
-                .as("connect")
-                .isInstanceOf(RedisUnavailableException.class)
-                .hasMessageContaining("uri")
-                .hasMessageContaining(Integer.toString(port));
-        assertThat(Throwables.getStackTraceAsString(failure))
-                .doesNotContain(SECRET)
-                .doesNotContain("p%40");
-        assertBounded(start);
-    }
-
     /** A closed session leaves no thread; a client that was given to it goes on. */
     @Test
     void closeEndsAllThreads() {
