@@ -37,8 +37,9 @@ class CloseTest extends FaultFixture {
 
     private static void awaitThreadsEnd(Interlock session) {
         String id = session.id().substring("interlock-".length()).substring(0, 8);
-        await("threads of " + id).until(() -> Thread.getAllStackTraces().keySet().stream()
-                .noneMatch(thread -> thread.getName().endsWith(id)));
+        await("threads of " + id)
+                .until(() -> Thread.getAllStackTraces().keySet().stream()
+                        .noneMatch(thread -> thread.getName().endsWith(id)));
     }
 
     private static void assertUnlockTellsTheLoss(DistributedReentrantLock lock, Actor holder) {
@@ -261,8 +262,7 @@ class CloseTest extends FaultFixture {
             }
             String about = "free, seed " + seed + ", round " + round;
             awaitPromptly(about).until(() -> holder("name-1").isEmpty() && tickets("name-1") == 0);
-            awaitPromptly(about)
-                    .until(() -> !holder("name-0").contains(session.id()) && tickets("name-0") <= 1);
+            awaitPromptly(about).until(() -> !holder("name-0").contains(session.id()) && tickets("name-0") <= 1);
         }
         stop[0] = true;
         assertThat(rivalry).succeedsWithin(PATIENCE);
@@ -294,6 +294,9 @@ class CloseTest extends FaultFixture {
     @Timeout(value = 1, unit = TimeUnit.DAYS)
     void closingUnderLoadLeavesNothingForLong() {
         long seconds = Long.getLong("interlock.soak.seconds", 60);
-        closeUnderLoad(System.nanoTime(), Integer.MAX_VALUE, Duration.ofSeconds(seconds).toNanos());
+        closeUnderLoad(
+                System.nanoTime(),
+                Integer.MAX_VALUE,
+                Duration.ofSeconds(seconds).toNanos());
     }
 }

@@ -12,9 +12,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.junit.jupiter.api.Test;
 
 /** What a session tells its listener, with which numbers; and that a bad listener is nobody's problem but its own. */
 class ListenerTest extends FaultFixture {
@@ -37,12 +37,12 @@ class ListenerTest extends FaultFixture {
         Duration waited = Duration.ofMillis(1_200); // over a renewal
         long begun = System.nanoTime();
         await("a renewal")
-                .until(() -> recorder.count(Recorder.Kind.RENEWED) > 0
-                        && System.nanoTime() - begun > waited.toNanos());
+                .until(() -> recorder.count(Recorder.Kind.RENEWED) > 0 && System.nanoTime() - begun > waited.toNanos());
         first.run(lock::unlock);
         assertThat(entered).succeedsWithin(PATIENCE);
-        assertThat(recorder.of(Recorder.Kind.HANDED_OFF)).singleElement().satisfies(event -> assertThat(event.name())
-                .isEqualTo(NAME));
+        assertThat(recorder.of(Recorder.Kind.HANDED_OFF))
+                .singleElement()
+                .satisfies(event -> assertThat(event.name()).isEqualTo(NAME));
         assertThat(recorder.of(Recorder.Kind.ACQUIRED_LOCALLY))
                 .singleElement()
                 .satisfies(event -> assertThat(event.nanos()).isBetween(waited.toNanos(), PATIENCE.toNanos()));
@@ -104,8 +104,7 @@ class ListenerTest extends FaultFixture {
     @Test
     void failedRenewalsAreToldWithWhatIsLeft() {
         Recorder recorder = new Recorder();
-        DistributedReentrantLock lock =
-                lock(session(b -> b.listener(recorder).lease(Duration.ofSeconds(5))), NAME);
+        DistributedReentrantLock lock = lock(session(b -> b.listener(recorder).lease(Duration.ofSeconds(5))), NAME);
         lock.lock();
         proxy().stall();
         await("failures").until(() -> recorder.count(Recorder.Kind.RENEWAL_FAILED) >= 2);

@@ -41,7 +41,8 @@ class LossTest extends FaultFixture {
     private static void assertLost(DistributedReentrantLock lock) {
         assertThatThrownBy(lock::assertHeld)
                 .isInstanceOfSatisfying(
-                        LeaseLostException.class, loss -> assertThat(loss.lockName()).isEqualTo(NAME));
+                        LeaseLostException.class,
+                        loss -> assertThat(loss.lockName()).isEqualTo(NAME));
         assertThatThrownBy(lock::fencingToken).isInstanceOf(LeaseLostException.class);
         assertThat(lock.isHeldByCurrentThread()).isTrue();
         assertThat(lock.getHoldCount()).isEqualTo(1);
@@ -83,8 +84,7 @@ class LossTest extends FaultFixture {
     @Test
     void unlockItselfNoticesALossThatNobodyHasSeen() {
         int before = losses();
-        DistributedReentrantLock lock =
-                lock(session(builder -> builder.listener(recorder)), NAME);
+        DistributedReentrantLock lock = lock(session(builder -> builder.listener(recorder)), NAME);
         heard.clear();
         lock.onLost(heard::add);
         lock.lock();
@@ -158,8 +158,9 @@ class LossTest extends FaultFixture {
         rival.run(other::lock);
         proxy().heal();
         assertLost(lock);
-        await("repeated releases").during(COMMAND_TIMEOUT.multipliedBy(2)).until(() -> !holder(NAME)
-                .isEmpty());
+        await("repeated releases")
+                .during(COMMAND_TIMEOUT.multipliedBy(2))
+                .until(() -> !holder(NAME).isEmpty());
         rival.run(other::assertHeld);
         rival.run(other::unlock);
         assertToldOnce(before);

@@ -142,8 +142,9 @@ class MailboxTest extends FaultFixture {
                 "?? 1 1 1 1 " + NAME);
         mail.forEach(text -> assertThat(server().command("PUBLISH", "interlock:mailbox:" + session.id(), text))
                 .isEqualTo(1L));
-        await("the mail's effect").during(Duration.ofMillis(300)).until(() -> holder(NAME)
-                .equals(owner));
+        await("the mail's effect")
+                .during(Duration.ofMillis(300))
+                .until(() -> holder(NAME).equals(owner));
         assertThat(tickets(NAME)).isEqualTo(1);
         assertThat(entered).isNotDone();
         other.unlock();

@@ -159,7 +159,9 @@ class OutageTest extends FaultFixture {
                 .isThrownBy(() -> actor.run(lock::lock))
                 .withMessageContaining(NAME);
         assertThat(Duration.ofNanos(Monotonic.nanos() - begun))
-                .isBetween(REDIS_TIMEOUT.minusMillis(50), REDIS_TIMEOUT.plus(COMMAND_TIMEOUT).plus(SLACK));
+                .isBetween(
+                        REDIS_TIMEOUT.minusMillis(50),
+                        REDIS_TIMEOUT.plus(COMMAND_TIMEOUT).plus(SLACK));
         assertThat(actor.get(lock::getHoldCount)).isZero();
         fault.end(this);
         assertWorks(lock, actor);
@@ -287,8 +289,7 @@ class OutageTest extends FaultFixture {
     @Test
     void aRestartThatKeepsTheDataCostsTheHolderNothing() {
         Recorder recorder = new Recorder();
-        DistributedReentrantLock lock =
-                lock(session(b -> b.listener(recorder).lease(Duration.ofSeconds(6))), NAME);
+        DistributedReentrantLock lock = lock(session(b -> b.listener(recorder).lease(Duration.ofSeconds(6))), NAME);
         lock.lock();
         server().restart();
         int before = recorder.count(Recorder.Kind.RENEWED);
@@ -302,8 +303,7 @@ class OutageTest extends FaultFixture {
     @Test
     void dataLostMakesTheHolderHearOfIt() {
         Recorder recorder = new Recorder();
-        DistributedReentrantLock lock =
-                lock(session(b -> b.listener(recorder).lease(Duration.ofSeconds(3))), NAME);
+        DistributedReentrantLock lock = lock(session(b -> b.listener(recorder).lease(Duration.ofSeconds(3))), NAME);
         DistributedReentrantLock waiting = lock(session(), NAME);
         Actor waiter = actor("waiter");
         lock.lock();
@@ -346,7 +346,9 @@ class OutageTest extends FaultFixture {
         long begun = Monotonic.nanos();
         assertThatThrownBy(() -> actor.run(lock::lock)).isInstanceOf(RedisUnavailableException.class);
         assertThat(Duration.ofNanos(Monotonic.nanos() - begun))
-                .isBetween(REDIS_TIMEOUT.minusMillis(50), REDIS_TIMEOUT.plus(COMMAND_TIMEOUT).plus(SLACK));
+                .isBetween(
+                        REDIS_TIMEOUT.minusMillis(50),
+                        REDIS_TIMEOUT.plus(COMMAND_TIMEOUT).plus(SLACK));
         actor.run(held::unlock);
         fault.end(this);
         awaitFree("held");
