@@ -65,10 +65,14 @@ abstract class FaultFixture {
         return List.of();
     }
 
+    /** Starts what there is beside the server. */
+    void launchOthers() {}
+
     @BeforeAll
     void launch() {
         server = RedisServer.launch(serverArguments().toArray(String[]::new));
         proxy = FaultProxy.to(server);
+        launchOthers();
         loadScripts();
         closeAll();
     }
@@ -216,13 +220,14 @@ abstract class FaultFixture {
         return config;
     }
 
+    // With a pool of less than 10, Redisson would send everything over the same connection, answered or not.
     static SingleServerConfig small(SingleServerConfig server, String url) {
         return server.setAddress(url)
                 .setTimeout((int) COMMAND_TIMEOUT.toMillis())
                 .setConnectTimeout(1_000)
                 .setRetryDelay(new ConstantDelay(Duration.ofMillis(100)))
                 .setConnectionMinimumIdleSize(2)
-                .setConnectionPoolSize(4)
+                .setConnectionPoolSize(12)
                 .setSubscriptionConnectionMinimumIdleSize(1)
                 .setSubscriptionConnectionPoolSize(4);
     }

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.interlock.testing.RedisServer;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
@@ -17,10 +16,8 @@ import org.redisson.config.SubscriptionMode;
 class ReplicatedLostReplyTest extends LostReplyTest {
     private RedisServer replica;
 
-    @BeforeAll
     @Override
-    void launch() {
-        super.launch();
+    void launchOthers() {
         replica = RedisServer.launch("--replicaof", server().host(), Integer.toString(server().port()));
         await("replication")
                 .until(() ->
@@ -47,7 +44,7 @@ class ReplicatedLostReplyTest extends LostReplyTest {
                 .setConnectTimeout(1_000)
                 .setRetryDelay(new ConstantDelay(Duration.ofMillis(100)))
                 .setMasterConnectionMinimumIdleSize(2)
-                .setMasterConnectionPoolSize(4)
+                .setMasterConnectionPoolSize(12)
                 .setSlaveConnectionMinimumIdleSize(1)
                 .setSlaveConnectionPoolSize(2)
                 .setSubscriptionConnectionMinimumIdleSize(1)
