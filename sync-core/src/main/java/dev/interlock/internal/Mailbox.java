@@ -1,15 +1,16 @@
 package dev.interlock.internal;
 
 import com.google.common.primitives.ImmutableLongArray;
+import com.google.common.util.concurrent.Uninterruptibles;
 import dev.interlock.RedisUnavailableException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import org.redisson.api.RFuture;
 import org.redisson.api.RTopic;
 import org.redisson.api.RedissonClient;
 import org.redisson.api.listener.StatusListener;
-import org.redisson.client.RedisException;
 import org.redisson.client.codec.StringCodec;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -57,20 +58,27 @@ public final class Mailbox {
         this.connected = connected;
     }
 
-    void open() {
-        try {
-            topic.addListener(String.class, (channel, message) -> receive(message));
-            topic.addListener(new StatusListener() {
-                @Override
-                public void onSubscribe(String channel) {
-                    connected.run();
-                }
+    /** Opens the mailbox, or throws {@link RedisUnavailableException} when that time is over. */
+    void open(long timeoutMillis) {
+        awaited(topic.addListenerAsync(String.class, (channel, message) -> receive(message)), timeoutMillis);
+        StatusListener status = new StatusListener() {
+            @Override
+            public void onSubscribe(String channel) {
+                connected.run();
+            }
 
-                @Override
-                public void onUnsubscribe(String channel) {}
-            });
-        } catch (RedisException e) {
-            throw new RedisUnavailableException("the session's mailbox can't be opened", e);
+            @Override
+            public void onUnsubscribe(String channel) {}
+        };
+        awaited(topic.addListenerAsync(status), timeoutMillis);
+    }
+
+    private static void awaited(RFuture<Integer> subscription, long timeoutMillis) {
+        try {
+            Uninterruptibles.getUninterruptibly(
+                    subscription.toCompletableFuture(), timeoutMillis, TimeUnit.MILLISECONDS);
+        } catch (ExecutionException | TimeoutException e) {
+            throw new RedisUnavailableException("Redis can't be reached: the session's mailbox doesn't open", e);
         }
     }
 

@@ -1,7 +1,11 @@
 package dev.interlock.internal;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import com.google.common.collect.Lists;
 import dev.interlock.internal.Script.Call;
+import io.netty.buffer.Unpooled;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,6 +33,7 @@ import org.redisson.client.RedisRedirectException;
 import org.redisson.client.RedisRetryException;
 import org.redisson.client.RedisTimeoutException;
 import org.redisson.client.codec.StringCodec;
+import org.redisson.client.protocol.Encoder;
 
 /**
  * Runs scripts through Redisson, each once: whoever asks repeats what got no answer, since only he knows whether he still
@@ -46,6 +51,17 @@ public final class ScriptRunner {
     private static final long REPLICAS_RECHECK_NANOS = TimeUnit.SECONDS.toNanos(10);
     private static final Script REPLICAS = Script.load("session/replicas");
 
+    /** Strings as they are, without a pooled buffer for each: that took longer than Redis took for the argument. */
+    private static final StringCodec ARGUMENTS = new StringCodec() {
+        private final Encoder encoder =
+                argument -> Unpooled.wrappedBuffer(argument.toString().getBytes(UTF_8));
+
+        @Override
+        public Encoder getValueEncoder() {
+            return encoder;
+        }
+    };
+
     private final RedissonClient client;
     private final RScript scripts;
     private final long timeoutMillis;
@@ -61,10 +77,8 @@ public final class ScriptRunner {
         this.ticker = settings.ticker();
         this.replicated = !client.getConfig().isSingleConfig();
         this.withoutReplicasUntilNanos = ticker.getAsLong();
-        this.scripts = client.getScript(OptionalOptions.defaults()
-                .codec(StringCodec.INSTANCE)
-                .retryAttempts(0)
-                .timeout(Duration.ofMillis(timeoutMillis)));
+        this.scripts = client.getScript(
+                OptionalOptions.defaults().codec(ARGUMENTS).retryAttempts(0).timeout(Duration.ofMillis(timeoutMillis)));
     }
 
     /** Whether what Redis has answered or published may be lost by a failover. */
@@ -92,7 +106,7 @@ public final class ScriptRunner {
         try {
             RBatch batch = client.createBatch(batchOptions().sync(1, REPLICATION_TIMEOUT));
             CompletableFuture<List<Object>> reply =
-                    eval(batch.getScript(StringCodec.INSTANCE), call).toCompletableFuture();
+                    eval(batch.getScript(ARGUMENTS), call).toCompletableFuture();
             CompletableFuture<BatchResult<?>> result = executed(batch, List.of(call));
             return observed(
                     sent,
@@ -124,7 +138,7 @@ public final class ScriptRunner {
         for (List<Call> part : Lists.partition(calls, BATCH)) {
             long sent = ticker.getAsLong();
             RBatch batch = client.createBatch(batchOptions());
-            RScriptAsync script = batch.getScript(StringCodec.INSTANCE);
+            RScriptAsync script = batch.getScript(ARGUMENTS);
             List<CompletableFuture<List<Object>>> futures = new ArrayList<>(part.size());
             for (Call call : part) {
                 futures.add(eval(script, call).toCompletableFuture());
@@ -186,7 +200,8 @@ public final class ScriptRunner {
                 || cause instanceof RedisNodeNotFoundException
                 || cause instanceof RedisReadonlyException
                 || cause instanceof RedisRedirectException
-                || cause instanceof RedisReconnectedException;
+                || cause instanceof RedisReconnectedException
+                || cause.getCause() instanceof IOException;
     }
 
     /** Returns a line that says what a future failed with. Redisson's messages go on with the command and its script. */

@@ -44,6 +44,9 @@ public final class Session {
     private static final Logger log = LoggerFactory.getLogger(Session.class);
     private static final long PULSE_MILLIS = 1_000;
 
+    /** A first connection may take longer than a command: Redisson opens its pool, and retries. */
+    private static final long OPEN_MILLIS = 10_000;
+
     private final String id = "interlock-" + UUID.randomUUID();
     private final RedissonClient client;
     private final boolean ownsClient;
@@ -70,7 +73,7 @@ public final class Session {
         Session session = null;
         try {
             session = new Session(client, ownsClient, settings);
-            session.mailbox.open();
+            session.mailbox.open(Math.max(OPEN_MILLIS, settings.commandTimeoutMillis()));
             Session opened = session;
             session = null;
             opened.start();
@@ -83,6 +86,9 @@ public final class Session {
     }
 
     private Session(RedissonClient client, boolean ownsClient, Settings settings) {
+        if (client.isShutdown()) {
+            throw new IllegalArgumentException("client is shut down");
+        }
         String probe = "interlock";
         if (!client.getConfig().getNameMapper().map(probe).equals(probe)) {
             throw new IllegalArgumentException("client must not map names; use a namespace instead");

@@ -28,7 +28,7 @@ final class Keyspace implements AfterEachCallback {
 
     /** What may outlive its users: high-water marks of sequences, the last fencing token, the turns of plain RLocks. */
     private static final Pattern MARK =
-            Pattern.compile("interlock:(\\{.+}:(mark:.+|token|turns)|(mark:[^:]+|token|turns):.+)");
+            Pattern.compile("interlock:(\\{.+}:(mark:[^:]+|token|turns)|(mark:[^:]+|token|turns):.+)", Pattern.DOTALL);
 
     private final RedisServer server;
     private final String unique = UUID.randomUUID().toString();
@@ -52,7 +52,8 @@ final class Keyspace implements AfterEachCallback {
 
     /** How many sessions wait for a name in Redis. */
     long waiting(String name) {
-        return number("ZCARD", "interlock:{" + name + "}:queue");
+        // A name that has a hash tag of its own, or a piece of one, gets none from us.
+        return number("ZCARD", "interlock:{" + name + "}:queue") + number("ZCARD", "interlock:queue:" + name);
     }
 
     /** Whether the heartbeat of a session that waits for a name is overdue, by the clock of Redis. */

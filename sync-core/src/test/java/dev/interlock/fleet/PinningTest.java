@@ -17,7 +17,6 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** A lock object outlives a garbage collection for as long as anybody refers to it, holds it or waits for it; no longer. */
-@SuppressWarnings("LockNotBeforeTry") // what is under test is just that nobody refers to the lock
 class PinningTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(10);
