@@ -106,7 +106,7 @@ class InterruptTest extends FaultFixture {
 
     @Test
     void interruptsAtRandomMomentsLeaveNothingBehind() {
-        interruptAtRandom(20_260_101, 150, Duration.ofSeconds(20).toNanos());
+        interruptAtRandom(20_260_101, 400, Duration.ofSeconds(20).toNanos());
     }
 
     @Test

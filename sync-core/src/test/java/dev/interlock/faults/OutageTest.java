@@ -221,6 +221,22 @@ class OutageTest extends FaultFixture {
         assertWorks(lock, actor);
     }
 
+    /** What can't be released is repeated at a steady pace: an outage must not end in a storm. */
+    @Test
+    void aReleaseThatDoesNotGetThroughIsRepeatedAtASteadyPace() {
+        DistributedReentrantLock lock = lock(session(), NAME);
+        lock.lock();
+        proxy().dropRequests(Requests.release(NAME), FaultProxy.ALWAYS, Loss.CUT);
+        lock.unlock();
+        Duration watched = Duration.ofSeconds(4);
+        await("a while").during(watched).until(() -> !holder(NAME).isEmpty());
+        long repeats = proxy().droppedRequests();
+        // One attempt under way at a time, and the next when that has been silent for too long.
+        assertThat(repeats).isBetween(3L, watched.toMillis() / 250);
+        proxy().heal();
+        awaitFree(NAME);
+    }
+
     /** An outage shorter than redisTimeout is waited out, by those who wait and by those who hold. */
     @ParameterizedTest
     @EnumSource(Fault.class)
