@@ -21,15 +21,15 @@ final class Release {
     private final long deadlineNanos;
     private final CompletableFuture<Released> confirmed = new CompletableFuture<>();
 
-    /** Sends the release for the first time. */
-    Release(Session session, LockScripts scripts, long sequence, long leaseMillis, long floor) {
+    /** Sends the release for the first time; {@code isLikelyAlone} if nobody is known to wait. */
+    Release(Session session, LockScripts scripts, long sequence, long leaseMillis, long floor, boolean isLikelyAlone) {
         this.session = session;
         this.scripts = scripts;
         this.sequence = sequence;
         this.leaseMillis = leaseMillis;
         this.floor = floor;
         this.deadlineNanos = session.now() + TimeUnit.MILLISECONDS.toNanos(leaseMillis);
-        send();
+        send(isLikelyAlone);
     }
 
     CompletableFuture<Released> confirmed() {
@@ -45,17 +45,20 @@ final class Release {
     /** Repeats it if there has been no answer. */
     void repeatIfSilent() {
         if (!confirmed.isDone() && isWorthwhile()) {
-            send();
+            send(false);
             insist();
         }
     }
 
-    private void send() {
-        scripts.release(sequence, leaseMillis, floor).whenComplete((released, failure) -> {
+    private void send(boolean isLikelyAlone) {
+        CompletableFuture<Released> reply = isLikelyAlone
+                ? scripts.dropOrRelease(sequence, leaseMillis, floor)
+                : scripts.release(sequence, leaseMillis, floor);
+        reply.whenComplete((released, failure) -> {
             if (failure == null) {
                 confirmed.complete(released);
             } else if (ScriptRunner.isTransient(failure) && isWorthwhile()) {
-                session.schedule(this::send, RETRY_MILLIS);
+                session.schedule(() -> send(false), RETRY_MILLIS);
             } else if (confirmed.completeExceptionally(failure) && !session.isClosed()) {
                 log.warn("A lock could not be released; its lease will end it: {}", ScriptRunner.brief(failure));
             }
