@@ -25,7 +25,7 @@ public final class Migration {
 
     private static final int JVMS = 2;
     private static final int DRAWS = 1_000;
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofSeconds(50);
 
     private Migration() {}
 
