@@ -56,7 +56,9 @@ abstract class LockFixture {
         /** {@code tryLock()} may fail on a fair lock that was released to a waiter. */
         TRYLOCK_MAY_NOT_BARGE,
         /** Another session's {@code tryLock()} may fail for a short while after {@code unlock()}. */
-        RELEASE_LINGERS
+        RELEASE_LINGERS,
+        /** After a storm of interrupts and timeouts from two sessions, waiters may be stuck for minutes. */
+        STUCK_AFTER_STORM
     }
 
     private static final Set<Thread.State> BLOCKED =

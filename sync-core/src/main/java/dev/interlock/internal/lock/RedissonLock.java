@@ -11,6 +11,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
+import org.redisson.RedissonFairLock;
 import org.redisson.RedissonMultiLock;
 import org.redisson.api.RFencedLock;
 import org.redisson.api.RFuture;
@@ -30,6 +31,9 @@ public final class RedissonLock extends AbstractRemoteLock {
 
     /** Shared by all sessions, since several may use one client. */
     private static final AtomicLong OWNERS = new AtomicLong();
+
+    /** Redisson computes with waits in a way that overflows; nobody sees the end of this one. */
+    private static final long FOREVER_NANOS = TimeUnit.DAYS.toNanos(365);
 
     private static final long PARK_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
@@ -81,7 +85,7 @@ public final class RedissonLock extends AbstractRemoteLock {
     @Override
     public boolean enter(boolean interruptible, long waitNanos, long leaseMillis, long start)
             throws InterruptedException {
-        boolean forever = waitNanos == Long.MAX_VALUE;
+        boolean forever = waitNanos >= FOREVER_NANOS;
         long begun = session.now();
         long patience = waitNanos == 0 ? commandTimeoutNanos() : waitNanos;
         boolean interrupted = false;
@@ -92,7 +96,7 @@ public final class RedissonLock extends AbstractRemoteLock {
             while (true) {
                 Turn next = new Turn(leaseMillis);
                 long sent = session.now();
-                RFuture<?> request = ask(next, forever ? waitNanos : Math.max(0, waitNanos - (sent - begun)));
+                RFuture<?> request = ask(next, forever, Math.max(0, waitNanos - (sent - begun)));
                 // RLock's futures have no result where they wait for ever.
                 CompletableFuture<Boolean> asked =
                         request.toCompletableFuture().thenApply(result -> !Boolean.FALSE.equals(result));
@@ -142,9 +146,9 @@ public final class RedissonLock extends AbstractRemoteLock {
         }
     }
 
-    private RFuture<?> ask(Turn next, long waitNanos) {
+    private RFuture<?> ask(Turn next, boolean forever, long waitNanos) {
         long lease = next.leaseMillis == RENEWED ? -1 : next.leaseMillis;
-        if (waitNanos == Long.MAX_VALUE) {
+        if (forever) {
             return lock.lockAsync(lease, TimeUnit.MILLISECONDS, next.owner);
         }
         long waitMillis = TimeUnit.NANOSECONDS.toMillis(waitNanos + 999_999);
@@ -161,14 +165,16 @@ public final class RedissonLock extends AbstractRemoteLock {
         return true;
     }
 
-    // Whoever no longer wants what he asked for must give it back, whenever it comes.
+    // Whoever no longer wants what he asked for must give it back, whenever it comes. A fair lock's request isn't
+    // cancelled:
+    // it would keep its place in Redisson's queue and block those behind it, while one that is served makes way at
+    // once.
     private void withdraw(Turn unwanted, RFuture<?> request) {
-        request.cancel(true);
-        lock.unlockAsync(unwanted.owner).whenComplete((done, failure) -> {
-            if (failure == null) {
-                log.debug("A late acquisition of '{}' was given back", name);
-            }
-        });
+        request.whenComplete((acquired, failure) -> lock.unlockAsync(unwanted.owner)
+                .whenComplete((done, refused) -> log.debug("A request for '{}' was withdrawn", name, refused)));
+        if (!(lock instanceof RedissonFairLock)) {
+            request.cancel(true);
+        }
     }
 
     @Override
