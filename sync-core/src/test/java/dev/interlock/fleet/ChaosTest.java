@@ -12,6 +12,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.awaitility.core.ConditionTimeoutException;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -25,6 +27,11 @@ class ChaosTest {
     private static final int JVMS = 3;
     private static final int THREADS = 4;
     private static final Duration LEASE = Duration.ofSeconds(1);
+
+    private static final Duration REST = Duration.ofMillis(1);
+
+    /** What fits into the file of one JVM, by far. */
+    private static final long MOST_SECTIONS = 100_000;
 
     /** A lease, a heartbeat, and time for a busy machine. */
     private static final Duration RECOVERY = Duration.ofSeconds(10);
@@ -68,10 +75,17 @@ class ChaosTest {
         long nanos = TimeUnit.SECONDS.toNanos(Long.getLong("interlock.soak.seconds", 120));
         int kills = 0;
         int stops = 0;
+        int ends = 0;
         while (System.nanoTime() - start < nanos) {
             ChildJvm victim = alive.get(random.nextInt(JVMS));
             pause(random.nextInt(500));
-            if (random.nextInt(4) == 0) {
+            int fate = random.nextInt(8);
+            if (fate == 0 || progress(victim) > MOST_SECTIONS) {
+                ends++;
+                alive.remove(victim);
+                end(victim);
+                start(name);
+            } else if (fate < 3) {
                 kills++;
                 alive.remove(victim);
                 victim.kill();
@@ -85,30 +99,20 @@ class ChaosTest {
             }
             awaitProgress(seed);
         }
-        for (ChildJvm child : alive) {
-            child.send("stop");
-        }
-        long lost = 0;
-        for (ChildJvm child : alive) {
-            child.await("STOPPED", PATIENCE);
-            assertThat(child.waitFor(PATIENCE)).isZero();
-            lost += child.lines().stream()
-                    .filter(line -> line.startsWith("LOST"))
-                    .count();
-        }
+        alive.forEach(ChaosTest::end);
         List<Section> sections = new ArrayList<>();
         for (int i = 0; i < started; i++) {
             sections.addAll(SectionLog.read(i, file(i), THREADS));
         }
         reporter.publishEntry(String.format(
-                "%d sections, %d kills, %d stops, %d losses noticed by the survivors, seed %d",
-                sections.size(), kills, stops, lost, seed));
+                "%d sections, %d kills, %d stops, %d orderly ends, seed %d",
+                sections.size(), kills, stops, ends, seed));
         Section.assertExclusiveAndFenced(sections);
         assertThat(keyspace.waiting(name)).isZero();
     }
 
     private void start(String name) {
-        ChildJvm child = Hammer.ofInterlock(keyspace.server().url(), name, LEASE, THREADS, file(started++))
+        ChildJvm child = Hammer.ofInterlock(keyspace.server().url(), name, THREADS, file(started++), LEASE, REST)
                 .start();
         alive.add(child);
         child.await("READY", PATIENCE);
@@ -123,11 +127,28 @@ class ChaosTest {
         await("a random moment").pollDelay(Duration.ofMillis(millis)).until(() -> true);
     }
 
+    private static void end(ChildJvm child) {
+        child.send("stop");
+        child.await("STOPPED", PATIENCE);
+        assertThat(child.waitFor(PATIENCE)).isZero();
+    }
+
     /** Waits until each JVM has been inside again. */
     private void awaitProgress(long seed) {
         for (ChildJvm child : alive) {
             long before = progress(child);
-            await("progress of " + child + ", seed " + seed).atMost(RECOVERY).until(() -> progress(child) > before);
+            try {
+                await("progress of " + child + ", seed " + seed)
+                        .atMost(RECOVERY)
+                        .until(() -> progress(child) > before);
+            } catch (ConditionTimeoutException e) {
+                alive.forEach(each -> each.send("dump"));
+                alive.forEach(each -> each.await("DUMPED", PATIENCE));
+                String dump = alive.stream()
+                        .map(each -> each + ":\n" + String.join("\n", each.lines()))
+                        .collect(Collectors.joining("\n"));
+                throw new AssertionError(dump, e);
+            }
         }
     }
 

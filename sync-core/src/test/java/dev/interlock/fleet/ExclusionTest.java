@@ -95,7 +95,7 @@ class ExclusionTest {
     }
 
     private ChildJvm.Builder interlock(String name, int index) {
-        return Hammer.ofInterlock(keyspace.server().url(), name, LEASE, THREADS, file(index));
+        return Hammer.ofInterlock(keyspace.server().url(), name, THREADS, file(index), LEASE, Duration.ZERO);
     }
 
     private ChildJvm.Builder rLock(String name, int index) {

@@ -9,6 +9,7 @@ import dev.interlock.testing.Monotonic;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.LockSupport;
@@ -19,7 +20,7 @@ import org.redisson.config.Config;
  * A child JVM whose threads run one critical section after the other and record each of them.
  *
  * <p>Its commands are {@code go}; {@code progress}, answered by {@code PROGRESS <sections of all threads> <of the slowest>};
- * and {@code stop}, answered by {@code STOPPED} when all threads and the session have ended.
+ * {@code dump}, for people; and {@code stop}, answered by {@code STOPPED} when all threads and the session have ended.
  */
 final class Hammer {
 
@@ -32,9 +33,11 @@ final class Hammer {
     private final boolean fenced;
     private final List<SectionLog> logs;
     private final List<Thread> threads;
+    private final long restNanos;
     private volatile boolean stopped;
 
-    private Hammer(Lock lock, List<SectionLog> logs) {
+    private Hammer(Lock lock, List<SectionLog> logs, Duration rest) {
+        this.restNanos = rest.toNanos();
         this.lock = lock;
         this.fenced = lock instanceof DistributedReentrantLock;
         this.logs = logs;
@@ -43,21 +46,24 @@ final class Hammer {
                 .toList();
     }
 
-    /** Describes a child that uses the lock of this library. */
-    static ChildJvm.Builder ofInterlock(String url, String name, Duration lease, int threads, Path file) {
-        return described("interlock", url, name, threads, file, lease);
+    /**
+     * Describes a child that uses the lock of this library.
+     *
+     * @param rest for how long a thread rests after each section
+     */
+    static ChildJvm.Builder ofInterlock(
+            String url, String name, int threads, Path file, Duration lease, Duration rest) {
+        return described("interlock", url, name, threads, file, lease, rest);
     }
 
     /** Describes a child that uses a plain RLock. */
     static ChildJvm.Builder ofRLock(String url, String name, int threads, Path file) {
-        return described("rlock", url, name, threads, file, Duration.ZERO);
+        return described("rlock", url, name, threads, file);
     }
 
-    private static ChildJvm.Builder described(
-            String kind, String url, String name, int threads, Path file, Duration lease) {
+    private static ChildJvm.Builder described(Object... arguments) {
         return ChildJvm.of(Hammer.class)
-                .arguments(
-                        kind, url, name, Integer.toString(threads), file.toString(), Long.toString(lease.toMillis()));
+                .arguments(Arrays.stream(arguments).map(Object::toString).toArray(String[]::new));
     }
 
     public static void main(String[] args) throws InterruptedException, IOException {
@@ -72,12 +78,12 @@ final class Hammer {
             var config = new Config();
             config.useSingleServer().setAddress(url);
             var client = Redisson.create(config);
-            new Hammer(client.getLock(name), logs).obey();
+            new Hammer(client.getLock(name), logs, Duration.ZERO).obey();
             client.shutdown();
         } else {
-            Duration lease = Duration.ofMillis(Long.parseLong(args[5]));
+            Duration lease = Duration.parse(args[5]);
             try (Interlock interlock = Interlock.builder().uri(url).lease(lease).open()) {
-                new Hammer(interlock.lock(name), logs).obey();
+                new Hammer(interlock.lock(name), logs, Duration.parse(args[6])).obey();
             }
         }
         ChildConsole.say("STOPPED");
@@ -101,6 +107,13 @@ final class Hammer {
                     }
                     return;
                 }
+                case "dump" -> {
+                    ChildConsole.say("LOCK " + lock);
+                    for (Thread thread : threads) {
+                        ChildConsole.say("THREAD " + Arrays.toString(thread.getStackTrace()));
+                    }
+                    ChildConsole.say("DUMPED");
+                }
                 default -> throw new IllegalArgumentException();
             }
         }
@@ -117,6 +130,9 @@ final class Hammer {
                 }
             } catch (LeaseLostException e) {
                 ChildConsole.say("LOST " + e.fencingToken());
+            }
+            if (restNanos > 0) {
+                LockSupport.parkNanos(restNanos);
             }
         }
     }
