@@ -151,7 +151,7 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
                 throw lostUnnoticed(current);
             }
             if (released == null) {
-                release.repeatIfSilent();
+                release.repeat();
             }
         };
     }
