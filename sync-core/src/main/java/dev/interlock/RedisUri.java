@@ -6,7 +6,6 @@ import java.net.URI;
 import java.net.URISyntaxException;
 import java.time.Duration;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.RedisException;
@@ -22,20 +21,23 @@ final class RedisUri {
 
     static String checked(String uri) {
         requireNonNull(uri, "uri");
-        @Nullable Throwable cause = null;
+        String why = "";
         try {
             URI parsed = new URI(uri);
             boolean addressed = parsed.getHost() != null && parsed.getPort() > 0 && parsed.getPort() < 65536;
-            if (addressed && SCHEMES.contains(parsed.getScheme()) && database(parsed) >= 0) {
+            boolean understood = parsed.getQuery() == null && parsed.getFragment() == null;
+            if (addressed && understood && SCHEMES.contains(parsed.getScheme()) && database(parsed) >= 0) {
                 return uri;
             }
-        } catch (URISyntaxException | NumberFormatException e) {
-            cause = e;
+        } catch (URISyntaxException e) {
+            // The exception itself holds the whole text, with the password in it.
+            why = " (" + e.getReason() + " at index " + e.getIndex() + ")";
+        } catch (NumberFormatException e) {
+            why = " (the database is no number)";
         }
         throw new IllegalArgumentException(
                 "uri must be redis://[user:password@]host:port[/database] or rediss://…, but is '"
-                        + withoutPassword(uri) + "'",
-                cause);
+                        + withoutPassword(uri) + "'" + why);
     }
 
     static RedissonClient connect(String uri, Duration commandTimeout) {
@@ -68,6 +70,8 @@ final class RedisUri {
     }
 
     private static String withoutPassword(String uri) {
-        return uri.replaceFirst("//.*@", "//…@");
+        String tail = uri.substring(uri.lastIndexOf('@') + 1);
+        int query = tail.indexOf('?');
+        return (tail.length() < uri.length() ? "…@" : "") + (query < 0 ? tail : tail.substring(0, query) + "?…");
     }
 }

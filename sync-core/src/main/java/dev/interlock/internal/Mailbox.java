@@ -60,6 +60,16 @@ public final class Mailbox {
 
     /** Opens the mailbox, or throws {@link RedisUnavailableException} when that time is over. */
     void open(long timeoutMillis) {
+        try {
+            subscribe(timeoutMillis);
+        } catch (RedisUnavailableException e) {
+            // The subscription may come yet, on a client that others go on using.
+            topic.removeAllListenersAsync();
+            throw e;
+        }
+    }
+
+    private void subscribe(long timeoutMillis) {
         awaited(topic.addListenerAsync(String.class, (channel, message) -> receive(message)), timeoutMillis);
         StatusListener status = new StatusListener() {
             @Override

@@ -13,6 +13,7 @@ import org.redisson.config.ReadMode;
 import org.redisson.config.SubscriptionMode;
 
 /** The same with a replica, where acquisitions travel in a batch with WAIT; the faulty network is before the master. */
+@SuppressWarnings("NullAway.Init") // launched before all tests
 class ReplicatedLostReplyTest extends LostReplyTest {
     private RedisServer replica;
 

@@ -6,34 +6,57 @@ import java.util.function.Predicate;
 
 /** Tells the scripts of the lock apart by their arguments, as a proxy sees them. */
 final class Requests {
-    private static final int KEYS_OF_RENEW = 3;
-    private static final int KEYS_OF_OTHERS = 6;
     private static final int FIRST_KEY = 3;
-    private static final int SESSION = FIRST_KEY + KEYS_OF_OTHERS;
-    private static final int LAST_ARGUMENT = SESSION + 5;
+
+    private enum Script {
+        TAKE(4, 3),
+        ACQUIRE(6, 6),
+        DROP(3, 5),
+        RELEASE(6, 6),
+        RENEW(3, 4);
+
+        final int keys;
+        final int arguments;
+
+        Script(int keys, int arguments) {
+            this.keys = keys;
+            this.arguments = arguments;
+        }
+
+        boolean isRunBy(List<String> words, String key) {
+            return words.get(0).equalsIgnoreCase("EVALSHA")
+                    && words.get(2).equals(Integer.toString(keys))
+                    && words.size() == FIRST_KEY + keys + arguments
+                    && words.get(FIRST_KEY).equals(key)
+                    && (this != ACQUIRE || !isPublishing(words))
+                    && (this != RELEASE || isPublishing(words));
+        }
+
+        private static boolean isPublishing(List<String> words) {
+            return words.get(words.size() - 1).endsWith("publish");
+        }
+    }
 
     private Requests() {}
 
     /** Requests that acquire this key, or ask how a ticket for it stands. */
     static Predicate<List<String>> acquire(String key) {
-        return words -> isScript(words, key, KEYS_OF_OTHERS)
-                && !words.get(LAST_ARGUMENT).endsWith("publish");
+        return words -> Script.TAKE.isRunBy(words, key) || Script.ACQUIRE.isRunBy(words, key);
     }
 
     /** Requests that release this key, or cancel a ticket for it. */
     static Predicate<List<String>> release(String key) {
-        return words ->
-                isScript(words, key, KEYS_OF_OTHERS) && words.get(LAST_ARGUMENT).endsWith("publish");
+        return words -> Script.DROP.isRunBy(words, key) || Script.RELEASE.isRunBy(words, key);
     }
 
     /** Requests that renew the lease of this key. */
     static Predicate<List<String>> renew(String key) {
-        return words -> isScript(words, key, KEYS_OF_RENEW);
+        return words -> Script.RENEW.isRunBy(words, key);
     }
 
-    /** Of acquiring and releasing requests, those of one session. */
+    /** Of all these requests, those of one session. */
     static Predicate<List<String>> of(Interlock session) {
-        return words -> words.get(SESSION).equals(session.id());
+        return words -> words.stream().anyMatch(word -> word.contains(session.id()));
     }
 
     /** Grants that are on their way to a session. */
@@ -44,11 +67,5 @@ final class Requests {
     /** Messages to a session. */
     static boolean isMail(List<String> words, Interlock session) {
         return words.get(1).equals("interlock:mailbox:" + session.id());
-    }
-
-    private static boolean isScript(List<String> words, String key, int keys) {
-        return words.get(0).equalsIgnoreCase("EVALSHA")
-                && words.get(2).equals(Integer.toString(keys))
-                && words.get(FIRST_KEY).equals(key);
     }
 }

@@ -9,14 +9,14 @@ import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 
 /** Many threads of this JVM. What one of them throws fails the test that {@linkplain #join joins} them. */
-final class Crew {
+public final class Crew {
 
     private static final long STACK_BYTES = 256 * 1024;
 
     private final List<Thread> threads = new ArrayList<>();
     private final Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
 
-    void start(Runnable task) {
+    public void start(Runnable task) {
         var thread = new Thread(null, task, "crew-" + threads.size(), STACK_BYTES);
         thread.setDaemon(true);
         thread.setUncaughtExceptionHandler((failed, failure) -> failures.add(failure));
@@ -25,7 +25,7 @@ final class Crew {
     }
 
     /** Waits until all have ended, or one has failed. */
-    void join(Duration timeout) {
+    public void join(Duration timeout) {
         await("the end of " + threads.size() + " threads")
                 .atMost(timeout)
                 .until(() -> !failures.isEmpty() || threads.stream().noneMatch(Thread::isAlive));

@@ -15,6 +15,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -28,11 +29,17 @@ class ExclusionTest {
     private static final int LEAST_OF_RLOCK = 21;
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
+    private final TestReporter reporter;
+
     @RegisterExtension
     final Keyspace keyspace = Keyspace.in(RedisServer.provided());
 
     @TempDir
     private Path folder;
+
+    ExclusionTest(TestReporter reporter) {
+        this.reporter = reporter;
+    }
 
     /** 100,000 sections of three JVMs never overlap, tokens increase over all of them, every thread progresses. */
     @Test
@@ -101,7 +108,7 @@ class ExclusionTest {
     }
 
     /** Lets the fleet run until it has done enough, and every thread of it has. */
-    private static void hammer(Fleet fleet) {
+    private void hammer(Fleet fleet) {
         fleet.awaitAll("READY", PATIENCE);
         long start = System.nanoTime();
         fleet.send("go");
@@ -114,7 +121,7 @@ class ExclusionTest {
         for (ChildJvm child : fleet) {
             assertThat(child.waitFor(PATIENCE)).isZero();
         }
-        System.out.printf("FIGURE ran for %d ms%n", (System.nanoTime() - start) / 1_000_000);
+        reporter.publishEntry(String.format("ran for %d ms", (System.nanoTime() - start) / 1_000_000));
     }
 
     private static void assertProgress(Fleet fleet) {
@@ -134,7 +141,7 @@ class ExclusionTest {
         List<Section> sections = new ArrayList<>();
         for (int i = 0; i < fleet.size(); i++) {
             List<Section> ofOne = SectionLog.read(i, file(i));
-            System.out.printf("FIGURE jvm %d: %d sections%n", i, ofOne.size());
+            reporter.publishEntry(String.format("jvm %d: %d sections", i, ofOne.size()));
             sections.addAll(ofOne);
         }
         return sections;

@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** JVMs that die by {@code kill -9} while they hold a lock or wait for it. */
@@ -21,10 +22,16 @@ class HolderDiesTest {
     private static final Duration GRACE = Duration.ofSeconds(2);
     private static final Duration PATIENCE = Duration.ofSeconds(20);
 
+    private final TestReporter reporter;
+
     @RegisterExtension
     final Keyspace keyspace = Keyspace.in(RedisServer.provided());
 
     private List<Peer> peers = List.of();
+
+    HolderDiesTest(TestReporter reporter) {
+        this.reporter = reporter;
+    }
 
     private void start(int count, String name, Duration lease) {
         peers = Peer.start(count, keyspace, name, lease);
@@ -55,7 +62,7 @@ class HolderDiesTest {
 
         Entry first = next.awaitEntry("t1", PATIENCE);
         Duration took = Duration.ofNanos(first.nanos() - killed);
-        System.out.printf("FIGURE killed holder to next entry: %d ms, lease %s%n", took.toMillis(), LEASE);
+        reporter.publishEntry(String.format("killed holder to next entry: %d ms, lease %s", took.toMillis(), LEASE));
         assertThat(took).isLessThan(LEASE.plus(GRACE));
         assertThat(first.token()).isGreaterThan(held.token());
 
@@ -123,7 +130,7 @@ class HolderDiesTest {
         long left = holder.unlock("t1");
         Entry entered = next.awaitEntry("t1", PATIENCE);
         Duration took = Duration.ofNanos(entered.nanos() - left);
-        System.out.printf("FIGURE dead waiter skipped in %d us%n", took.toNanos() / 1_000);
+        reporter.publishEntry(String.format("dead waiter skipped in %d us", took.toNanos() / 1_000));
         assertThat(took).isLessThan(Duration.ofSeconds(1));
         assertThat(entered.token()).isGreaterThan(held.token());
         next.unlock("t1");
@@ -146,7 +153,8 @@ class HolderDiesTest {
 
         Entry entered = next.awaitEntry("t1", LONG_LEASE.plus(PATIENCE));
         Duration took = Duration.ofNanos(entered.nanos() - left);
-        System.out.printf("FIGURE waiter killed just before its turn: next enters after %d ms%n", took.toMillis());
+        reporter.publishEntry(
+                String.format("waiter killed just before its turn: next enters after %d ms", took.toMillis()));
         assertThat(took).isLessThan(HEARTBEAT.plus(GRACE));
         assertThat(entered.token()).isGreaterThan(held.token());
         next.unlock("t1");

@@ -22,7 +22,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  * final Keyspace keyspace = Keyspace.in(RedisServer.provided());
  * }</pre>
  */
-final class Keyspace implements AfterEachCallback {
+public final class Keyspace implements AfterEachCallback {
 
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
@@ -37,27 +37,27 @@ final class Keyspace implements AfterEachCallback {
         this.server = server;
     }
 
-    static Keyspace in(RedisServer server) {
+    public static Keyspace in(RedisServer server) {
         return new Keyspace(server);
     }
 
-    RedisServer server() {
+    public RedisServer server() {
         return server;
     }
 
     /** A name for a lock that only this test uses. */
-    String name(String what) {
+    public String name(String what) {
         return what + "-" + unique;
     }
 
     /** How many sessions wait for a name in Redis. */
-    long waiting(String name) {
+    public long waiting(String name) {
         // A name that has a hash tag of its own, or a piece of one, gets none from us.
         return number("ZCARD", "interlock:{" + name + "}:queue") + number("ZCARD", "interlock:queue:" + name);
     }
 
     /** Whether the heartbeat of a session that waits for a name is overdue, by the clock of Redis. */
-    boolean isOverdue(String name, String sessionId) {
+    public boolean isOverdue(String name, String sessionId) {
         String script = "local time = redis.call('time') "
                 + "local beat = redis.call('zscore', KEYS[1], ARGV[1]) "
                 + "return (not beat or tonumber(beat) < time[1] * 1000 + math.floor(time[2] / 1000)) and 1 or 0";
@@ -65,12 +65,12 @@ final class Keyspace implements AfterEachCallback {
     }
 
     /** For how long a name is still owned; not positive if it isn't. */
-    long ownedMillis(String name) {
+    public long ownedMillis(String name) {
         return number("PTTL", name);
     }
 
     /** Deletes the ownership of a name, as an operator might. */
-    void forget(String name) {
+    public void forget(String name) {
         number("DEL", name);
     }
 
@@ -79,7 +79,7 @@ final class Keyspace implements AfterEachCallback {
     }
 
     /** Asserts that nothing is left but marks that expire. What is on its way in the background may take a moment. */
-    void assertOnlyMarksAreLeft() {
+    public void assertOnlyMarksAreLeft() {
         await("a clean Redis")
                 .atMost(PATIENCE)
                 .untilAsserted(() -> assertThat(leftovers())

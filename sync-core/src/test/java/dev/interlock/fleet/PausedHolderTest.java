@@ -10,6 +10,7 @@ import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -21,10 +22,16 @@ class PausedHolderTest {
     private static final Duration GRACE = Duration.ofSeconds(2);
     private static final Duration PATIENCE = Duration.ofSeconds(20);
 
+    private final TestReporter reporter;
+
     @RegisterExtension
     final Keyspace keyspace = Keyspace.in(RedisServer.provided());
 
     private List<Peer> peers = List.of();
+
+    PausedHolderTest(TestReporter reporter) {
+        this.reporter = reporter;
+    }
 
     private void start(int count, String name, Duration lease) {
         peers = Peer.start(count, keyspace, name, lease);
@@ -58,7 +65,7 @@ class PausedHolderTest {
 
         Entry fresh = other.awaitEntry("t1", PATIENCE);
         Duration took = Duration.ofNanos(fresh.nanos() - stopped);
-        System.out.printf("FIGURE stopped holder to next entry: %d ms, lease %s%n", took.toMillis(), LEASE);
+        reporter.publishEntry(String.format("stopped holder to next entry: %d ms, lease %s", took.toMillis(), LEASE));
         assertThat(took).isLessThan(LEASE.plus(GRACE));
         assertThat(fresh.token()).isGreaterThan(stale.token());
 

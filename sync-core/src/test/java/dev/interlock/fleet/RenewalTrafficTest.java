@@ -9,6 +9,7 @@ import dev.interlock.testing.RedisServer;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What a held lock costs in renewals, on a server of its own, since it is the server that counts them. */
@@ -20,8 +21,14 @@ class RenewalTrafficTest {
 
     private static final RedisServer server = RedisServer.launch();
 
+    private final TestReporter reporter;
+
     @RegisterExtension
     final Keyspace keyspace = Keyspace.in(server);
+
+    RenewalTrafficTest(TestReporter reporter) {
+        this.reporter = reporter;
+    }
 
     @AfterAll
     static void stopServer() {
@@ -52,7 +59,7 @@ class RenewalTrafficTest {
                         .atMost(WINDOW.multipliedBy(2))
                         .until(() -> true);
                 long renewals = scripts() - before;
-                System.out.printf("FIGURE %d scripts in %s after %d cycles%n", renewals, WINDOW, CYCLES);
+                reporter.publishEntry(String.format("%d scripts in %s after %d cycles", renewals, WINDOW, CYCLES));
                 assertThat(renewals).isBetween(1L, MOST_RENEWALS);
                 assertThat(keyspace.ownedMillis(name))
                         .isGreaterThan(Duration.ofSeconds(15).toMillis());

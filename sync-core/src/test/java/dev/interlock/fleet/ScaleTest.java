@@ -13,6 +13,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
@@ -27,11 +28,17 @@ class ScaleTest {
     private static final Duration QUEUEING = Duration.ofSeconds(30);
     private static final Duration ENTERING = Duration.ofSeconds(30);
 
+    private final TestReporter reporter;
+
     @RegisterExtension
     final Keyspace keyspace = Keyspace.in(RedisServer.provided());
 
     private final Warnings warnings = new Warnings();
     private final List<RedissonClient> clients = new ArrayList<>();
+
+    ScaleTest(TestReporter reporter) {
+        this.reporter = reporter;
+    }
 
     @AfterEach
     void close() {
@@ -93,9 +100,9 @@ class ScaleTest {
         }
         long start = System.nanoTime();
         crew.join(ENTERING);
-        System.out.printf(
-                "FIGURE %d waiters of %d sessions entered in %d ms%n",
-                WAITERS, locks.size(), (System.nanoTime() - start) / 1_000_000);
+        reporter.publishEntry(String.format(
+                "%d waiters of %d sessions entered in %d ms",
+                WAITERS, locks.size(), (System.nanoTime() - start) / 1_000_000));
         assertThat(inside.entries()).isEqualTo(WAITERS);
         warnings.assertNone();
     }
@@ -122,9 +129,8 @@ class ScaleTest {
                 }
             }
             crew.join(ENTERING);
-            System.out.printf(
-                    "FIGURE %d names, %d entries each: %d ms%n",
-                    NAMES, 4 * rounds, (System.nanoTime() - start) / 1_000_000);
+            reporter.publishEntry(String.format(
+                    "%d names, %d entries each: %d ms", NAMES, 4 * rounds, (System.nanoTime() - start) / 1_000_000));
             assertThat(names).allMatch(inside -> inside.entries() == 4 * rounds);
             warnings.assertNone();
         }
@@ -164,9 +170,8 @@ class ScaleTest {
             long start = System.nanoTime();
             held.forEach(lock -> lock.unlockAsync(owner).toCompletableFuture().join());
             crew.join(ENTERING);
-            System.out.printf(
-                    "FIGURE %d names of plain RLocks entered in %d ms%n",
-                    NAMES, (System.nanoTime() - start) / 1_000_000);
+            reporter.publishEntry(String.format(
+                    "%d names of plain RLocks entered in %d ms", NAMES, (System.nanoTime() - start) / 1_000_000));
             assertThat(entered).hasValue(NAMES);
             try (Interlock late = Interlock.using(shared)) {
                 assertAllEnter(late, List.of(waiting));

@@ -1,4 +1,4 @@
-/** What a fleet of JVMs, killed and paused at will, must see of a lock; and what the API says to bad input. */
+/** What a fleet of JVMs, killed and paused at will, sees of a lock; and what a crowd of threads does. */
 @NullMarked
 package dev.interlock.fleet;
 

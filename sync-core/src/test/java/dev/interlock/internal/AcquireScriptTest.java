@@ -12,7 +12,6 @@ import dev.interlock.internal.Contender.Status;
 import dev.interlock.testing.RespError;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.Disabled;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -320,7 +319,6 @@ class AcquireScriptTest extends LockScriptTest {
         assertThat(letters(b)).isEmpty();
     }
 
-    @Disabled("acquire leaves the waiters behind, for their 30 s, where a continued grant empties the queue")
     @Test
     void continuedGrantOfAQueuedRequestLeavesNoQueue() {
         Contender a = contender();

@@ -19,6 +19,8 @@ final class Contender {
 
     private static final List<Status> STATUSES = List.of(Status.values());
     private static final String ACQUIRE = Script.load("lock/acquire").text();
+    private static final String TAKE = Script.load("lock/take").text();
+    private static final String DROP = Script.load("lock/drop").text();
     private static final String RELEASE = Script.load("lock/release").text();
     private static final String RENEW = Script.load("lock/renew").text();
     private static final String INSPECT = Script.load("lock/inspect").text();
@@ -138,6 +140,33 @@ final class Contender {
                 "publish");
         assertThat(reply).hasSize(1);
         return reply.get(0);
+    }
+
+    /** Takes a lock that is simply free. Returns the token, or 0 if it isn't. */
+    long take(long sequence) {
+        sent.add(request(sequence));
+        List<Long> reply = run(
+                TAKE,
+                List.of(keys.lock(), keys.queue(), keys.token(), keys.mark(id)),
+                owner(sequence),
+                Long.toString(sequence),
+                Long.toString(LEASE));
+        assertThat(reply).hasSize(1);
+        return reply.get(0);
+    }
+
+    /** Releases a lock that nobody waits for. Returns whether it was that. */
+    boolean drop(long sequence) {
+        List<Long> reply = run(
+                DROP,
+                List.of(keys.lock(), keys.queue(), keys.mark(id)),
+                owner(sequence),
+                Long.toString(sequence),
+                Long.toString(LEASE),
+                keys.channel(),
+                "publish");
+        assertThat(reply).hasSize(1);
+        return reply.get(0) == 1;
     }
 
     Renewed renew(long sequence) {

@@ -6,7 +6,7 @@ import java.time.Duration;
 /** The sale under Interlock, with a JVM killed and another one stopped inside their critical sections. */
 final class InterlockAct {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Duration.ofSeconds(40);
 
     private final Sale sale;
     private final Screen screen;
@@ -26,7 +26,7 @@ final class InterlockAct {
         int killed = killInside(sale.shop(2));
         stopInside(sale.shop(3));
         sale.await("the stock sells out", PATIENCE, () -> sale.left() == 0);
-        sale.close("(c)");
+        sale.closeShops("(c)");
         screen.unwatch();
         int sold = sale.sold();
         int oversold = Math.max(0, sold - Stock.UNITS);
@@ -53,7 +53,7 @@ final class InterlockAct {
     private void stopInside(ShopJvm sleeper) throws InterruptedException {
         sleeper.hold(Breakpoint.SECTION, 400);
         Held held = sleeper.awaitHeld();
-        verdict.expect(owns(sleeper), "(c) the JVM to stop owning the lock");
+        verdict.expect(owns(sleeper) && sale.left() == held.stock(), "(c) the JVM to stop inside its critical section");
         sleeper.stop();
         long beganNanos = System.nanoTime();
         screen.note("%s is inside, has read %d and written nothing: kill -STOP", held.buyer(), held.stock());

@@ -25,7 +25,7 @@ public final class Migration {
 
     private static final int JVMS = 2;
     private static final int DRAWS = 1_000;
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = Duration.ofSeconds(50);
 
     private Migration() {}
 
@@ -94,7 +94,7 @@ public final class Migration {
     }
 
     private static long draw(String when, String redisUrl) throws IOException {
-        Path file = Files.createTempFile("tickets", ".txt");
+        Path file = Files.createTempFile("tickets", ".last");
         try (Fleet offices = Fleet.start(JVMS, Office.class, when, redisUrl, file.toString())) {
             offices.awaitAll("READY", PATIENCE);
             offices.send("go");

@@ -56,15 +56,15 @@ final class Sale implements AutoCloseable {
         shops().forEach(shop -> shop.send("open " + lock));
     }
 
-    /** Closes the shops that are alive, and returns when nobody buys any more. */
-    void close(String reason) {
+    /** Closes the shops that are alive after an act, and returns when nobody buys any more. */
+    void closeShops(String act) {
         var alive = shops().stream().filter(ShopJvm::isAlive).toList();
         alive.forEach(shop -> shop.send("close"));
         alive.forEach(shop -> shop.await("CLOSED"));
         var broken =
                 alive.stream().flatMap(shop -> shop.said("BROKEN ").stream()).toList();
         if (!broken.isEmpty()) {
-            throw new IllegalStateException(reason + ", but a buyer broke down: " + broken);
+            throw new IllegalStateException("in " + act + " a buyer broke down: " + broken);
         }
     }
 

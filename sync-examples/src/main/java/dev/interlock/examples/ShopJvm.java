@@ -9,7 +9,7 @@ final class ShopJvm implements AutoCloseable {
 
     static final int KILLED = 128 + 9;
 
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Duration.ofSeconds(40);
 
     /** A buyer who is held at a breakpoint since then, and how much stock it has seen. */
     record Held(String buyer, int stock, long nanos) {}

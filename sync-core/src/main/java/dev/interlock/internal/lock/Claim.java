@@ -71,6 +71,9 @@ final class Claim {
 
     private boolean closed;
 
+    /** Whether the name was free when it was last asked for. */
+    private boolean isLikelyFree = true;
+
     /** Before that, plain RLock clients have their turn. */
     private long notBeforeNanos;
 
@@ -236,11 +239,11 @@ final class Claim {
         } finally {
             mutex.unlock();
         }
-        return release(current.sequence, current.leaseMillis);
+        return new Release(session, scripts, current.sequence, current.leaseMillis, lastToken + 1, !current.demand);
     }
 
     private Release release(long sequence, long leaseMillis) {
-        return new Release(session, scripts, sequence, leaseMillis, lastToken + 1);
+        return new Release(session, scripts, sequence, leaseMillis, lastToken + 1, false);
     }
 
     // ---- replies and messages
@@ -250,11 +253,14 @@ final class Claim {
         if (isSilent(request, now)) {
             session.outage().failed(request.sentNanos, new RedisUnavailableException("no answer", null));
         }
+        boolean isFirst = request.sentNanos == Ticket.NEVER;
         request.inFlight = true;
         request.sentNanos = now;
         request.pollAtNanos = now + POLL_NANOS;
-        scripts.acquire(request, lastToken + 1)
-                .whenComplete((standing, failure) -> answered(request, now, standing, failure));
+        CompletableFuture<Standing> reply = isFirst && isLikelyFree && request.from == 0
+                ? scripts.takeOrAcquire(request, lastToken + 1)
+                : scripts.acquire(request, lastToken + 1);
+        reply.whenComplete((standing, failure) -> answered(request, now, standing, failure));
     }
 
     private boolean isSilent(Ticket request, long now) {
@@ -301,15 +307,18 @@ final class Claim {
         switch (standing.status()) {
             case GRANTED -> {
                 long valid = validity(sentNanos, standing.ttlMillis());
+                isLikelyFree |= standing.redisMicros() == 0;
                 own(request, standing.token(), standing.waiters(), valid, now);
             }
             case QUEUED -> {
+                isLikelyFree = false;
                 request.queuedAt(sentNanos, standing.redisMicros());
                 long ttlNanos = TimeUnit.MILLISECONDS.toNanos(standing.ttlMillis() + 1);
                 request.pollAtNanos = now + (ttlNanos > 0 ? Math.min(POLL_NANOS, ttlNanos) : POLL_NANOS);
                 watch(standing.foreign());
             }
             case BUSY, OVER -> {
+                isLikelyFree = false;
                 ticket = null;
                 settle();
             }
@@ -371,6 +380,10 @@ final class Claim {
         Tenure granted = new Tenure(request, token, now, validUntilNanos);
         granted.demand = waiters;
         granted.renewAtNanos = now + renewalNanos();
+        if (token <= lastToken) {
+            // Redis has forgotten what it had counted to. The request that continues this one brings the floor.
+            granted.exhaust();
+        }
         lastToken = Math.max(lastToken, token);
         ticket = null;
         tenure = granted;

@@ -12,6 +12,8 @@ final class LockScripts {
     /** For how long a session leaves the name to plain RLock clients of whom it knows that they wait. */
     static final long YIELD_MILLIS = 10;
 
+    private static final Script TAKE = Script.load("lock/take");
+    private static final Script DROP = Script.load("lock/drop");
     private static final Script ACQUIRE = Script.load("lock/acquire");
     private static final Script RELEASE = Script.load("lock/release");
     private static final Script RENEW = Script.load("lock/renew");
@@ -23,6 +25,7 @@ final class LockScripts {
     private final String channel;
     private final String publish;
     private final List<Object> keys;
+    private final List<Object> takeKeys;
     private final List<Object> renewKeys;
     private final List<Object> lockKey;
 
@@ -35,6 +38,7 @@ final class LockScripts {
         String queue = keyOf("queue", key);
         String mark = keyOf("mark:" + id, key);
         this.keys = List.of(key, queue, keyOf("waiters", key), keyOf("token", key), keyOf("turns", key), mark);
+        this.takeKeys = List.of(key, queue, keyOf("token", key), mark);
         this.renewKeys = List.of(key, queue, mark);
         this.lockKey = List.of(key);
     }
@@ -59,6 +63,19 @@ final class LockScripts {
         BUSY
     }
 
+    /** Asks for the lock in the way that costs least if nobody owns it and nobody waits. */
+    CompletableFuture<Standing> takeOrAcquire(Ticket ticket, long floor) {
+        Call take = TAKE.on(takeKeys, id + ":" + ticket.sequence, ticket.sequence, ticket.leaseMillis);
+        return runner.runDurably(take).thenCompose(reply -> {
+            long token = number(reply, 0);
+            return token > 0
+                    ? CompletableFuture.completedFuture(
+                            new Standing(Status.GRANTED, ticket.leaseMillis, token, false, false, 0))
+                    : acquire(ticket, floor);
+        });
+    }
+
+    /** Asks for the lock, or asks again how the request stands. */
     CompletableFuture<Standing> acquire(Ticket ticket, long floor) {
         Call call =
                 ACQUIRE.on(keys, id, ticket.sequence, ticket.leaseMillis, ticket.queues ? 1 : 0, ticket.from, floor);
@@ -84,6 +101,16 @@ final class LockScripts {
         TICKET
     }
 
+    /** Gives up what a sequence has, in the way that costs least if it is a tenure that nobody waits for. */
+    CompletableFuture<Released> dropOrRelease(long sequence, long leaseMillis, long floor) {
+        Call drop = DROP.on(renewKeys, id + ":" + sequence, sequence, leaseMillis, channel, publish);
+        return runner.run(drop)
+                .thenCompose(reply -> number(reply, 0) > 0
+                        ? CompletableFuture.completedFuture(Released.TENURE)
+                        : release(sequence, leaseMillis, floor));
+    }
+
+    /** Gives up what a sequence has. */
     CompletableFuture<Released> release(long sequence, long leaseMillis, long floor) {
         Call call = RELEASE.on(keys, id, sequence, leaseMillis, floor, channel, publish);
         return runner.run(call).thenApply(reply -> Released.values()[(int) number(reply, 0)]);

@@ -40,7 +40,7 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
             long sequence = message.numbers().get(0);
             long token = message.numbers().get(1);
             LockScripts scripts = new LockScripts(session, message.key());
-            new Release(session, scripts, sequence, session.settings().leaseMillis(), token + 1).insist();
+            new Release(session, scripts, sequence, session.settings().leaseMillis(), token + 1, false).insist();
         }
     }
 
@@ -151,7 +151,7 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
                 throw lostUnnoticed(current);
             }
             if (released == null) {
-                release.repeatIfSilent();
+                release.repeat();
             }
         };
     }

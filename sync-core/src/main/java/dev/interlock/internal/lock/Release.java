@@ -5,6 +5,7 @@ import dev.interlock.internal.Session;
 import dev.interlock.internal.lock.LockScripts.Released;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -19,17 +20,18 @@ final class Release {
     private final long leaseMillis;
     private final long floor;
     private final long deadlineNanos;
+    private final AtomicInteger attempts = new AtomicInteger();
     private final CompletableFuture<Released> confirmed = new CompletableFuture<>();
 
-    /** Sends the release for the first time. */
-    Release(Session session, LockScripts scripts, long sequence, long leaseMillis, long floor) {
+    /** Sends the release for the first time; {@code isLikelyAlone} if nobody is known to wait. */
+    Release(Session session, LockScripts scripts, long sequence, long leaseMillis, long floor, boolean isLikelyAlone) {
         this.session = session;
         this.scripts = scripts;
         this.sequence = sequence;
         this.leaseMillis = leaseMillis;
         this.floor = floor;
         this.deadlineNanos = session.now() + TimeUnit.MILLISECONDS.toNanos(leaseMillis);
-        send();
+        send(isLikelyAlone);
     }
 
     CompletableFuture<Released> confirmed() {
@@ -38,28 +40,41 @@ final class Release {
 
     /** Repeats it also if there is no answer at all. Whoever waits for the answer need not say so before he gives up. */
     Release insist() {
-        session.schedule(this::repeatIfSilent, session.settings().commandTimeoutMillis());
+        followUnlessAnswered(1);
         return this;
     }
 
-    /** Repeats it if there has been no answer. */
-    void repeatIfSilent() {
-        if (!confirmed.isDone() && isWorthwhile()) {
-            send();
-            insist();
-        }
+    /** Repeats the first attempt, which has been silent for as long as anybody waits. */
+    void repeat() {
+        session.execute(() -> follow(1));
     }
 
-    private void send() {
-        scripts.release(sequence, leaseMillis, floor).whenComplete((released, failure) -> {
+    private void send(boolean isLikelyAlone) {
+        int attempt = attempts.incrementAndGet();
+        CompletableFuture<Released> reply = isLikelyAlone
+                ? scripts.dropOrRelease(sequence, leaseMillis, floor)
+                : scripts.release(sequence, leaseMillis, floor);
+        reply.whenComplete((released, failure) -> {
             if (failure == null) {
                 confirmed.complete(released);
             } else if (ScriptRunner.isTransient(failure) && isWorthwhile()) {
-                session.schedule(this::send, RETRY_MILLIS);
+                session.schedule(() -> follow(attempt), RETRY_MILLIS);
             } else if (confirmed.completeExceptionally(failure) && !session.isClosed()) {
                 log.warn("A lock could not be released; its lease will end it: {}", ScriptRunner.brief(failure));
             }
         });
+    }
+
+    private void followUnlessAnswered(int attempt) {
+        session.schedule(() -> follow(attempt), session.settings().commandTimeoutMillis());
+    }
+
+    // Every attempt has one successor, whether it failed or was silent: all of this runs on the timer's one thread.
+    private void follow(int attempt) {
+        if (attempts.get() == attempt && !confirmed.isDone() && isWorthwhile()) {
+            send(false);
+            followUnlessAnswered(attempt + 1);
+        }
     }
 
     private boolean isWorthwhile() {

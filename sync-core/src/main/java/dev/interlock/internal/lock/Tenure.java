@@ -65,6 +65,11 @@ final class Tenure {
         return true;
     }
 
+    /** Leaves no tokens: whoever enters has to continue this tenure by another one first. */
+    void exhaust() {
+        token = lastToken;
+    }
+
     long token() {
         return token;
     }

@@ -16,8 +16,11 @@ final class Ticket {
     /** The sequence whose tenure this one continues, 0 for none. */
     final long from;
 
+    /** What {@link #sentNanos} is before anything was sent. */
+    static final long NEVER = Long.MIN_VALUE;
+
     boolean inFlight;
-    long sentNanos;
+    long sentNanos = NEVER;
 
     /** When to ask again. */
     long pollAtNanos;

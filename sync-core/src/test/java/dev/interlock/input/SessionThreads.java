@@ -1,4 +1,4 @@
-package dev.interlock.fleet;
+package dev.interlock.input;
 
 import static java.util.stream.Collectors.toCollection;
 import static org.assertj.core.api.Assertions.assertThat;

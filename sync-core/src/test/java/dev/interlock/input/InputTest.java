@@ -1,4 +1,4 @@
-package dev.interlock.fleet;
+package dev.interlock.input;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -9,6 +9,8 @@ import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.InterlockBuilder;
 import dev.interlock.LeaseLostException;
+import dev.interlock.fleet.Crew;
+import dev.interlock.fleet.Keyspace;
 import dev.interlock.testing.RedisServer;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;

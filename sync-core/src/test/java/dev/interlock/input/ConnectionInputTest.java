@@ -1,4 +1,4 @@
-package dev.interlock.fleet;
+package dev.interlock.input;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -8,6 +8,8 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import com.google.common.base.Throwables;
 import dev.interlock.Interlock;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.fleet.Crew;
+import dev.interlock.fleet.Keyspace;
 import dev.interlock.testing.RedisServer;
 import java.io.IOException;
 import java.net.InetAddress;
