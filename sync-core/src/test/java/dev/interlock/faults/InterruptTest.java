@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
+import dev.interlock.RedisUnavailableException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumSet;
@@ -49,6 +50,11 @@ class InterruptTest extends FaultFixture {
         } catch (InterruptedException e) {
             assertThat(lock.isHeldByCurrentThread()).isFalse();
             return Outcome.INTERRUPTED;
+        } catch (RedisUnavailableException e) {
+            // On a busy machine, Redis may have had no time to answer within so few milliseconds.
+            assertThat(way).isEqualTo(1);
+            assertThat(lock.isHeldByCurrentThread()).isFalse();
+            return Outcome.TIMED_OUT;
         }
     }
 

@@ -24,6 +24,8 @@ class ExclusionTest {
 
     private static final int JVMS = 3;
     private static final int THREADS = 8;
+    private static final int RLOCK_THREADS = 1;
+    private static final Duration LEASE = Duration.ofSeconds(30);
     private static final long SECTIONS = 100_000;
     private static final int LEAST_PER_THREAD = 20;
     private static final int LEAST_OF_RLOCK = 21;
@@ -45,7 +47,7 @@ class ExclusionTest {
     @Test
     void threeJvmsExcludeEachOther() throws IOException {
         String name = keyspace.name("exclusion");
-        try (Fleet fleet = Fleet.start(JVMS, index -> hammer(name, "interlock", THREADS, index))) {
+        try (Fleet fleet = Fleet.start(JVMS, index -> interlock(name, index))) {
             hammer(fleet);
             Section.assertExclusiveAndFenced(sections(fleet));
         }
@@ -69,7 +71,7 @@ class ExclusionTest {
     }
 
     private void hammerNextToPlainRLock(String name) throws IOException {
-        try (Fleet fleet = Fleet.start(JVMS + 1, index -> mixed(name, index))) {
+        try (Fleet fleet = Fleet.start(JVMS + 1, index -> index < JVMS ? interlock(name, index) : rLock(name, index))) {
             hammer(fleet);
             List<Section> sections = sections(fleet);
             Section.assertExclusiveAndFenced(sections);
@@ -92,15 +94,12 @@ class ExclusionTest {
                 .orElseThrow();
     }
 
-    private ChildJvm.Builder mixed(String name, int index) {
-        return index < JVMS ? hammer(name, "interlock", THREADS, index) : hammer(name, "rlock", 1, index);
+    private ChildJvm.Builder interlock(String name, int index) {
+        return Hammer.ofInterlock(keyspace.server().url(), name, THREADS, file(index), LEASE, Duration.ZERO);
     }
 
-    private ChildJvm.Builder hammer(String name, String kind, int threads, int index) {
-        String url = keyspace.server().url();
-        return ChildJvm.of(Hammer.class)
-                .arguments(
-                        url, name, kind, Integer.toString(threads), file(index).toString());
+    private ChildJvm.Builder rLock(String name, int index) {
+        return Hammer.ofRLock(keyspace.server().url(), name, RLOCK_THREADS, file(index));
     }
 
     private Path file(int index) {
@@ -117,9 +116,10 @@ class ExclusionTest {
                 .atMost(PATIENCE)
                 .untilAsserted(() -> assertProgress(fleet));
         fleet.send("stop");
-        fleet.awaitAll("WRITTEN", PATIENCE);
+        fleet.awaitAll("STOPPED", PATIENCE);
         for (ChildJvm child : fleet) {
             assertThat(child.waitFor(PATIENCE)).isZero();
+            assertThat(child.lines()).as("losses").noneMatch(line -> line.startsWith("LOST"));
         }
         reporter.publishEntry(String.format("ran for %d ms", (System.nanoTime() - start) / 1_000_000));
     }
@@ -140,7 +140,7 @@ class ExclusionTest {
     private List<Section> sections(Fleet fleet) throws IOException {
         List<Section> sections = new ArrayList<>();
         for (int i = 0; i < fleet.size(); i++) {
-            List<Section> ofOne = SectionLog.read(i, file(i));
+            List<Section> ofOne = SectionLog.read(i, file(i), i < JVMS ? THREADS : RLOCK_THREADS);
             reporter.publishEntry(String.format("jvm %d: %d sections", i, ofOne.size()));
             sections.addAll(ofOne);
         }

@@ -2,24 +2,25 @@ package dev.interlock.fleet;
 
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
+import dev.interlock.LeaseLostException;
 import dev.interlock.testing.ChildConsole;
+import dev.interlock.testing.ChildJvm;
 import dev.interlock.testing.Monotonic;
 import java.io.IOException;
 import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.LongSupplier;
-import java.util.stream.IntStream;
 import org.redisson.Redisson;
 import org.redisson.config.Config;
 
 /**
  * A child JVM whose threads run one critical section after the other and record each of them.
  *
- * <p>Arguments: URL of Redis, name of the lock, {@code interlock} or {@code rlock}, threads, file for the records.
- * Commands: {@code go}; {@code progress}, answered by {@code PROGRESS <sections of all threads> <of the slowest>};
- * {@code stop}, answered by {@code WRITTEN} when everything is recorded and closed.
+ * <p>Its commands are {@code go}; {@code progress}, answered by {@code PROGRESS <sections of all threads> <of the slowest>};
+ * {@code dump}, for people; and {@code stop}, answered by {@code STOPPED} when all threads and the session have ended.
  */
 final class Hammer {
 
@@ -29,18 +30,40 @@ final class Hammer {
     private static final long LONG_SECTION_NANOS = 20_000;
 
     private final Lock lock;
-    private final LongSupplier fencingToken;
+    private final boolean fenced;
     private final List<SectionLog> logs;
     private final List<Thread> threads;
+    private final long restNanos;
     private volatile boolean stopped;
 
-    private Hammer(Lock lock, LongSupplier fencingToken, int threadCount) {
+    private Hammer(Lock lock, List<SectionLog> logs, Duration rest) {
+        this.restNanos = rest.toNanos();
         this.lock = lock;
-        this.fencingToken = fencingToken;
-        this.logs = IntStream.range(0, threadCount).mapToObj(SectionLog::new).toList();
+        this.fenced = lock instanceof DistributedReentrantLock;
+        this.logs = logs;
         this.threads = logs.stream()
                 .map(log -> new Thread(() -> hammer(log), "hammer"))
                 .toList();
+    }
+
+    /**
+     * Describes a child that uses the lock of this library.
+     *
+     * @param rest for how long a thread rests after each section
+     */
+    static ChildJvm.Builder ofInterlock(
+            String url, String name, int threads, Path file, Duration lease, Duration rest) {
+        return described("interlock", url, name, threads, file, lease, rest);
+    }
+
+    /** Describes a child that uses a plain RLock. */
+    static ChildJvm.Builder ofRLock(String url, String name, int threads, Path file) {
+        return described("rlock", url, name, threads, file);
+    }
+
+    private static ChildJvm.Builder described(Object... arguments) {
+        return ChildJvm.of(Hammer.class)
+                .arguments(Arrays.stream(arguments).map(Object::toString).toArray(String[]::new));
     }
 
     public static void main(String[] args) throws InterruptedException, IOException {
@@ -48,26 +71,25 @@ final class Hammer {
             failure.printStackTrace();
             Runtime.getRuntime().halt(1);
         });
-        String url = args[0];
-        String name = args[1];
-        int threadCount = Integer.parseInt(args[3]);
-        Path file = Path.of(args[4]);
-        if (args[2].equals("rlock")) {
+        String url = args[1];
+        String name = args[2];
+        List<SectionLog> logs = SectionLog.open(Path.of(args[4]), Integer.parseInt(args[3]));
+        if (args[0].equals("rlock")) {
             var config = new Config();
             config.useSingleServer().setAddress(url);
             var client = Redisson.create(config);
-            new Hammer(client.getLock(name), () -> Section.NO_TOKEN, threadCount).obey(file);
+            new Hammer(client.getLock(name), logs, Duration.ZERO).obey();
             client.shutdown();
         } else {
-            try (Interlock interlock = Interlock.connect(url)) {
-                DistributedReentrantLock lock = interlock.lock(name);
-                new Hammer(lock, lock::fencingToken, threadCount).obey(file);
+            Duration lease = Duration.parse(args[5]);
+            try (Interlock interlock = Interlock.builder().uri(url).lease(lease).open()) {
+                new Hammer(interlock.lock(name), logs, Duration.parse(args[6])).obey();
             }
         }
-        ChildConsole.say("WRITTEN");
+        ChildConsole.say("STOPPED");
     }
 
-    private void obey(Path file) throws InterruptedException, IOException {
+    private void obey() throws InterruptedException {
         ChildConsole.say("READY");
         while (true) {
             switch (ChildConsole.readCommand()) {
@@ -83,8 +105,14 @@ final class Hammer {
                     for (Thread thread : threads) {
                         thread.join();
                     }
-                    SectionLog.write(logs, file);
                     return;
+                }
+                case "dump" -> {
+                    ChildConsole.say("LOCK " + lock);
+                    for (Thread thread : threads) {
+                        ChildConsole.say("THREAD " + Arrays.toString(thread.getStackTrace()));
+                    }
+                    ChildConsole.say("DUMPED");
                 }
                 default -> throw new IllegalArgumentException();
             }
@@ -93,18 +121,33 @@ final class Hammer {
 
     private void hammer(SectionLog log) {
         while (!stopped && !log.isFull()) {
-            boolean isLong = log.size() % LONG_SECTION == 0;
-            lock.lock();
             try {
-                long enter = Monotonic.nanos();
-                long token = fencingToken.getAsLong();
-                if (isLong) {
-                    LockSupport.parkNanos(LONG_SECTION_NANOS);
+                lock.lock();
+                try {
+                    run(log);
+                } finally {
+                    lock.unlock();
                 }
-                log.add(enter, Monotonic.nanos(), token);
-            } finally {
-                lock.unlock();
+            } catch (LeaseLostException e) {
+                ChildConsole.say("LOST " + e.fencingToken());
+            }
+            if (restNanos > 0) {
+                LockSupport.parkNanos(restNanos);
             }
         }
+    }
+
+    /** Runs a section, and records it if it was still the owner's at its end. */
+    private void run(SectionLog log) {
+        long enter = Monotonic.nanos();
+        long token = fenced ? ((DistributedReentrantLock) lock).fencingToken() : Section.NO_TOKEN;
+        if (log.size() % LONG_SECTION == 0) {
+            LockSupport.parkNanos(LONG_SECTION_NANOS);
+        }
+        long exit = Monotonic.nanos();
+        if (fenced) {
+            ((DistributedReentrantLock) lock).assertHeld();
+        }
+        log.add(enter, exit, token);
     }
 }

@@ -1,39 +1,51 @@
 package dev.interlock.fleet;
 
-import java.io.BufferedInputStream;
-import java.io.BufferedOutputStream;
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
 import java.io.IOException;
-import java.nio.file.Files;
+import java.nio.LongBuffer;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 
-/** The sections of one thread, and the file of those of one JVM: 25 bytes each. */
+/**
+ * The sections of one thread, in its part of a file that belongs to its JVM: 24 bytes each. The file is mapped, so that it
+ * outlives {@code kill -9}.
+ */
 final class SectionLog {
 
     private static final int WORDS = 3;
     private static final int MOST_SECTIONS = 100_000;
+    private static final int WORDS_OF_A_THREAD = WORDS * MOST_SECTIONS;
 
-    private final int thread;
-    private long[] words = new long[WORDS * 1024];
+    private final LongBuffer words;
     private volatile int size;
 
-    SectionLog(int thread) {
-        this.thread = thread;
+    private SectionLog(LongBuffer words) {
+        this.words = words;
+    }
+
+    /** Opens the logs of the threads of one JVM, empty ones if the file is new. */
+    static List<SectionLog> open(Path file, int threads) throws IOException {
+        try (var channel =
+                FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
+            LongBuffer all = channel.map(MapMode.READ_WRITE, 0, (long) threads * WORDS_OF_A_THREAD * Long.BYTES)
+                    .asLongBuffer();
+            List<SectionLog> logs = new ArrayList<>();
+            for (int i = 0; i < threads; i++) {
+                logs.add(new SectionLog(all.slice(i * WORDS_OF_A_THREAD, WORDS_OF_A_THREAD)));
+            }
+            return logs;
+        }
     }
 
     /** Records a section; by one thread only. */
     void add(long enter, long exit, long token) {
         int count = size;
-        if (WORDS * (count + 1) > words.length) {
-            words = Arrays.copyOf(words, words.length * 2);
-        }
-        words[WORDS * count] = enter;
-        words[WORDS * count + 1] = exit;
-        words[WORDS * count + 2] = token;
+        words.put(WORDS * count + 1, exit);
+        words.put(WORDS * count + 2, token);
+        words.put(WORDS * count, enter); // last, since it says that there is a section
         size = count + 1;
     }
 
@@ -45,30 +57,15 @@ final class SectionLog {
         return size == MOST_SECTIONS;
     }
 
-    /** Writes the logs of threads that have ended. */
-    static void write(List<SectionLog> logs, Path file) throws IOException {
-        try (var out = new DataOutputStream(new BufferedOutputStream(Files.newOutputStream(file)))) {
-            for (SectionLog log : logs) {
-                for (int i = 0; i < log.size; i++) {
-                    out.writeByte(log.thread);
-                    for (int word = 0; word < WORDS; word++) {
-                        out.writeLong(log.words[WORDS * i + word]);
-                    }
-                }
-            }
-        }
-    }
-
-    static List<Section> read(int jvm, Path file) throws IOException {
+    static List<Section> read(int jvm, Path file, int threads) throws IOException {
         var sections = new ArrayList<Section>();
-        try (var in = new DataInputStream(new BufferedInputStream(Files.newInputStream(file)))) {
-            while (true) {
-                int thread = in.read();
-                if (thread < 0) {
-                    return sections;
-                }
-                sections.add(new Section(jvm, thread, in.readLong(), in.readLong(), in.readLong()));
+        List<SectionLog> logs = open(file, threads);
+        for (int thread = 0; thread < threads; thread++) {
+            LongBuffer words = logs.get(thread).words;
+            for (int i = 0; i < WORDS_OF_A_THREAD && words.get(i) != 0; i += WORDS) {
+                sections.add(new Section(jvm, thread, words.get(i), words.get(i + 1), words.get(i + 2)));
             }
         }
+        return sections;
     }
 }
