@@ -152,8 +152,7 @@ class ChaosTest extends FaultFixture {
             actors.get(random.nextInt(actors.size())).interrupt();
         }
         proxy().heal();
-        List<Long> before =
-                guarded.stream().map(each -> each.entries.get()).toList();
+        List<Long> before = guarded.stream().map(each -> each.entries.get()).toList();
         await("everybody goes on")
                 .until(() -> work.stream().anyMatch(CompletableFuture::isDone)
                         || (guarded.get(0).entries.get() > before.get(0) + 100
@@ -162,9 +161,10 @@ class ChaosTest extends FaultFixture {
         for (CompletableFuture<Boolean> each : work) {
             assertThat(each).as("seed %d", seed).succeedsWithin(PATIENCE);
         }
-        assertThat(recorders).as("losses, seed %d", seed).allSatisfy(recorder -> assertThat(
-                        recorder.of(Recorder.Kind.LOST))
-                .isEmpty());
+        assertThat(recorders)
+                .as("losses, seed %d", seed)
+                .allSatisfy(
+                        recorder -> assertThat(recorder.of(Recorder.Kind.LOST)).isEmpty());
     }
 
     @Test
