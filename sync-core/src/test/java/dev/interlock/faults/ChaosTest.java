@@ -17,7 +17,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
-import java.util.function.Predicate;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -48,7 +47,9 @@ class ChaosTest extends FaultFixture {
         }
     }
 
-    private final Predicate<List<String>> scripts = words -> words.get(0).equalsIgnoreCase("EVALSHA");
+    private static boolean isScript(List<String> words) {
+        return words.get(0).equalsIgnoreCase("EVALSHA");
+    }
 
     private static void contend(DistributedReentrantLock lock, Guarded guarded, Random random, AtomicBoolean stop) {
         while (!stop.get()) {
@@ -107,11 +108,11 @@ class ChaosTest extends FaultFixture {
                 LockSupport.parkNanos(spell.toNanos());
                 proxy().resume();
             }
-            case 2 -> proxy().dropReplies(scripts, 1 + random.nextInt(3), loss);
-            case 3 -> proxy().dropRequests(scripts, 1 + random.nextInt(2), loss);
+            case 2 -> proxy().dropReplies(ChaosTest::isScript, 1 + random.nextInt(3), loss);
+            case 3 -> proxy().dropRequests(ChaosTest::isScript, 1 + random.nextInt(2), loss);
             case 4 -> proxy().dropMessages(words -> words.get(0).equals("message"), 3);
-            case 5 -> proxy().duplicateRequests(scripts, spell, 5);
-            case 6 -> proxy().delayRequests(scripts, spell, 2);
+            case 5 -> proxy().duplicateRequests(ChaosTest::isScript, spell, 5);
+            case 6 -> proxy().delayRequests(ChaosTest::isScript, spell, 2);
             case 7 -> kill("TYPE", random.nextBoolean() ? "normal" : "pubsub");
             default -> server().command("SCRIPT", "FLUSH");
         }
