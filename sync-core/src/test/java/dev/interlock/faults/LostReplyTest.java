@@ -277,6 +277,29 @@ class LostReplyTest extends FaultFixture {
         assertFreedByOneUnlock(lock, session);
     }
 
+    /** A release that comes late doesn't undo the cancellation of what was asked for after it. */
+    @Test
+    void aCancelledRequestStaysCancelledWhateverReleaseArrivesBeforeIt() {
+        Interlock session = session();
+        DistributedReentrantLock lock = lock(session, NAME);
+        lock.lock();
+        long sequence = Long.parseLong(holder(NAME).replaceAll(".*:(\\d+)=1", "$1"));
+        Duration late = Duration.ofMillis(1_500);
+        proxy().delayRequests(Requests.release(NAME).and(Requests.of(session, sequence)), late, FaultProxy.ALWAYS);
+        proxy().delayRequests(
+                        Requests.acquire(NAME).and(Requests.of(session, sequence + 1)),
+                        late.multipliedBy(2),
+                        FaultProxy.ALWAYS);
+        lock.unlock();
+        Actor waiter = actor("waiter");
+        CompletableFuture<Boolean> entered = waiter.ask(() -> lock.tryLock(100, TimeUnit.MILLISECONDS));
+        await("gave up").until(entered::isDone);
+        awaitFree(NAME);
+        await("the late request")
+                .during(late.multipliedBy(2).plus(COMMAND_TIMEOUT))
+                .until(() -> holder(NAME).isEmpty());
+    }
+
     /**
      * A fixed lease on a kept tenure is a new request that continues it. If that never arrives and its thread gives up, the
      * tenure that it should have continued is given up as well.

@@ -1,6 +1,7 @@
 package dev.interlock.faults;
 
 import dev.interlock.Interlock;
+import java.util.Collections;
 import java.util.List;
 import java.util.function.Predicate;
 
@@ -57,6 +58,13 @@ final class Requests {
     /** Of all these requests, those of one session. */
     static Predicate<List<String>> of(Interlock session) {
         return words -> words.stream().anyMatch(word -> word.contains(session.id()));
+    }
+
+    /** Of all these requests, those about one sequence of a session. */
+    static Predicate<List<String>> of(Interlock session, long sequence) {
+        String owner = session.id() + ":" + sequence;
+        List<String> apart = List.of(session.id(), Long.toString(sequence));
+        return words -> words.contains(owner) || Collections.indexOfSubList(words, apart) >= 0;
     }
 
     /** Grants that are on their way to a session. */
