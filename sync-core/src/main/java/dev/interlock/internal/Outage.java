@@ -19,22 +19,22 @@ public final class Outage {
     private final SyncListener listener;
 
     private volatile boolean active;
-    private volatile long answeredSentNanos;
+    private volatile long heardNanos;
     private long sinceNanos;
     private long lastFailureNanos;
     private @Nullable Throwable cause;
 
     Outage(LongSupplier ticker, SyncListener listener, Executor listeners) {
         this.ticker = ticker;
-        this.answeredSentNanos = ticker.getAsLong();
+        this.heardNanos = ticker.getAsLong();
         this.listener = listener;
         this.listeners = listeners;
     }
 
     /** A command that was sent then has failed, or has been silent for too long. */
     public synchronized void failed(long sentNanos, Throwable failure) {
-        if (sentNanos - answeredSentNanos < 0) {
-            // One connection has gone mute; Redis has answered what was sent later.
+        if (sentNanos - heardNanos < 0) {
+            // One command got lost, or its connection has gone mute: Redis has answered another one since.
             return;
         }
         lastFailureNanos = ticker.getAsLong();
@@ -48,11 +48,9 @@ public final class Outage {
         listeners.execute(() -> listener.redisUnreachable(failure));
     }
 
-    /** Redis has answered what was sent then. */
-    public void heard(long sentNanos) {
-        if (sentNanos - answeredSentNanos > 0) {
-            answeredSentNanos = sentNanos;
-        }
+    /** Redis has answered. */
+    public void heard() {
+        heardNanos = ticker.getAsLong();
         if (active) {
             end();
         }

@@ -183,7 +183,7 @@ public final class ScriptRunner {
     private CompletableFuture<List<Object>> observed(long sentNanos, CompletableFuture<List<Object>> reply) {
         return reply.whenComplete((value, failure) -> {
             if (failure == null || !isTransient(failure) || cause(failure) instanceof RedisNoScriptException) {
-                outage.heard(sentNanos);
+                outage.heard();
             } else {
                 outage.failed(sentNanos, cause(failure));
             }
@@ -213,7 +213,8 @@ public final class ScriptRunner {
                 .lines()
                 .findFirst()
                 .orElse("");
-        return cause.getClass().getSimpleName() + ": " + line;
+        Throwable root = cause.getCause();
+        return cause.getClass().getSimpleName() + ": " + line + (root == null ? "" : " (" + root.getMessage() + ")");
     }
 
     /** Returns what a future failed with, without the wrapping. */

@@ -77,6 +77,17 @@ class TakeAndDropScriptTest extends LockScriptTest {
         assertThat(a.release(1)).isEqualTo(Contender.TENURE);
     }
 
+    /** A cancel that came before the drop of an older sequence still refuses the request that it cancelled. */
+    @Test
+    void dropLowersNoMark() {
+        Contender a = contender();
+        a.own(1);
+        a.release(2);
+        assertThat(a.drop(1)).isTrue();
+        assertThat(a.take(2)).isZero();
+        assertThat(a.acquire(2).status()).isEqualTo(Status.OVER);
+    }
+
     /** A drop does nothing where release has to hand over, nor to what it doesn't own. */
     @Test
     void dropLeavesTheRestToRelease() {

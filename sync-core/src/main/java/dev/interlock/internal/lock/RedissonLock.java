@@ -157,7 +157,7 @@ public final class RedissonLock extends AbstractRemoteLock {
 
     private boolean own(Turn next, long start) {
         long now = session.now();
-        session.outage().heard(now);
+        session.outage().heard();
         next.startNanos = now;
         next.checkAtNanos = now + TimeUnit.MILLISECONDS.toNanos(settings.leaseMillis()) / 3;
         turn = next;

@@ -17,6 +17,9 @@ local owner, sequence, lease, channel, publish = ARGV[1], ARGV[2], ARGV[3], ARGV
 if redis.call('exists', queue) == 1 or redis.call('hdel', lock, owner) == 0 then
   return { 0 }
 end
-redis.call('set', mark, sequence .. ':released', 'px', lease + 300000)
+local last = redis.call('set', mark, sequence .. ':released', 'px', lease + 300000, 'get')
+if last and tonumber(string.match(last, '^%d+')) > tonumber(sequence) then
+  redis.call('set', mark, last, 'px', lease + 300000)
+end
 redis.call(publish, channel, 0)
 return { 1 }
