@@ -148,7 +148,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
      */
     @Override
     public boolean tryLock(long wait, TimeUnit unit) throws InterruptedException {
-        return tryLockFor(unit.toNanos(wait), RemoteLock.RENEWED);
+        return tryLockFor(requireNonNull(unit, "unit").toNanos(wait), RemoteLock.RENEWED);
     }
 
     /**
@@ -164,7 +164,8 @@ public final class DistributedReentrantLock extends ReentrantLock {
      * @throws RedisUnavailableException if Redis has not answered within the wait
      */
     public boolean tryLock(long wait, long lease, TimeUnit unit) throws InterruptedException {
-        return tryLockFor(unit.toNanos(wait), checkedLease(lease, unit));
+        long leaseMillis = checkedLease(lease, unit);
+        return tryLockFor(unit.toNanos(wait), leaseMillis);
     }
 
     private boolean tryLockFor(long waitNanos, long leaseMillis) throws InterruptedException {
