@@ -16,6 +16,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -47,6 +48,9 @@ public final class Session {
     /** A first connection may take longer than a command: Redisson opens its pool, and retries. */
     private static final long OPEN_MILLIS = 10_000;
 
+    /** A client has 250 on default settings, and whoever else uses it needs some, the next session's mailbox among them. */
+    private static final int CHANNELS = 100;
+
     private final String id = "interlock-" + UUID.randomUUID();
     private final RedissonClient client;
     private final boolean ownsClient;
@@ -54,6 +58,7 @@ public final class Session {
     private final ScriptRunner runner;
     private final Outage outage;
     private final Mailbox mailbox;
+    private final Semaphore channels = new Semaphore(CHANNELS);
     private final AtomicLong sequences = new AtomicLong();
     private final ConcurrentMap<Object, Stake> stakes = new ConcurrentHashMap<>();
     private final ScheduledThreadPoolExecutor timer;
@@ -182,6 +187,11 @@ public final class Session {
     /** Returns whether this session is closed, or about to be. */
     public boolean isClosed() {
         return closed;
+    }
+
+    /** Returns what limits the channels that may be open at a time beside the mailbox. */
+    public Semaphore channels() {
+        return channels;
     }
 
     /** Returns whether Redisson's clients listen to sharded channels here. */

@@ -552,7 +552,7 @@ final class Claim {
 
     private void watch(boolean foreign) {
         if (foreign && watch == null) {
-            watch = new UnlockWatch(session.client(), scripts.channel(), session.isSharded(), this::pulse);
+            watch = UnlockWatch.open(session, scripts.channel(), this::pulse);
         } else if (!foreign && watch != null) {
             watch.close();
             watch = null;
