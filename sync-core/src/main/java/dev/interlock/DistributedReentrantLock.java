@@ -55,8 +55,12 @@ public final class DistributedReentrantLock extends ReentrantLock {
     @SuppressWarnings("serial") // serialization is refused
     private final RemoteLock remote;
 
-    DistributedReentrantLock(boolean fair, Function<LocalHalf, RemoteLock> remote) {
-        super(fair);
+    @SuppressWarnings("serial") // serialization is refused
+    private final LockOptions options;
+
+    DistributedReentrantLock(LockOptions options, Function<LocalHalf, RemoteLock> remote) {
+        super(options.isFair());
+        this.options = options;
         this.remote = remote.apply(new Local());
     }
 
@@ -71,7 +75,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
     @Override
     public void lock() {
         long start = remote.start();
-        super.lock();
+        lockLocally(RemoteLock.RENEWED);
         if (super.getHoldCount() == 1 && !remote.enterAtOnce(start)) {
             enterUninterruptibly(FOREVER, RemoteLock.RENEWED, start);
         }
@@ -89,10 +93,36 @@ public final class DistributedReentrantLock extends ReentrantLock {
     public void lock(long lease, TimeUnit unit) {
         long leaseMillis = checkedLease(lease, unit);
         long start = remote.start();
-        super.lock();
+        lockLocally(leaseMillis);
         if (super.getHoldCount() == 1) {
             enterUninterruptibly(FOREVER, leaseMillis, start);
         }
+    }
+
+    private void lockLocally(long leaseMillis) {
+        boolean locked = false;
+        try {
+            if (!lockOrAnnounce(leaseMillis)) {
+                super.lock();
+            }
+            locked = true;
+        } finally {
+            if (!locked) {
+                remote.tidy();
+            }
+        }
+    }
+
+    // A thread that has to queue for a fair lock has its place in the queue of all JVMs first.
+    private boolean lockOrAnnounce(long leaseMillis) {
+        if (!isFair() || super.isHeldByCurrentThread()) {
+            return false;
+        }
+        if (!hasQueuedThreads() && super.tryLock()) {
+            return true;
+        }
+        remote.announce(leaseMillis);
+        return false;
     }
 
     /**
@@ -106,7 +136,12 @@ public final class DistributedReentrantLock extends ReentrantLock {
         long start = remote.start();
         boolean locked = false;
         try {
-            super.lockInterruptibly();
+            if (Thread.interrupted()) {
+                throw new InterruptedException();
+            }
+            if (!lockOrAnnounce(RemoteLock.RENEWED)) {
+                super.lockInterruptibly();
+            }
             locked = true;
         } finally {
             if (!locked) {
@@ -172,7 +207,10 @@ public final class DistributedReentrantLock extends ReentrantLock {
         long start = remote.now();
         boolean locked = false;
         try {
-            locked = super.tryLock(waitNanos, TimeUnit.NANOSECONDS);
+            if (Thread.interrupted()) {
+                throw new InterruptedException();
+            }
+            locked = (waitNanos > 0 && lockOrAnnounce(leaseMillis)) || super.tryLock(waitNanos, TimeUnit.NANOSECONDS);
         } finally {
             if (!locked) {
                 remote.tidy();
@@ -212,6 +250,10 @@ public final class DistributedReentrantLock extends ReentrantLock {
         if (departure != null) {
             departure.complete();
         }
+    }
+
+    LockOptions options() {
+        return options;
     }
 
     private boolean enterUninterruptibly(long waitNanos, long leaseMillis, long start) {

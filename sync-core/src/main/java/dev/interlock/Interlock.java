@@ -4,9 +4,12 @@ import static java.util.Objects.requireNonNull;
 
 import com.google.common.collect.MapMaker;
 import dev.interlock.internal.Session;
+import dev.interlock.internal.lock.LocalHalf;
 import dev.interlock.internal.lock.QueueLock;
 import dev.interlock.internal.lock.RedissonLock;
+import dev.interlock.internal.lock.RemoteLock;
 import java.util.concurrent.ConcurrentMap;
+import java.util.function.Function;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 
@@ -77,21 +80,61 @@ public final class Interlock implements AutoCloseable {
      *
      * @param name any name but the empty one; the lock excludes an {@code RLock} of the same name
      * @return the lock
-     * @throws IllegalArgumentException if the name is empty
+     * @throws IllegalArgumentException if the name is empty, or in use in this session with options, or as a fair lock
      * @throws IllegalStateException if this session is closed
      */
     public DistributedReentrantLock lock(String name) {
+        return obtain(name, LockOptions.PLAIN);
+    }
+
+    /**
+     * Returns the lock of this name, which behaves as the options say. Other sessions may use other options for it.
+     *
+     * @param name as in {@link #lock(String)}
+     * @param options how it behaves
+     * @return the lock
+     * @throws IllegalArgumentException if the name is empty, or in use in this session with other options or as a fair lock
+     * @throws IllegalStateException if this session is closed
+     */
+    public DistributedReentrantLock lock(String name, LockOptions options) {
+        return obtain(name, requireNonNull(options, "options"));
+    }
+
+    /**
+     * Returns the fair lock of this name: all threads of all JVMs that wait for it get it in the order in which they have
+     * come. It excludes the plain lock of the same name in other sessions, whose places in that order are those of
+     * sessions, not of threads.
+     *
+     * @param name as in {@link #lock(String)}
+     * @return the lock, whose {@code isFair()} is true
+     * @throws IllegalArgumentException if the name is empty, or in use for a lock of this session that isn't fair
+     * @throws IllegalStateException if this session is closed
+     */
+    public DistributedReentrantLock fairLock(String name) {
+        return obtain(name, LockOptions.FAIR);
+    }
+
+    private DistributedReentrantLock obtain(String name, LockOptions options) {
         requireNonNull(name, "name");
         if (name.isEmpty()) {
             throw new IllegalArgumentException("name must not be empty");
         }
         session.ensureOpen();
-        DistributedReentrantLock lock = locks.get(name);
-        return lock != null
-                ? lock
+        DistributedReentrantLock known = locks.get(name);
+        DistributedReentrantLock lock = known != null
+                ? known
                 : locks.computeIfAbsent(
-                        name,
-                        absent -> new DistributedReentrantLock(false, local -> new QueueLock(session, absent, local)));
+                        name, absent -> new DistributedReentrantLock(options, remoteHalf(absent, options)));
+        if (!lock.options().equals(options)) {
+            throw new IllegalArgumentException("lock '" + name + "' is in use in this session as " + lock.options()
+                    + "; it can't be " + options + " at the same time");
+        }
+        return lock;
+    }
+
+    private Function<LocalHalf, RemoteLock> remoteHalf(String name, LockOptions options) {
+        return local -> new QueueLock(
+                session, name, local, options.isFair(), options.retention().toMillis());
     }
 
     /**
@@ -108,7 +151,9 @@ public final class Interlock implements AutoCloseable {
         requireNonNull(lock, "lock");
         session.ensureOpen();
         return adapted.computeIfAbsent(
-                lock, absent -> new DistributedReentrantLock(false, local -> new RedissonLock(session, lock, local)));
+                lock,
+                absent -> new DistributedReentrantLock(
+                        LockOptions.PLAIN, local -> new RedissonLock(session, lock, local)));
     }
 
     /** Returns the id of this session, as it appears in the owner field of the locks that it owns. */

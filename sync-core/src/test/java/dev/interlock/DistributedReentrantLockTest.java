@@ -1,9 +1,11 @@
 package dev.interlock;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.InstanceOfAssertFactories.LONG;
 import static org.awaitility.Awaitility.await;
 
 import dev.interlock.testing.RedisServer;
+import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
@@ -58,27 +60,85 @@ class DistributedReentrantLockTest {
         }
     }
 
-    @Nested
-    class OverScripts extends OverRedis {
+    private abstract static class OwnScripts extends OverRedis {
         @Override
         protected ReentrantLock newLock() {
-            return mine.lock(nextName());
+            return lock(mine, nextName());
         }
 
         @Override
         protected Optional<ReentrantLock> rivalOf(ReentrantLock lock) {
-            return Optional.of(other.lock(((DistributedReentrantLock) lock).getName()));
+            return Optional.of(lock(other, ((DistributedReentrantLock) lock).getName()));
         }
+
+        abstract DistributedReentrantLock lock(Interlock session, String name);
 
         @AfterEach
         void nothingIsLeftButMarks() {
             await("what is left")
                     .untilAsserted(() -> assertThat(redis.keys())
-                            .filteredOn(key -> !mine.lock(key).isLocked()
-                                    && !other.lock(key).isLocked())
+                            .filteredOn(key -> !lock(mine, key).isLocked()
+                                    && !lock(other, key).isLocked())
                             .allSatisfy(key -> assertThat(key).containsPattern(":(token|mark:.*)$"))
                             .allSatisfy(key -> assertThat((Long) redis.command("PTTL", key))
                                     .isPositive()));
+        }
+    }
+
+    @Nested
+    class Plain extends OwnScripts {
+        @Override
+        DistributedReentrantLock lock(Interlock session, String name) {
+            return session.lock(name);
+        }
+    }
+
+    @Nested
+    class Fair extends OwnScripts {
+        @Override
+        DistributedReentrantLock lock(Interlock session, String name) {
+            return session.fairLock(name);
+        }
+
+        @Override
+        protected boolean fair() {
+            return true;
+        }
+
+        @Override
+        protected Set<Deviation> deviations() {
+            Set<Deviation> deviations = super.deviations();
+            deviations.add(Deviation.TRYLOCK_MAY_NOT_BARGE);
+            return deviations;
+        }
+
+        /** Also it has its place in Redis then, for the other session's threads have theirs. */
+        @Override
+        protected void awaitWaiting(ReentrantLock lock, Thread waiter) {
+            String name = ((DistributedReentrantLock) lock).getName();
+            super.awaitWaiting(lock, waiter);
+            await(waiter.getName() + " has its ticket").untilAsserted(() -> {
+                int local = mine.fairLock(name).getQueueLength()
+                        + other.fairLock(name).getQueueLength();
+                assertThat(redis.command("ZCARD", "interlock:{" + name + "}:queue"))
+                        .asInstanceOf(LONG)
+                        .isGreaterThanOrEqualTo(local);
+            });
+        }
+    }
+
+    @Nested
+    class Retaining extends OwnScripts {
+        @Override
+        DistributedReentrantLock lock(Interlock session, String name) {
+            return session.lock(name, LockOptions.retain(Duration.ofMillis(200)));
+        }
+
+        @Override
+        protected Set<Deviation> deviations() {
+            Set<Deviation> deviations = super.deviations();
+            deviations.add(Deviation.RELEASE_LINGERS);
+            return deviations;
         }
     }
 

@@ -32,7 +32,7 @@ public final class Mailbox {
     public record Message(char kind, String key, ImmutableLongArray numbers) {
         static Message parse(String text) {
             char kind = text.charAt(0);
-            int count = kind == 'g' ? 4 : 1;
+            int count = kind == 'g' ? 5 : 1;
             String[] fields = text.split(" ", count + 2);
             ImmutableLongArray.Builder numbers = ImmutableLongArray.builder(count);
             for (int i = 1; i <= count; i++) {

@@ -75,7 +75,7 @@ class AcquireScriptTest extends LockScriptTest {
         assertThat(answer.foreign()).isFalse();
         assertThat(answer.micros()).isBetween(before, after);
         assertThat(tickets()).containsExactly(b.ticket(1));
-        assertThat(redis("GET", b.mark())).isEqualTo("1");
+        assertThat(redis("GET", b.mark())).isEqualTo("1:0");
         assertThat(number("ZSCORE", keys.waiters(), b.id)).isBetween(before / 1000, after / 1000 + 10_000);
         assertThat(owners()).containsExactly(a.owner(1));
     }
@@ -432,7 +432,10 @@ class AcquireScriptTest extends LockScriptTest {
         assertThat(letters(a)).isEmpty();
         c.queue(1);
         assertThat(letters(a)).containsExactly("d 7 " + keys.lock());
-        contender().request(1).once().send();
+        Contender d = contender();
+        d.request(1).once().send();
+        assertThat(letters(a)).containsExactly("d 7 " + keys.lock());
+        d.request(1).once().send();
         assertThat(letters(a)).isEmpty();
     }
 

@@ -67,24 +67,36 @@ final class Contender {
                     ACQUIRE,
                     by.keys.all(by.id),
                     by.id,
-                    Long.toString(sequence),
+                    sequence + ":" + leaseMillis,
                     Long.toString(leaseMillis),
                     queues ? "1" : "0",
                     Long.toString(from),
-                    Long.toString(floor)));
+                    Long.toString(floor),
+                    ""));
         }
     }
 
-    /** The reply to a request: five numbers, whatever the answer. */
-    record Answer(Status status, long ttlMillis, long third, long behind, long micros) {
+    /** The reply to a request: seven numbers, and the sequences that are over. */
+    record Answer(
+            Status status,
+            long ttlMillis,
+            long third,
+            long behind,
+            long micros,
+            long owner,
+            long run,
+            List<Long> over) {
         private static Answer of(List<Long> reply) {
-            assertThat(reply).hasSize(5);
+            assertThat(reply).hasSizeGreaterThanOrEqualTo(7);
             return new Answer(
                     STATUSES.get(Math.toIntExact(reply.get(0))),
                     reply.get(1),
                     reply.get(2),
                     reply.get(3),
-                    reply.get(4));
+                    reply.get(4),
+                    reply.get(5),
+                    reply.get(6),
+                    reply.subList(7, reply.size()));
         }
 
         long token() {
@@ -137,7 +149,8 @@ final class Contender {
                 Long.toString(leaseMillis),
                 Long.toString(floor),
                 keys.channel(),
-                "publish");
+                "publish",
+                "");
         assertThat(reply).hasSize(1);
         return reply.get(0);
     }

@@ -20,10 +20,10 @@ final class LockModel {
         }
     }
 
-    /** The highest sequence of a session that has queued or is over. */
-    private record Mark(long sequence, boolean released) {}
+    /** The highest sequence of a session that has queued or is over, and the highest that was released. */
+    private record Mark(long sequence, long released) {}
 
-    private static final Mark NONE = new Mark(0, false);
+    private static final Mark NONE = new Mark(0, 0);
 
     private @Nullable Party owner;
     private final List<Party> queue = new ArrayList<>();
@@ -62,9 +62,11 @@ final class LockModel {
             return Status.OVER;
         }
         if (isNew) {
-            marks.put(caller.by, new Mark(caller.sequence, false));
+            marks.put(caller.by, new Mark(caller.sequence, mark(caller.by).released));
         }
         if (owner != null && caller.isSuccessorOf(owner)) {
+            Mark mark = mark(caller.by);
+            marks.put(caller.by, new Mark(mark.sequence, Math.max(mark.released, owner.sequence)));
             if (owner.sequence == request.from()) {
                 queue.remove(caller);
                 owner = caller;
@@ -88,11 +90,12 @@ final class LockModel {
     long release(Party caller) {
         boolean owned = caller.equals(owner);
         Mark mark = mark(caller.by);
-        boolean before =
-                mark.sequence > caller.sequence || (mark.sequence == caller.sequence && mark.released && !owned);
-        if (!before) {
-            marks.put(caller.by, new Mark(caller.sequence, owned));
-        }
+        boolean before = mark.released >= caller.sequence;
+        marks.put(
+                caller.by,
+                new Mark(
+                        Math.max(mark.sequence, caller.sequence),
+                        owned ? Math.max(mark.released, caller.sequence) : mark.released));
         if (owned) {
             owner = null;
             grantHead();

@@ -112,11 +112,11 @@ class ScriptHeaderTest {
         assertThat(source("lock/acquire").keys().keySet())
                 .containsExactly("lock", "queue", "waiters", "token", "turns", "mark");
         assertThat(source("lock/acquire").arguments())
-                .containsExactly("session", "sequence", "lease", "enqueue", "from", "floor");
+                .containsExactly("session", "tickets", "lease", "enqueue", "earlier", "floor", "used");
         assertThat(source("lock/release").keys().keySet())
                 .containsExactly("lock", "queue", "waiters", "token", "turns", "mark");
         assertThat(source("lock/release").arguments())
-                .containsExactly("session", "sequence", "lease", "floor", "channel", "publish");
+                .containsExactly("session", "sequence", "lease", "floor", "channel", "publish", "used");
         assertThat(source("lock/renew").keys().keySet()).containsExactly("lock", "queue", "mark");
         assertThat(source("lock/renew").arguments()).containsExactly("owner", "lease", "channel", "publish");
         assertThat(source("lock/inspect").keys().keySet()).containsExactly("lock");

@@ -49,7 +49,7 @@ abstract class AbstractRemoteLock implements RemoteLock, Stake {
     abstract void relinquish();
 
     @Override
-    public final void tidy() {
+    public void tidy() {
         while (hasStake() && !local.isWanted() && local.tryLock()) {
             try {
                 if (!local.isWanted()) {

@@ -1,16 +1,24 @@
 package dev.interlock.internal.lock;
 
+import com.google.common.primitives.ImmutableLongArray;
 import dev.interlock.internal.Script;
 import dev.interlock.internal.Script.Call;
 import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
 
 /** The scripts of one lock, as one session runs them. */
 final class LockScripts {
     /** For how long a session leaves the name to plain RLock clients of whom it knows that they wait. */
     static final long YIELD_MILLIS = 10;
+
+    /** A tenure that the session still has in Redis is ended by its next request. */
+    static final long ENDED = 0;
+
+    /** A tenure that the session still has in Redis goes on. */
+    static final long LEFT_ALONE = -1;
 
     private static final Script TAKE = Script.load("lock/take");
     private static final Script DROP = Script.load("lock/drop");
@@ -53,8 +61,29 @@ final class LockScripts {
         return channel;
     }
 
-    /** The answer to {@link #acquire}. */
-    record Standing(Status status, long ttlMillis, long token, boolean foreign, boolean waiters, long redisMicros) {}
+    /**
+     * The answer to {@link #acquire}.
+     *
+     * @param status how those requests stand of which {@code over} doesn't speak
+     * @param ttlMillis of the owner
+     * @param token if granted
+     * @param foreign whether the owner is none of ours
+     * @param waiters whether anybody is queued
+     * @param redisMicros 0 if the lock was simply free
+     * @param owner the sequence by which this session owns the lock, or 0
+     * @param run the last of the tickets that are served on the tenure of that sequence
+     * @param over requests that are over
+     */
+    record Standing(
+            Status status,
+            long ttlMillis,
+            long token,
+            boolean foreign,
+            boolean waiters,
+            long redisMicros,
+            long owner,
+            long run,
+            ImmutableLongArray over) {}
 
     enum Status {
         OVER,
@@ -64,34 +93,66 @@ final class LockScripts {
     }
 
     /** Asks for the lock in the way that costs least if nobody owns it and nobody waits. */
-    CompletableFuture<Standing> takeOrAcquire(Ticket ticket, long floor) {
+    CompletableFuture<Standing> takeOrAcquire(Ticket ticket, long earlier, long floor) {
         Call take = TAKE.on(takeKeys, id + ":" + ticket.sequence, ticket.sequence, ticket.leaseMillis);
         return runner.runDurably(take).thenCompose(reply -> {
             long token = number(reply, 0);
             return token > 0
-                    ? CompletableFuture.completedFuture(
-                            new Standing(Status.GRANTED, ticket.leaseMillis, token, false, false, 0))
-                    : acquire(ticket, floor);
+                    ? CompletableFuture.completedFuture(taken(ticket, token))
+                    : acquire(List.of(ticket), earlier, floor, List.of());
         });
     }
 
-    /** Asks for the lock, or asks again how the request stands. */
-    CompletableFuture<Standing> acquire(Ticket ticket, long floor) {
-        Call call =
-                ACQUIRE.on(keys, id, ticket.sequence, ticket.leaseMillis, ticket.queues ? 1 : 0, ticket.from, floor);
+    private static Standing taken(Ticket ticket, long token) {
+        return new Standing(
+                Status.GRANTED,
+                ticket.leaseMillis,
+                token,
+                false,
+                false,
+                0,
+                ticket.sequence,
+                ticket.sequence,
+                ImmutableLongArray.of());
+    }
+
+    /**
+     * Asks for the lock, or asks again how the requests stand.
+     *
+     * @param tickets one or more, in growing order of their sequences
+     * @param earlier the sequence whose tenure the first of them continues; or what becomes of any such tenure,
+     *     {@link #ENDED} or {@link #LEFT_ALONE}
+     * @param used tickets that were served on the tenure of another one
+     */
+    CompletableFuture<Standing> acquire(List<Ticket> tickets, long earlier, long floor, List<Ticket> used) {
+        Ticket first = tickets.get(0);
+        Call call = ACQUIRE.on(
+                keys, id, text(tickets), first.leaseMillis, first.queues ? 1 : 0, earlier, floor, text(used));
         return runner.runDurably(call).thenApply(LockScripts::standing);
+    }
+
+    /** Returns tickets as scripts take them. */
+    static String text(List<Ticket> tickets) {
+        return tickets.isEmpty() ? "" : tickets.stream().map(Ticket::text).collect(Collectors.joining(" "));
     }
 
     private static Standing standing(List<Object> reply) {
         Status status = Status.values()[(int) number(reply, 0)];
         boolean granted = status == Status.GRANTED;
+        ImmutableLongArray.Builder over = ImmutableLongArray.builder();
+        for (int i = 7; i < reply.size(); i++) {
+            over.add(number(reply, i));
+        }
         return new Standing(
                 status,
                 number(reply, 1),
                 granted ? number(reply, 2) : 0,
                 !granted && number(reply, 2) > 0,
                 number(reply, 3) > 0,
-                number(reply, 4));
+                number(reply, 4),
+                number(reply, 5),
+                number(reply, 6),
+                over.build());
     }
 
     /** The answer to {@link #release}: what was given up. */
@@ -102,17 +163,18 @@ final class LockScripts {
     }
 
     /** Gives up what a sequence has, in the way that costs least if it is a tenure that nobody waits for. */
-    CompletableFuture<Released> dropOrRelease(long sequence, long leaseMillis, long floor) {
-        Call drop = DROP.on(renewKeys, id + ":" + sequence, sequence, leaseMillis, channel, publish);
+    CompletableFuture<Released> dropOrRelease(Ticket ticket, long floor) {
+        Call drop =
+                DROP.on(renewKeys, id + ":" + ticket.sequence, ticket.sequence, ticket.leaseMillis, channel, publish);
         return runner.run(drop)
                 .thenCompose(reply -> number(reply, 0) > 0
                         ? CompletableFuture.completedFuture(Released.TENURE)
-                        : release(sequence, leaseMillis, floor));
+                        : release(ticket, "", floor));
     }
 
     /** Gives up what a sequence has. */
-    CompletableFuture<Released> release(long sequence, long leaseMillis, long floor) {
-        Call call = RELEASE.on(keys, id, sequence, leaseMillis, floor, channel, publish);
+    CompletableFuture<Released> release(Ticket ticket, String used, long floor) {
+        Call call = RELEASE.on(keys, id, ticket.sequence, ticket.grantMillis(), floor, channel, publish, used);
         return runner.run(call).thenApply(reply -> Released.values()[(int) number(reply, 0)]);
     }
 

@@ -6,6 +6,7 @@ import dev.interlock.internal.Mailbox.Message;
 import dev.interlock.internal.Session;
 import dev.interlock.internal.lock.Claim.Advance;
 import dev.interlock.internal.lock.LockScripts.Released;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -26,12 +27,21 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
     /** The least time for the first answer, however short the wait is. */
     private static final long FIRST_ANSWER_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
+    private final boolean fair;
+    private final long retainMillis;
     private final Claim claim;
 
-    /** Creates the remote half of the lock of this name. */
-    public QueueLock(Session session, String name, LocalHalf local) {
+    /**
+     * Creates the remote half of the lock of this name.
+     *
+     * @param fair whether every thread has its own place in the queue
+     * @param retainMillis for how long the name is kept although no thread of this session wants it, 0 for not at all
+     */
+    public QueueLock(Session session, String name, LocalHalf local, boolean fair, long retainMillis) {
         super(session, name, local);
-        this.claim = new Claim(session, name, session.key(name), this);
+        this.fair = fair;
+        this.retainMillis = retainMillis;
+        this.claim = new Claim(session, name, session.key(name), fair, this);
     }
 
     /** Gives back a grant that found nobody who wanted it. */
@@ -40,8 +50,15 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
             long sequence = message.numbers().get(0);
             long token = message.numbers().get(1);
             LockScripts scripts = new LockScripts(session, message.key());
-            new Release(session, scripts, sequence, session.settings().leaseMillis(), token + 1, false).insist();
+            Ticket unwanted = new Ticket(session.settings().leaseMillis(), true, true, 0, session.now());
+            unwanted.sequence = sequence;
+            new Release(session, scripts, unwanted, List.of(), token + 1, false).insist();
         }
+    }
+
+    @Override
+    public void announce(long leaseMillis) {
+        claim.announce(leaseMillis);
     }
 
     @Override
@@ -51,7 +68,7 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
             return false;
         }
         long now = session.now();
-        if (!current.isUsable(now) || !current.drawToken()) {
+        if (fair ? !claim.enterAtOnce(now) : !current.isUsable(now) || !current.drawToken()) {
             return false;
         }
         reportAcquired(now - start, true);
@@ -71,7 +88,9 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
         frontman = Thread.currentThread();
         try {
             for (boolean first = true; ; first = false) {
-                Advance advance = claim.advance(leaseMillis, once, first, begun);
+                // A thread that waits for ever needs no answer as long as its ticket, announced before, may be granted.
+                boolean asks = first && (timed || !fair);
+                Advance advance = claim.advance(leaseMillis, once, asks, begun);
                 if (advance == Advance.ENTERED) {
                     entered = true;
                     reportAcquired(session.now() - start, false);
@@ -138,9 +157,14 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
             };
         }
         boolean turnIsOver = current.demand && now - current.startNanos >= settings.handoffSliceNanos();
-        if (local.isWanted() && !turnIsOver) {
+        if (local.isWanted() && !turnIsOver && claim.serves(current)) {
             lookForDemand(current, now);
             reportHandedOff();
+            return null;
+        }
+        if (retainMillis > 0 && !current.demand && current.renewed) {
+            lookForDemand(current, now);
+            retain(current, now);
             return null;
         }
         reportReleased(now - current.startNanos);
@@ -174,9 +198,44 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
         }
     }
 
+    // Called with the local half, and so never twice at a time; there is one timer as long as the tenure is retained.
+    private void retain(Tenure current, long now) {
+        current.idleSinceNanos = now;
+        if (!current.retained) {
+            current.retained = true;
+            session.schedule(() -> endRetention(current), retainMillis);
+        }
+    }
+
+    private void endRetention(Tenure current) {
+        if (claim.tenure() != current) {
+            return;
+        }
+        long idleMillis = local.isHeld() ? 0 : TimeUnit.NANOSECONDS.toMillis(session.now() - current.idleSinceNanos);
+        if (idleMillis < retainMillis) {
+            session.schedule(() -> endRetention(current), retainMillis - idleMillis);
+        } else {
+            current.retained = false;
+            tidy();
+        }
+    }
+
+    @Override
+    public void tidy() {
+        if (fair) {
+            claim.depart(Thread.currentThread());
+        }
+        super.tidy();
+    }
+
+    // A fair lock's tickets are not among it: each belongs to a thread, which sees to it.
     @Override
     boolean hasStake() {
-        return claim.tenure() != null || claim.ticket() != null;
+        Tenure current = claim.tenure();
+        if (current == null) {
+            return !fair && claim.ticket() != null;
+        }
+        return fair ? !claim.serves(current) : !current.retained || current.demand || current.loss() != null;
     }
 
     @Override
@@ -187,7 +246,7 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
             claim.giveUp(current).insist();
         }
         Ticket request = claim.ticket();
-        if (request != null) {
+        if (request != null && !fair) {
             claim.withdraw(request);
         }
     }
@@ -236,6 +295,13 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
     }
 
     @Override
+    public void demanded() {
+        if (retainMillis > 0) {
+            wake();
+        }
+    }
+
+    @Override
     public boolean isRelied() {
         return local.isHeld();
     }
@@ -257,6 +323,11 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
 
     @Override
     public void pulse() {
+        Tenure current = claim.tenure();
+        if (current != null && current.retained && !local.isHeld()) {
+            // Plain RLock clients write no letters.
+            claim.renewNow(current);
+        }
         claim.pulse();
     }
 

@@ -3,6 +3,7 @@ package dev.interlock.internal.lock;
 import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
 import dev.interlock.internal.lock.LockScripts.Released;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -16,22 +17,28 @@ final class Release {
 
     private final Session session;
     private final LockScripts scripts;
-    private final long sequence;
-    private final long leaseMillis;
+    private final Ticket ticket;
+    private final String used;
     private final long floor;
     private final long deadlineNanos;
     private final AtomicInteger attempts = new AtomicInteger();
     private final CompletableFuture<Released> confirmed = new CompletableFuture<>();
 
-    /** Sends the release for the first time; {@code isLikelyAlone} if nobody is known to wait. */
-    Release(Session session, LockScripts scripts, long sequence, long leaseMillis, long floor, boolean isLikelyAlone) {
+    /**
+     * Sends the release for the first time.
+     *
+     * @param ticket what has become a tenure, or has not
+     * @param used the tickets that were served on that tenure beside its own
+     * @param isLikelyAlone whether nobody is known to wait
+     */
+    Release(Session session, LockScripts scripts, Ticket ticket, List<Ticket> used, long floor, boolean isLikelyAlone) {
         this.session = session;
         this.scripts = scripts;
-        this.sequence = sequence;
-        this.leaseMillis = leaseMillis;
+        this.ticket = ticket;
+        this.used = LockScripts.text(used);
         this.floor = floor;
-        this.deadlineNanos = session.now() + TimeUnit.MILLISECONDS.toNanos(leaseMillis);
-        send(isLikelyAlone);
+        this.deadlineNanos = session.now() + TimeUnit.MILLISECONDS.toNanos(ticket.leaseMillis);
+        send(isLikelyAlone && used.isEmpty());
     }
 
     CompletableFuture<Released> confirmed() {
@@ -51,9 +58,8 @@ final class Release {
 
     private void send(boolean isLikelyAlone) {
         int attempt = attempts.incrementAndGet();
-        CompletableFuture<Released> reply = isLikelyAlone
-                ? scripts.dropOrRelease(sequence, leaseMillis, floor)
-                : scripts.release(sequence, leaseMillis, floor);
+        CompletableFuture<Released> reply =
+                isLikelyAlone ? scripts.dropOrRelease(ticket, floor) : scripts.release(ticket, used, floor);
         reply.whenComplete((released, failure) -> {
             if (failure == null) {
                 confirmed.complete(released);

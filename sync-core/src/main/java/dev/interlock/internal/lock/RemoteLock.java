@@ -29,6 +29,13 @@ public interface RemoteLock {
     long start();
 
     /**
+     * Gets a thread that is about to queue for the local half of a fair lock its place in the queue of all sessions.
+     *
+     * @param leaseMillis as it will be wanted
+     */
+    default void announce(long leaseMillis) {}
+
+    /**
      * Enters on the tenure that the session has, if it has one that is usable: the path without a round trip.
      *
      * @param start what {@link #start} returned when the thread began to wait

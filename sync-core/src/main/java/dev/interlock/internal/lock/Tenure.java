@@ -12,12 +12,22 @@ final class Tenure {
     /** Bits of a fencing token that count the acquisitions of one tenure. */
     private static final int LOCAL_BITS = 14;
 
+    final Ticket ticket;
     final long sequence;
     final long leaseMillis;
     final boolean renewed;
     final long startNanos;
 
-    /** Guarded by the mutex of the lock, read by whoever enters. */
+    /** The last of the session's tickets that are served on this tenure. Guarded by the mutex of the claim, read by others. */
+    volatile long run;
+
+    /** Whether it is kept although nobody of this session wants it at the moment. */
+    volatile boolean retained;
+
+    /** When that was last so. */
+    volatile long idleSinceNanos;
+
+    /** Guarded by the mutex of the claim, read by whoever enters. */
     volatile long validUntilNanos;
 
     /** Whether another session, or a plain RLock client, waits. */
@@ -35,13 +45,15 @@ final class Tenure {
     /** When to look for demand again; guarded by the local half. */
     long lookAtNanos;
 
-    /** Guarded by the mutex of the lock. */
+    /** Guarded by the mutex of the claim. */
     long renewAtNanos;
 
     long renewalSentNanos;
     boolean renewing;
 
     Tenure(Ticket ticket, long remoteToken, long nowNanos, long validUntilNanos) {
+        this.ticket = ticket;
+        this.run = ticket.sequence;
         this.sequence = ticket.sequence;
         this.leaseMillis = ticket.leaseMillis;
         this.renewed = ticket.renewed;

@@ -2,9 +2,11 @@ package dev.interlock.internal.lock;
 
 import org.jspecify.annotations.Nullable;
 
-/** A session's outstanding request for a name. Its mutable state is guarded by the mutex of the lock it belongs to. */
+/** A session's outstanding request for a name. Its mutable state is guarded by the mutex of the claim it belongs to. */
 final class Ticket {
-    final long sequence;
+    /** Redis takes a session of which it has not heard for so long to be dead. */
+    static final long HEARTBEAT_MILLIS = 3_000;
+
     final long leaseMillis;
 
     /** Whether the lease is to be renewed. */
@@ -13,17 +15,15 @@ final class Ticket {
     /** Whether it waits in the queue, or is over if the name isn't free. */
     final boolean queues;
 
-    /** The sequence whose tenure this one continues, 0 for none. */
-    final long from;
+    /** The sequence whose tenure this one continues, 0 for none, or none any more. */
+    long from;
 
-    /** What {@link #sentNanos} is before anything was sent. */
-    static final long NEVER = Long.MIN_VALUE;
+    /** 0 until it is sent for the first time. */
+    long sequence;
 
-    boolean inFlight;
-    long sentNanos = NEVER;
-
-    /** When to ask again. */
-    long pollAtNanos;
+    /** The thread that waits with it, if it is one thread's. */
+    @Nullable
+    Thread thread;
 
     /**
      * When the last command was first sent whose reply said that this ticket was still queued, and the time of Redis in
@@ -33,18 +33,25 @@ final class Ticket {
 
     private long queuedRedisMicros;
 
-    /** What no repetition will mend. */
-    @Nullable
-    Throwable failure;
-
-    Ticket(long sequence, long leaseMillis, boolean renewed, boolean queues, long from, long nowNanos) {
-        this.sequence = sequence;
+    Ticket(long leaseMillis, boolean renewed, boolean queues, long from, long nowNanos) {
         this.leaseMillis = leaseMillis;
         this.renewed = renewed;
         this.queues = queues;
         this.from = from;
         this.queuedNanos = nowNanos;
-        this.pollAtNanos = nowNanos;
+    }
+
+    /**
+     * Returns the lease with which it is granted by somebody else. A lease that is to be renewed begins with a short one, so
+     * that a session which dies while it waits doesn't cost the others a whole lease.
+     */
+    long grantMillis() {
+        return renewed ? Math.min(leaseMillis, HEARTBEAT_MILLIS) : leaseMillis;
+    }
+
+    /** Returns it as scripts know it. */
+    String text() {
+        return sequence + ":" + grantMillis();
     }
 
     void queuedAt(long sentNanos, long redisMicros) {

@@ -1,4 +1,4 @@
--- Asks for the lock on behalf of one sequence of a session, or asks again how that request stands. Asking again also
+-- Asks for the lock on behalf of some sequences of a session, or asks again how these requests stand. Asking again also
 -- renews the session's heartbeat and hands a lock that has become free to the first live waiter.
 --
 -- KEYS[1] lock     hash    Redisson's lock: its one field is the owner, `<session>:<sequence>`
@@ -6,29 +6,32 @@
 -- KEYS[3] waiters  zset    sessions by the end of their heartbeat, ms
 -- KEYS[4] token    string  remote part of the last fencing token
 -- KEYS[5] turns    hash    hand-overs since plain RLock clients had a turn, and the end of their turn, ms
--- KEYS[6] mark     string  highest sequence of this session that queued or was over, with `:released` if it was released
+-- KEYS[6] mark     string  `<n>:<m>`: highest sequence of this session that queued or was over, highest that was released
 -- ARGV[1] session          the caller
--- ARGV[2] sequence         the caller's request
--- ARGV[3] lease            ms
+-- ARGV[2] tickets          its requests, `<sequence>:<lease>` each, in growing order, separated by spaces
+-- ARGV[3] lease            ms, if the first of them gets the lock without having queued
 -- ARGV[4] enqueue          1: wait in the queue, 0: take it only if it is free
--- ARGV[5] from             the sequence whose tenure this one continues, 0 for none
+-- ARGV[5] earlier          an earlier sequence that still owns the lock is ended if 0, left alone if -1, continued if this one
 -- ARGV[6] floor            the least remote part of the fencing token
--- Reply: {1, ttl ms, token, tickets behind, time µs} granted; {2, ttl ms of the holder, 1 if that is foreign, 0,
---   time µs} queued; {3, ttl ms, foreign, 0, time µs} not free; {0, 0, 0, 0, time µs} this sequence is over. The time is 0 if the
---   lock was simply free.
--- Idempotent by: session, sequence
+-- ARGV[7] used             tickets served on the tenure of another one, as in tickets
+-- Reply: {1, ttl ms, token, tickets waiting, time µs, sequence, last of its run, over…} one of the requests is granted;
+--   {2, ttl ms of the holder, 1 if that is foreign, tickets waiting, time µs, the session's sequence that owns the lock or 0,
+--   last of its run, over…} queued; {3, …} not free; {0, …} all requests are over. Those that are over come last. The time is
+--   0 if the lock was simply free.
+-- Idempotent by: session, tickets
 local lock, queue, waiters, token, turns, mark = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local session, sequence, lease, enqueue, from = ARGV[1], ARGV[2], ARGV[3], ARGV[4] == '1', ARGV[5]
-local floor = tonumber(ARGV[6])
+local session, tickets, lease, enqueue, earlier = ARGV[1], ARGV[2], ARGV[3], ARGV[4] == '1', tonumber(ARGV[5])
+local floor, used = tonumber(ARGV[6]), ARGV[7]
 
-local caller = session .. ':' .. sequence
-local last = redis.call('get', mark)
-local isNew = not last or tonumber(sequence) > tonumber(string.match(last, '^%d+'))
+local queued, released = string.match(redis.call('get', mark) or '0:0', '^(%d+):(%d+)$')
+queued, released = tonumber(queued), tonumber(released)
+local head = string.match(tickets, '^%d+')
+local first, caller = tonumber(head), session .. ':' .. head
 
 -- @include give
 
-if isNew and redis.call('exists', lock, queue) == 0 then
-  return { 1, tonumber(lease), give(caller, lease), 0, 0 }
+if first > queued and not string.find(tickets, ' ', 1, true) and redis.call('exists', lock, queue) == 0 then
+  return { 1, tonumber(lease), give(caller, lease), 0, 0, first, first }
 end
 
 local time = redis.call('time')
@@ -41,22 +44,16 @@ local millis = math.floor(micros / 1000)
 local heartbeat = 3000
 -- Marks outlive any command that is delayed on its way.
 local markTtl = lease + 300000
-local ticket = caller .. ':' .. lease
 
-local function granted()
-  local value = tonumber(redis.call('get', token)) or drawToken()
-  return { 1, redis.call('pttl', lock), value, redis.call('zcard', queue), micros }
+-- The sequence by which the session owns the lock, or 0.
+local function ownBy(holder)
+  local prefix = session .. ':'
+  return holder and string.sub(holder, 1, #prefix) == prefix and tonumber(string.sub(holder, #prefix + 1)) or 0
 end
 
 -- Anything but one of our own sessions: a plain RLock, another kind of lock.
 local function isForeign(holder)
   return holder ~= nil and string.sub(holder, 1, 10) ~= 'interlock-'
-end
-
-local function beat()
-  redis.call('zadd', waiters, millis + heartbeat, session)
-  redis.call('pexpire', waiters, heartbeat * 10)
-  redis.call('pexpire', queue, heartbeat * 10)
 end
 
 -- For how long plain RLock clients still have their turn. It can't be longer, unless the clock has stepped back.
@@ -66,60 +63,100 @@ local function yielding()
 end
 
 local holder = redis.call('hkeys', lock)[1]
-local own = holder and string.sub(holder, 1, #session + 1) == session .. ':'
-if holder == caller then
-  return granted()
-elseif own and tonumber(string.sub(holder, #session + 2)) > tonumber(sequence) then
-  return { 0, 0, 0, 0, micros }
-elseif not isNew and not redis.call('zscore', queue, ticket) then
-  return { 0, 0, 0, 0, micros }
+local tenure = ownBy(holder)
+
+-- How each request stands so far.
+local standing, arriving, over, count, waiting = {}, {}, {}, 0, false
+for sequence, grantLease in string.gmatch(tickets, '(%d+):(%d+)') do
+  local ticket, number = session .. ':' .. sequence .. ':' .. grantLease, tonumber(sequence)
+  count = count + 1
+  if number == tenure then
+    standing[number] = true
+  elseif number > queued and number > tenure then
+    standing[number] = true
+    arriving[#arriving + 1] = ticket
+    queued = number
+  elseif redis.call('zscore', queue, ticket) then
+    standing[number] = true
+    waiting = true
+  else
+    over[#over + 1] = number
+  end
 end
 
-if isNew then
-  redis.call('set', mark, sequence, 'px', markTtl)
-else
-  redis.call('pexpire', mark, markTtl)
+local function answer(status, ttl, detail)
+  local last = tenure > 0 and runOf(session, tenure) or 0
+  local fields = { status, ttl, detail, redis.call('zcard', queue), micros, tenure, last }
+  for _, number in ipairs(over) do
+    fields[#fields + 1] = number
+  end
+  return fields
 end
-if own then
-  -- A request ends what the session's earlier sequence still owns.
+
+if #over == count then
+  return answer(0, 0, 0)
+end
+
+if used ~= '' then
+  for ticket in string.gmatch(used, '%S+') do
+    redis.call('zrem', queue, session .. ':' .. ticket)
+  end
+  if redis.call('exists', queue) == 0 then
+    redis.call('del', waiters)
+  end
+end
+
+if earlier >= 0 and tenure > 0 and tenure < first and standing[first] then
   redis.call('del', lock)
-  if holder == session .. ':' .. from then
-    if redis.call('zrem', queue, ticket) == 1 and redis.call('exists', queue) == 0 then
+  released = math.max(released, tenure)
+  holder = nil
+  if tenure == earlier then
+    redis.call('zrem', queue, session .. ':' .. string.match(tickets, '^%S+'))
+    if redis.call('exists', queue) == 0 then
       redis.call('del', waiters)
     end
     give(caller, lease)
-    return granted()
+    holder, arriving, waiting = caller, {}, false
   end
-  holder = nil
-end
-if isNew then
-  if enqueue then
-    local back = redis.call('zrange', queue, -1, -1, 'withscores')[2] or 0
-    redis.call('zadd', queue, back + 1, ticket)
-    redis.call('zremrangebyscore', waiters, '-inf', '(' .. millis)
-    beat()
-    if holder and not isForeign(holder) then
-      local owner, tenure = string.match(holder, '^(.+):(%d+)$')
-      redis.call('publish', 'interlock:mailbox:' .. owner, 'd ' .. tenure .. ' ' .. lock)
-    end
-  end
-else
-  beat()
 end
 
-local ttl = redis.call('pttl', lock)
+redis.call('set', mark, string.format('%.0f:%.0f', queued, released), 'px', markTtl)
+if enqueue then
+  if #arriving > 0 then
+    local back = redis.call('zrange', queue, -1, -1, 'withscores')[2] or 0
+    for i, ticket in ipairs(arriving) do
+      redis.call('zadd', queue, back + i, ticket)
+    end
+    redis.call('zremrangebyscore', waiters, '-inf', '(' .. millis)
+  end
+  if waiting or #arriving > 0 then
+    redis.call('zadd', waiters, millis + heartbeat, session)
+    redis.call('pexpire', waiters, heartbeat * 10)
+    redis.call('pexpire', queue, heartbeat * 10)
+  end
+end
+
+local demanded = #arriving > 0 and holder and ownBy(holder) == 0 and not isForeign(holder)
+if demanded then
+  local owner, sequence = string.match(holder, '^(.+):(%d+)$')
+  redis.call('publish', 'interlock:mailbox:' .. owner, 'd ' .. sequence .. ' ' .. lock)
+end
+local ttl = 0
 if not holder then
   ttl = yielding()
   if ttl == 0 then
-    holder = grantHead(caller)
+    holder = grantHead(session)
     if not holder then
       give(caller, lease)
       holder = caller
     end
-    if holder == caller then
-      return granted()
-    end
-    ttl = redis.call('pttl', lock)
   end
 end
-return { enqueue and 2 or 3, ttl, isForeign(holder) and 1 or 0, 0, micros }
+if holder then
+  ttl = redis.call('pttl', lock)
+end
+tenure = ownBy(holder)
+if standing[tenure] then
+  return answer(1, ttl, tonumber(redis.call('get', token)) or drawToken())
+end
+return answer(enqueue and 2 or 3, ttl, isForeign(holder) and 1 or 0)

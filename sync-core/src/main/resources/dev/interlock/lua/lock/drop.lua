@@ -3,7 +3,7 @@
 --
 -- KEYS[1] lock     hash    Redisson's lock: its one field is the owner, `<session>:<sequence>`
 -- KEYS[2] queue    zset    tickets `<session>:<sequence>:<lease>` by position
--- KEYS[3] mark     string  highest sequence of this session that queued or was over, with `:released` if it was released
+-- KEYS[3] mark     string  `<n>:<m>`: highest sequence of this session that queued or was over, highest that was released
 -- ARGV[1] owner            `<session>:<sequence>`
 -- ARGV[2] sequence         what it gives up
 -- ARGV[3] lease            ms, as in the request
@@ -17,9 +17,10 @@ local owner, sequence, lease, channel, publish = ARGV[1], ARGV[2], ARGV[3], ARGV
 if redis.call('exists', queue) == 1 or redis.call('hdel', lock, owner) == 0 then
   return { 0 }
 end
-local last = redis.call('set', mark, sequence .. ':released', 'px', lease + 300000, 'get')
-if last and tonumber(string.match(last, '^%d+')) > tonumber(sequence) then
-  redis.call('set', mark, last, 'px', lease + 300000)
+local before = redis.call('set', mark, sequence .. ':' .. sequence, 'px', lease + 300000, 'get')
+local queued = before and string.match(before, '^%d+')
+if queued and tonumber(queued) > tonumber(sequence) then
+  redis.call('set', mark, queued .. ':' .. sequence, 'px', lease + 300000)
 end
 redis.call(publish, channel, 0)
 return { 1 }

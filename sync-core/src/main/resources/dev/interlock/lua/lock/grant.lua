@@ -1,5 +1,20 @@
 -- Included by the scripts of the lock, after give; expects the locals lock, queue, waiters and micros.
 
+-- Consecutive tickets of one session are a run: so many at most are granted together, and served on one tenure.
+local maxRun = 32
+
+-- The last sequence of the run which a session's tickets form at the head of the queue; the given one if they don't.
+local function runOf(session, sequence)
+  local last = sequence
+  for _, ticket in ipairs(redis.call('zrange', queue, 0, maxRun - 1)) do
+    if string.sub(ticket, 1, #session + 1) ~= session .. ':' then
+      break
+    end
+    last = string.match(ticket, ':(%d+):%d+$')
+  end
+  return tonumber(last)
+end
+
 -- Grants the free lock to the first ticket whose session is alive and tells that session, unless it is the caller,
 -- who learns it from the reply. Tickets of dead sessions are dropped on the way. Returns the new owner, or nil.
 local function grantHead(caller)
@@ -17,9 +32,10 @@ local function grantHead(caller)
       if behind == 0 then
         redis.call('del', waiters)
       end
-      if owner ~= caller then
-        local grant = { 'g', sequence, string.format('%.0f', value), string.format('%.0f', micros), behind, lock }
-        redis.call('publish', 'interlock:mailbox:' .. session, table.concat(grant, ' '))
+      if session ~= caller then
+        local last = behind > 0 and runOf(session, sequence) or sequence
+        local grant = string.format('g %s %.0f %.0f %d %.0f %s', sequence, value, micros, behind, last, lock)
+        redis.call('publish', 'interlock:mailbox:' .. session, grant)
       end
       return owner
     end

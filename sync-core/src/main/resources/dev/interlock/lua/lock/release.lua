@@ -6,37 +6,43 @@
 -- KEYS[3] waiters  zset    sessions by the end of their heartbeat, ms
 -- KEYS[4] token    string  remote part of the last fencing token
 -- KEYS[5] turns    hash    hand-overs since plain RLock clients had a turn, and the end of their turn, ms
--- KEYS[6] mark     string  highest sequence of this session that queued or was over, with `:released` if it was released
+-- KEYS[6] mark     string  `<n>:<m>`: highest sequence of this session that queued or was over, highest that was released
 -- ARGV[1] session          the caller
 -- ARGV[2] sequence         what it gives up
--- ARGV[3] lease            ms, as in the request
+-- ARGV[3] lease            ms, as in its ticket
 -- ARGV[4] floor            the least remote part of the fencing token
 -- ARGV[5] channel          Redisson's channel for this name
 -- ARGV[6] publish          the verb Redisson's clients listen by: publish or spublish
+-- ARGV[7] used             tickets served on this tenure beside its own, `<sequence>:<lease>` each, separated by spaces
 -- Reply: {1} it was the owner, or has been released before, by its own release or a later request; {2} it had a ticket; {0} neither
 -- Idempotent by: session, sequence
 local lock, queue, waiters, token, turns, mark = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local session, sequence, lease, floor = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
-local channel, publish = ARGV[5], ARGV[6]
+local channel, publish, used = ARGV[5], ARGV[6], ARGV[7]
 
 -- Marks outlive any command that is delayed on its way.
 local markTtl = lease + 300000
+local number = tonumber(sequence)
+local queued, released = string.match(redis.call('get', mark) or '0:0', '^(%d+):(%d+)$')
+queued, released = math.max(tonumber(queued), number), tonumber(released)
+local before = released >= number
 local owned = redis.call('hdel', lock, session .. ':' .. sequence) == 1
-local value = owned and sequence .. ':released' or sequence
-local last = redis.call('set', mark, value, 'px', markTtl, 'get')
-local seen = last and tonumber(string.match(last, '^%d+')) or 0
-local before = seen > tonumber(sequence) or (last == sequence .. ':released' and not owned)
-if before then
-  redis.call('set', mark, last, 'px', markTtl)
+if owned then
+  released = math.max(released, number)
+end
+redis.call('set', mark, string.format('%.0f:%.0f', queued, released), 'px', markTtl)
+local left = redis.call('zrem', queue, session .. ':' .. sequence .. ':' .. lease) == 1
+for ticket in string.gmatch(used, '%S+') do
+  redis.call('zrem', queue, session .. ':' .. ticket)
+end
+local isAlone = redis.call('exists', queue) == 0
+if isAlone then
+  redis.call('del', waiters)
 end
 if not owned then
-  local queued = redis.call('zrem', queue, session .. ':' .. sequence .. ':' .. lease) == 1
-  if queued and redis.call('exists', queue) == 0 then
-    redis.call('del', waiters)
-  end
-  return { queued and 2 or before and 1 or 0 }
+  return { left and 2 or before and 1 or 0 }
 end
-if redis.call('exists', queue) == 0 then
+if isAlone then
   redis.call(publish, channel, 0)
   return { 1 }
 end

@@ -51,7 +51,7 @@ class LockScriptsTest extends LockScriptTest {
     @AfterEach
     void leave() {
         for (long sequence = 1; sequence <= 9; sequence++) {
-            answer(scripts.release(sequence, LEASE, 1));
+            answer(scripts.release(ticket(sequence), "", 1));
         }
         session.close();
     }
@@ -61,7 +61,21 @@ class LockScriptsTest extends LockScriptTest {
     }
 
     private static Ticket ticket(long sequence, boolean queues, long from) {
-        return new Ticket(sequence, LEASE, true, queues, from, 0);
+        return ticket(sequence, LEASE, queues, from);
+    }
+
+    private static Ticket ticket(long sequence, long lease, boolean queues, long from) {
+        Ticket ticket = new Ticket(lease, lease == LEASE, queues, from, 0);
+        ticket.sequence = sequence;
+        return ticket;
+    }
+
+    private static Ticket ticket(long sequence) {
+        return ticket(sequence, true, 0);
+    }
+
+    private Standing acquire(Ticket ticket) {
+        return answer(scripts.acquire(List.of(ticket), LockScripts.ENDED, 1, List.of()));
     }
 
     private Renewal renew(long sequence) {
@@ -73,19 +87,22 @@ class LockScriptsTest extends LockScriptTest {
     void keysAndArgumentsArriveInTheOrderOfTheHeader() throws IOException {
         answer(scripts.inspect()); // connects
         try (RedisMonitor monitor = new RedisMonitor(server)) {
-            answer(scripts.acquire(new Ticket(7, 20_000, false, true, 6, 0), 5));
+            Ticket fixed = ticket(7, 20_000, true, 6);
+            answer(scripts.acquire(List.of(fixed, ticket(8)), 6, 5, List.of(ticket(3), ticket(4))));
             Command acquire = only(monitor, "lock/acquire");
             assertThat(acquire.keys()).isEqualTo(keys.all(session.id()));
-            assertThat(acquire.arguments()).containsExactly(session.id(), "7", "20000", "1", "6", "5");
+            assertThat(acquire.arguments())
+                    .containsExactly(session.id(), "7:20000 8:3000", "20000", "1", "6", "5", "3:3000 4:3000");
 
-            answer(scripts.acquire(ticket(8, false, 0), 5));
+            answer(scripts.acquire(List.of(ticket(9, false, 0)), LockScripts.LEFT_ALONE, 5, List.of()));
             assertThat(only(monitor, "lock/acquire").arguments())
-                    .containsExactly(session.id(), "8", "30000", "0", "0", "5");
+                    .containsExactly(session.id(), "9:3000", "30000", "0", "-1", "5", "");
 
-            answer(scripts.release(8, 20_000, 6));
+            answer(scripts.release(fixed, "8:3000", 6));
             Command release = only(monitor, "lock/release");
             assertThat(release.keys()).isEqualTo(keys.all(session.id()));
-            assertThat(release.arguments()).containsExactly(session.id(), "8", "20000", "6", keys.channel(), "publish");
+            assertThat(release.arguments())
+                    .containsExactly(session.id(), "7", "20000", "6", keys.channel(), "publish", "8:3000");
 
             renew(8);
             Command renew = only(monitor, "lock/renew");
@@ -124,7 +141,7 @@ class LockScriptsTest extends LockScriptTest {
         assertThat(named.channel()).isEqualTo(keys.channel());
         assertThat(hashed(named.channel())).isEqualTo(hashed(name));
         try (RedisMonitor monitor = new RedisMonitor(server)) {
-            answer(named.release(1, LEASE, 1));
+            answer(named.release(ticket(1), "", 1));
             assertThat(only(monitor, "lock/release").keys()).isEqualTo(keys.all(session.id()));
         }
     }
@@ -140,33 +157,33 @@ class LockScriptsTest extends LockScriptTest {
         Session otherSession = open();
         LockScripts other = new LockScripts(otherSession, keys.lock());
 
-        Standing granted = answer(scripts.acquire(ticket(1, true, 0), 1));
+        Standing granted = acquire(ticket(1, true, 0));
         assertThat(granted.status()).isEqualTo(Status.GRANTED);
         assertThat(granted.ttlMillis()).isEqualTo(LEASE);
         assertThat(granted.token()).isEqualTo(number("GET", keys.token()));
         assertThat(granted.waiters()).isFalse();
         assertThat(granted.foreign()).isFalse();
 
-        Standing busy = answer(other.acquire(ticket(1, false, 0), 1));
+        Standing busy = answer(other.acquire(List.of(ticket(1, false, 0)), LockScripts.ENDED, 1, List.of()));
         assertThat(busy.status()).isEqualTo(Status.BUSY);
         assertThat(busy.ttlMillis()).isBetween(1L, LEASE);
         assertThat(busy.foreign()).isFalse();
-        assertThat(answer(scripts.acquire(ticket(1, true, 0), 1)).waiters()).isFalse();
+        assertThat(acquire(ticket(1, true, 0)).waiters()).isFalse();
 
-        Standing queued = answer(other.acquire(ticket(2, true, 0), 1));
+        Standing queued = answer(other.acquire(List.of(ticket(2, true, 0)), LockScripts.ENDED, 1, List.of()));
         assertThat(queued.status()).isEqualTo(Status.QUEUED);
         assertThat(queued.token()).isZero();
         assertThat(queued.foreign()).isFalse();
         assertThat(queued.redisMicros()).isPositive();
-        assertThat(answer(scripts.acquire(ticket(1, true, 0), 1)).waiters()).isTrue();
+        assertThat(acquire(ticket(1, true, 0)).waiters()).isTrue();
         assertThat(renew(1)).isEqualTo(new Renewal(true, LEASE, true, false));
 
-        assertThat(answer(other.release(2, LEASE, 1))).isEqualTo(Released.TICKET);
+        assertThat(answer(other.release(ticket(2), "", 1))).isEqualTo(Released.TICKET);
         assertThat(answer(scripts.inspect())).isTrue();
-        assertThat(answer(scripts.release(1, LEASE, 1))).isEqualTo(Released.TENURE);
+        assertThat(answer(scripts.release(ticket(1), "", 1))).isEqualTo(Released.TENURE);
         assertThat(answer(scripts.inspect())).isFalse();
-        assertThat(answer(scripts.release(5, LEASE, 1))).isEqualTo(Released.NOTHING);
-        assertThat(answer(scripts.acquire(ticket(1, true, 0), 1)).status()).isEqualTo(Status.OVER);
+        assertThat(answer(scripts.release(ticket(5), "", 1))).isEqualTo(Released.NOTHING);
+        assertThat(acquire(ticket(1, true, 0)).status()).isEqualTo(Status.OVER);
         assertThat(renew(1)).isEqualTo(new Renewal(false, 0, false, false));
         otherSession.close();
     }
@@ -176,13 +193,13 @@ class LockScriptsTest extends LockScriptTest {
         RLock lock = redisson.getLock(keys.lock());
         lock.lock();
         try {
-            Standing busy = answer(scripts.acquire(ticket(1, false, 0), 1));
+            Standing busy = acquire(ticket(1, false, 0));
             assertThat(busy.status()).isEqualTo(Status.BUSY);
             assertThat(busy.foreign()).isTrue();
-            Standing queued = answer(scripts.acquire(ticket(2, true, 0), 1));
+            Standing queued = acquire(ticket(2, true, 0));
             assertThat(queued.status()).isEqualTo(Status.QUEUED);
             assertThat(queued.foreign()).isTrue();
-            answer(scripts.release(2, LEASE, 1));
+            answer(scripts.release(ticket(2), "", 1));
         } finally {
             lock.unlock();
         }

@@ -1,0 +1,69 @@
+package dev.interlock;
+
+import static java.util.Objects.requireNonNull;
+
+import java.time.Duration;
+import java.util.Objects;
+
+/**
+ * How a lock is to behave beyond what its name says.
+ *
+ * @see Interlock#lock(String, LockOptions)
+ */
+public final class LockOptions {
+    private static final Duration LEAST = Duration.ofMillis(1);
+    private static final Duration MOST = Duration.ofDays(1);
+
+    static final LockOptions PLAIN = new LockOptions(false, Duration.ZERO);
+    static final LockOptions FAIR = new LockOptions(true, Duration.ZERO);
+
+    private final boolean fair;
+    private final Duration retention;
+
+    private LockOptions(boolean fair, Duration retention) {
+        this.fair = fair;
+        this.retention = retention;
+    }
+
+    /**
+     * A session keeps the name after an {@code unlock()} for as long as {@code retention} after its last use, so that
+     * its next thread needs no round trip. The lease is renewed meanwhile. Nobody waits for that: the name is given up at
+     * once when another session asks for it (an untimed {@code tryLock()} is refused, but also asks), within about a second
+     * when a plain {@code RLock} client waits for it, and when the session closes. If the JVM dies, its lease frees the name.
+     *
+     * @param retention 1 ms to 1 day
+     * @return the options
+     * @throws IllegalArgumentException if {@code retention} is out of its range
+     */
+    public static LockOptions retain(Duration retention) {
+        requireNonNull(retention, "retention");
+        if (retention.compareTo(LEAST) < 0 || retention.compareTo(MOST) > 0) {
+            throw new IllegalArgumentException("retention must be from 1 ms to 1 day, but is " + retention);
+        }
+        return new LockOptions(false, retention);
+    }
+
+    /** Returns for how long the name is kept after its last use. */
+    public Duration retention() {
+        return retention;
+    }
+
+    boolean isFair() {
+        return fair;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof LockOptions options && options.fair == fair && options.retention.equals(retention);
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(fair, retention);
+    }
+
+    @Override
+    public String toString() {
+        return fair ? "a fair lock" : retention.isZero() ? "a plain lock" : "a lock with retention " + retention;
+    }
+}
