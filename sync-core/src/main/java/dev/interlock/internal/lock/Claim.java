@@ -62,7 +62,7 @@ final class Claim {
     /** Remote part of the last fencing token. */
     private volatile long lastToken;
 
-    /** The last tenure that was given up. */
+    /** The last tenure that was given up; its release may be on its way. */
     private long ended;
 
     private boolean closed;
@@ -113,7 +113,9 @@ final class Claim {
             return true;
         }
         Ticket next = tickets.first();
-        return next != null && next.sequence != 0 && next.sequence <= current.run;
+        return next != null
+                && next.sequence != 0
+                && (next.sequence == current.sequence || next.sequence <= current.run);
     }
 
     // ---- threads that want the name, or are done with it; each has the local half, but for those that announce
@@ -252,7 +254,7 @@ final class Claim {
 
     private void end(Tenure current) {
         current.end();
-        ended = Math.max(ended, current.sequence);
+        ended = current.sequence;
         tenure = null;
     }
 
@@ -406,21 +408,26 @@ final class Claim {
         standing.over().forEach(this::over);
         boolean isBusy = standing.status() == LockScripts.Status.BUSY;
         for (Ticket ticket : asked) {
-            if (isBusy && tickets.contains(ticket)) {
+            if (!tickets.contains(ticket) || ticket.sequence == standing.owner()) {
+                continue;
+            }
+            if (isBusy) {
                 tickets.remove(ticket);
-            } else if (ticket.sequence != standing.owner()) {
-                ticket.from = 0;
-                ticket.queuedAt(sent, standing.redisMicros());
+                continue;
+            }
+            ticket.queuedAt(sent, standing.redisMicros());
+            if (ticket.from != 0) {
+                tickets.queue(ticket);
             }
         }
         if (standing.status() == LockScripts.Status.GRANTED) {
             long valid = Tenure.validity(sent, standing.ttlMillis());
             own(standing.owner(), standing.token(), standing.run(), standing.waiters(), valid, now);
-        } else if (standing.status() == LockScripts.Status.QUEUED) {
+        } else if (standing.owner() != 0) {
+            ownedAnyway(standing.owner(), standing.run());
+        }
+        if (standing.status() == LockScripts.Status.QUEUED) {
             watch(standing.foreign() && tickets.first() != null);
-            if (standing.owner() != 0) {
-                ownedAnyway(standing.owner(), standing.run());
-            }
         }
         settle();
     }
@@ -443,7 +450,7 @@ final class Claim {
         Tenure current = tenure;
         if (current != null && current.sequence == sequence) {
             current.run = Math.max(current.run, run);
-        } else if (sequence > ended && tickets.of(sequence) == null) {
+        } else if (sequence != ended && tickets.of(sequence) == null) {
             releaseUnwanted(sequence);
         }
     }

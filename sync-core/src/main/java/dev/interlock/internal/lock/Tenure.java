@@ -40,7 +40,7 @@ final class Tenure {
 
     private volatile long validUntilNanos;
 
-    /** The last of the session's tickets that are served on this tenure. Guarded by the mutex of the claim, read by others. */
+    /** The last of the session's tickets that are served on this tenure after its own, 0 for none. Guarded by the mutex of the claim, read by others. */
     volatile long run;
 
     /** Whether another session, or a plain RLock client, waits. */
@@ -84,7 +84,6 @@ final class Tenure {
         this.owner = owner;
         this.ticket = ticket;
         this.sequence = ticket.sequence;
-        this.run = ticket.sequence;
         this.renewed = ticket.renewed;
         this.startNanos = nowNanos;
         this.lookAtNanos = nowNanos;
