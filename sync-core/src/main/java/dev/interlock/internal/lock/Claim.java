@@ -272,7 +272,7 @@ final class Claim {
             return;
         }
         if (!request.queues || notBeforeNanos - now <= 0) {
-            ask(now);
+            askForNew(now);
         } else {
             inquiry.dueAt(notBeforeNanos);
         }
@@ -374,7 +374,15 @@ final class Claim {
 
     /** Asks for what isn't granted, or asks how that stands. */
     private void ask(long now) {
-        List<Ticket> due = tickets.due(tenure);
+        send(tickets.all(tenure), now);
+    }
+
+    /** Asks for what was not asked for yet. How the rest stands is for the pulse to ask. */
+    private void askForNew(long now) {
+        send(tickets.arriving(tenure), now);
+    }
+
+    private void send(List<Ticket> due, long now) {
         if (!due.isEmpty()) {
             inquiry.send(due, lastToken + 1, now);
         }
@@ -395,7 +403,7 @@ final class Claim {
                 leaving.forEach(ticket -> release(ticket).insist());
                 leaving.clear();
                 if (standing != null && tickets.hasUnsent()) {
-                    ask(now);
+                    askForNew(now);
                 }
             }
         } finally {
