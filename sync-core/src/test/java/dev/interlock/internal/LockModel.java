@@ -103,8 +103,7 @@ final class LockModel {
             grantHead();
             owner = owner == null ? first : owner;
         }
-        Status status =
-                standing.contains(owner) ? Status.GRANTED : request.queues() ? Status.QUEUED : Status.BUSY;
+        Status status = standing.contains(owner) ? Status.GRANTED : request.queues() ? Status.QUEUED : Status.BUSY;
         return standing(by, status, over);
     }
 

@@ -130,13 +130,16 @@ class LockProgramTest extends LockScriptTest {
             return "acquire " + indexOf(request.by()) + ":" + request.sequences() + (request.queues() ? "" : " once")
                     + " from " + request.from() + " used " + request.used();
         } else if (command instanceof Release release) {
-            return "release " + indexOf(release.party().by()) + ":" + release.party().sequence() + " used "
-                    + release.used();
+            return "release " + indexOf(release.party().by()) + ":"
+                    + release.party().sequence() + " used " + release.used();
         }
-        return command instanceof Renew renew ? "renew " + indexOf(renew.party().by()) + ":" + renew.party().sequence() : "";
+        return command instanceof Renew renew
+                ? "renew " + indexOf(renew.party().by()) + ":" + renew.party().sequence()
+                : "";
     }
 
-    // A session relies on its tenure until that is released, continued or used by another one, or its lease is over; for a
+    // A session relies on its tenure until that is released, continued or used by another one, or its lease is over;
+    // for a
     // plain session, its next request is a release too.
     private void acquire(Request request) {
         Party relied = entered.get(request.by());

@@ -11,6 +11,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.TreeSet;
 
 /** A session of a random program, which chooses its next command by what it knows, or against it. */
@@ -114,7 +115,9 @@ abstract sealed class RandomSession {
 
         private LockCommand ask() {
             use();
-            return waiting.isEmpty() ? new Renew(party(Math.max(1, last))) : new Acquire(request(waiting.toArray(Long[]::new)));
+            return waiting.isEmpty()
+                    ? new Renew(party(Math.max(1, last)))
+                    : new Acquire(request(waiting.toArray(Long[]::new)));
         }
 
         private Request request(Long... sequences) {
@@ -123,12 +126,16 @@ abstract sealed class RandomSession {
 
         // Threads enter on a tenure in the order of the tickets, as far as it may serve them.
         private void use() {
-            while (tenure != 0 && run != tenure && !waiting.isEmpty() && waiting.first() <= run && random.nextBoolean()) {
+            while (tenure != 0
+                    && run != tenure
+                    && !waiting.isEmpty()
+                    && waiting.first() <= run
+                    && random.nextBoolean()) {
                 used.add(waiting.pollFirst());
             }
         }
 
-        private long any(TreeSet<Long> sequences) {
+        private long any(Set<Long> sequences) {
             return List.copyOf(sequences).get(random.nextInt(sequences.size()));
         }
 
