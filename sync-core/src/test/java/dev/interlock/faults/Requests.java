@@ -1,7 +1,6 @@
 package dev.interlock.faults;
 
 import dev.interlock.Interlock;
-import java.util.Collections;
 import java.util.List;
 import java.util.function.Predicate;
 
@@ -11,9 +10,9 @@ final class Requests {
 
     private enum Script {
         TAKE(4, 3),
-        ACQUIRE(6, 6),
+        ACQUIRE(6, 7),
         DROP(3, 5),
-        RELEASE(6, 6),
+        RELEASE(6, 7),
         RENEW(3, 4);
 
         final int keys;
@@ -34,7 +33,7 @@ final class Requests {
         }
 
         private static boolean isPublishing(List<String> words) {
-            return words.get(words.size() - 1).endsWith("publish");
+            return words.get(words.size() - 2).endsWith("publish");
         }
     }
 
@@ -63,8 +62,10 @@ final class Requests {
     /** Of all these requests, those about one sequence of a session. */
     static Predicate<List<String>> of(Interlock session, long sequence) {
         String owner = session.id() + ":" + sequence;
-        List<String> apart = List.of(session.id(), Long.toString(sequence));
-        return words -> words.contains(owner) || Collections.indexOfSubList(words, apart) >= 0;
+        return words -> {
+            int apart = words.indexOf(session.id()) + 1;
+            return words.contains(owner) || (apart > 0 && words.get(apart).matches(sequence + "(:.*)?"));
+        };
     }
 
     /** Grants that are on their way to a session. */

@@ -26,7 +26,7 @@ final class LockModel {
      * How requests stand.
      *
      * @param owner by which the session owns the lock, or 0
-     * @param run the end of what is served on that tenure, or 0
+     * @param run the end of what is served on that tenure too, or 0
      * @param over those that are over
      */
     record Standing(Status status, long owner, long run, List<Long> over) {}
@@ -182,7 +182,7 @@ final class LockModel {
     }
 
     private long run(Party tenure) {
-        long last = tenure.sequence;
+        long last = 0;
         for (Party ticket : queue.subList(0, Math.min(MAX_RUN, queue.size()))) {
             if (ticket.by != tenure.by) {
                 break;

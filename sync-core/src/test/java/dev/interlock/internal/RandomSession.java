@@ -126,11 +126,7 @@ abstract sealed class RandomSession {
 
         // Threads enter on a tenure in the order of the tickets, as far as it may serve them.
         private void use() {
-            while (tenure != 0
-                    && run != tenure
-                    && !waiting.isEmpty()
-                    && waiting.first() <= run
-                    && random.nextBoolean()) {
+            while (tenure != 0 && !waiting.isEmpty() && waiting.first() <= run && random.nextBoolean()) {
                 used.add(waiting.pollFirst());
             }
         }

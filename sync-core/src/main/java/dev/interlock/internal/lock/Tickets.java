@@ -45,21 +45,27 @@ final class Tickets {
         return standing.contains(ticket);
     }
 
-    /** Adds a ticket behind the others; one that continues a tenure, and so is sent alone, before those not yet sent. */
+    /** Adds a ticket behind the others; one that continues a tenure in front of them, for so does the thread it belongs to. */
     void add(Ticket ticket) {
-        standing.add(ticket.from == 0 ? standing.size() : firstUnsent(), ticket);
+        standing.add(ticket.from == 0 ? standing.size() : 0, ticket);
         if (ticket.thread != null) {
             byThread.put(ticket.thread, ticket);
         }
         changed();
     }
 
-    private int firstUnsent() {
-        int index = standing.size();
-        while (index > 0 && standing.get(index - 1).sequence == 0) {
-            index--;
+    /** There was nothing to continue: the ticket has its place in the queue by its sequence, like any other. */
+    void queue(Ticket ticket) {
+        ticket.from = 0;
+        standing.remove(ticket);
+        int index = 0;
+        while (index < standing.size()
+                && standing.get(index).sequence != 0
+                && standing.get(index).sequence < ticket.sequence) {
+            index++;
         }
-        return index;
+        standing.add(index, ticket);
+        changed();
     }
 
     void remove(Ticket ticket) {
