@@ -5,11 +5,9 @@ import static dev.interlock.internal.Contender.NOTHING;
 import static dev.interlock.internal.Contender.TENURE;
 import static dev.interlock.internal.Contender.TICKET;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.interlock.internal.Contender.Answer;
 import dev.interlock.internal.Contender.Status;
-import dev.interlock.testing.RespError;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -249,115 +247,6 @@ class AcquireScriptTest extends LockScriptTest {
         assertThat(a.own(2).behind()).isEqualTo(waitersBehind ? 1 : 0);
     }
 
-    @Test
-    void nextRequestEndsTheTenureBeforeIt() {
-        Contender a = contender();
-        long first = a.own(1).token();
-        assertThat(a.own(2).token()).isGreaterThan(first);
-        assertThat(list("HGETALL", keys.lock())).containsExactly(a.owner(2), "1");
-        assertThat(a.renew(1).owned()).isFalse();
-        assertOver(a.acquire(1));
-    }
-
-    @Test
-    void nextRequestEndsTheTenureBeforeItInFavourOfTheHeadOfTheQueue() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
-        a.own(1);
-        b.queue(1);
-        a.queue(2);
-        assertThat(owners()).containsExactly(b.owner(1));
-        assertThat(tickets()).containsExactly(a.ticket(2));
-        assertThat(letters(b)).singleElement().asString().startsWith("g 1 ").endsWith(" 1 0 " + keys.lock());
-    }
-
-    @Test
-    void nextRequestEndsTheTicketBeforeItEvenIfTheCancelIsLate() {
-        Contender a = contender();
-        Contender b = contender();
-        b.own(1);
-        a.queue(1);
-        a.queue(2);
-        a.release(1);
-        assertThat(tickets()).containsExactly(a.ticket(2));
-        b.release(1);
-        assertThat(owners()).containsExactly(a.owner(2));
-    }
-
-    /** A grant to a sequence that was given up in favour of the next one stands in nobody's way. */
-    @Test
-    void pollOfTheNextRequestEndsTheGrantOfTheOneBeforeIt() {
-        Contender a = contender();
-        Contender b = contender();
-        b.own(1);
-        a.queue(1);
-        a.queue(2);
-        b.release(1);
-        a.own(2);
-        assertThat(owners()).containsExactly(a.owner(2));
-    }
-
-    @Test
-    void requestThatContinuesATenureKeepsTheLockThoughOthersQueue() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
-        long first = a.own(1).token();
-        b.queue(1);
-        letters(a);
-        Answer answer = a.request(2).continuing(1).lease(20_000).send();
-        assertThat(answer.status()).isEqualTo(Status.GRANTED);
-        assertThat(answer.token()).isGreaterThan(first);
-        assertThat(answer.ttlMillis()).isBetween(10_000L, 20_000L);
-        assertThat(answer.behind()).isEqualTo(1);
-        assertThat(list("HGETALL", keys.lock())).containsExactly(a.owner(2), "1");
-        assertThat(tickets()).containsExactly(b.ticket(1));
-        Answer repeat = a.request(2).continuing(1).lease(20_000).send();
-        assertThat(repeat.token()).isEqualTo(answer.token());
-        assertThat(a.release(1)).isEqualTo(TENURE);
-        assertThat(owners()).containsExactly(a.owner(2));
-        assertThat(letters(a)).isEmpty();
-        assertThat(letters(b)).isEmpty();
-    }
-
-    @Test
-    void continuedGrantOfAQueuedRequestLeavesNoQueue() {
-        Contender a = contender();
-        Contender b = contender();
-        b.own(1);
-        a.queue(1);
-        assertThat(a.request(2).continuing(1).send().status()).isEqualTo(Status.QUEUED);
-        b.release(1);
-        assertThat(owners()).containsExactly(a.owner(1));
-        assertThat(a.request(2).continuing(1).send().status()).isEqualTo(Status.GRANTED);
-        assertThat(owners()).containsExactly(a.owner(2));
-        assertThat(ttls()).doesNotContainKeys(keys.queue(), keys.waiters());
-    }
-
-    @Test
-    void requestContinuesNoTenureButTheOneItNames() {
-        Contender a = contender();
-        Contender b = contender();
-        a.own(2);
-        b.queue(1);
-        Answer answer = a.request(3).continuing(1).send();
-        assertThat(answer.status()).isEqualTo(Status.QUEUED);
-        assertThat(answer.owner()).isEqualTo(2);
-        assertThat(owners()).containsExactly(a.owner(2));
-        assertThat(tickets()).containsExactly(b.ticket(1), a.ticket(3));
-    }
-
-    @Test
-    void requestThatContinuesALostTenureStandsInLine() {
-        Contender a = contender();
-        Contender b = contender();
-        a.own(1);
-        b.queue(1);
-        expire();
-        assertThat(a.request(2).continuing(1).send().status()).isEqualTo(Status.QUEUED);
-        assertThat(owners()).containsExactly(b.owner(1));
-        assertThat(tickets()).containsExactly(a.ticket(2));
-    }
-
     /** A lock whose holder's lease is over goes to the head of the queue when he asks. */
     @Test
     void pollGrantsAnExpiredLockToTheHeadThatAsks() throws InterruptedException {
@@ -440,73 +329,6 @@ class AcquireScriptTest extends LockScriptTest {
         assertThat(letters(a)).containsExactly("d 7 " + keys.lock());
         d.request(1).once().send();
         assertThat(letters(a)).isEmpty();
-    }
-
-    /** Each key has a TTL at all times, and no other keys come to be. */
-    @Test
-    void everyKeyHasATtl() {
-        Contender a = contender();
-        Contender b = contender();
-        a.own(1);
-        assertThat(ttls()).containsOnlyKeys(keys.lock(), keys.token());
-        b.queue(1);
-        assertThat(ttls()).containsOnlyKeys(keys.lock(), keys.token(), keys.queue(), keys.waiters(), b.mark());
-        assertThat(ttls().values()).allSatisfy(ttl -> assertThat(ttl).isPositive());
-        a.request(2).continuing(1).send();
-        assertThat(ttls().values()).allSatisfy(ttl -> assertThat(ttl).isPositive());
-        a.release(2);
-        assertThat(ttls()).containsOnlyKeys(keys.lock(), keys.token(), a.mark(), b.mark());
-        assertThat(ttls().values()).allSatisfy(ttl -> assertThat(ttl).isPositive());
-    }
-
-    /** A mark outlives the lease by minutes, so that it outlives what is delayed on its way. */
-    @Test
-    void marksOutliveTheLease() {
-        Contender a = contender();
-        Contender b = contender();
-        a.own(1);
-        b.request(1).lease(3_600_000).send();
-        assertThat(ttl(b.mark())).isGreaterThan(3_600_000 + 120_000);
-        assertThat(b.release(1, 3_600_000, 1)).isEqualTo(TICKET);
-        assertThat(ttl(b.mark())).isGreaterThan(3_600_000 + 120_000);
-    }
-
-    /** A key of another kind under the lock's name is an error, reported before anything is written. */
-    @Test
-    void keyOfAnotherKindIsRefusedBeforeAnythingIsWritten() {
-        Contender a = contender();
-        redis("SET", keys.lock(), "mine");
-        assertThatThrownBy(() -> a.acquire(1)).isInstanceOf(RespError.class).hasMessageContaining("WRONGTYPE");
-        assertThatThrownBy(() -> a.request(2).once().send()).isInstanceOf(RespError.class);
-        assertThatThrownBy(() -> a.release(1)).isInstanceOf(RespError.class).hasMessageContaining("WRONGTYPE");
-        assertThatThrownBy(() -> a.renew(1)).isInstanceOf(RespError.class).hasMessageContaining("WRONGTYPE");
-        assertThat(a.inspect()).isTrue();
-        assertThat(ttls()).containsOnlyKeys(keys.lock());
-        assertThat(redis("GET", keys.lock())).isEqualTo("mine");
-        redis("DEL", keys.lock());
-    }
-
-    /** Where Redis is full, a request is refused without a trace, while those who own the lock can still renew and release. */
-    @Test
-    void fullRedisRefusesRequestsButLetsOwnersFinish() {
-        Contender a = contender();
-        Contender b = contender();
-        Contender c = contender();
-        a.own(1);
-        b.queue(1);
-        redis("CONFIG", "SET", "maxmemory", "1");
-        try {
-            assertThatThrownBy(() -> c.acquire(1)).hasMessageContaining("OOM");
-            assertThatThrownBy(() -> c.request(2).once().send()).hasMessageContaining("OOM");
-            assertThat(a.renew(1).owned()).isTrue();
-            assertThat(a.release(1)).isEqualTo(TENURE);
-            assertThat(owners()).containsExactly(b.owner(1));
-            assertThat(b.release(1)).isEqualTo(TENURE);
-            assertThatThrownBy(() -> c.acquire(3)).hasMessageContaining("OOM");
-            assertThat(ttls()).containsOnlyKeys(keys.token(), a.mark(), b.mark());
-        } finally {
-            redis("CONFIG", "SET", "maxmemory", "0");
-        }
     }
 
     /** Sequences are compared as numbers, of any size that Lua holds exactly. */

@@ -81,11 +81,6 @@ final class Contender {
             return new Request(by, sequences, leaseMillis, grantMillis, queues, tenure, floor, used);
         }
 
-        /** It leaves a tenure of the same session alone, as all do for a fair lock. */
-        Request beside() {
-            return continuing(-1);
-        }
-
         Request above(long token) {
             return new Request(by, sequences, leaseMillis, grantMillis, queues, from, token, used);
         }

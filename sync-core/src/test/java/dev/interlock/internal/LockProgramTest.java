@@ -5,7 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.interlock.internal.Contender.Answer;
 import dev.interlock.internal.Contender.Request;
 import dev.interlock.internal.Contender.Status;
+import dev.interlock.internal.LockCommand.Acquire;
+import dev.interlock.internal.LockCommand.Release;
+import dev.interlock.internal.LockCommand.Renew;
 import dev.interlock.internal.LockModel.Party;
+import dev.interlock.internal.LockModel.Standing;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -33,36 +37,19 @@ class LockProgramTest extends LockScriptTest {
     private static final Set<String> WITHOUT_KEY = Set.of("time", "pubsub", "publish", "spublish");
 
     private final LockModel model = new LockModel();
-    private final List<Session> sessions = new ArrayList<>();
-    private final List<Command> delayed = new ArrayList<>();
+    private final List<RandomSession> sessions = new ArrayList<>();
+    private final List<LockCommand> delayed = new ArrayList<>();
     private final Map<Contender, Party> entered = new HashMap<>();
     private @Nullable Party lastOwner;
     private long lastToken;
 
-    /** A command, to be sent once, later or again. */
-    private interface Command {
-        void send();
-    }
-
-    /** What a session has asked for so far. */
-    private static final class Session {
-        final Contender by;
-        final long leaseMillis;
-        final Map<Long, Request> requests = new HashMap<>();
-        long last;
-
-        Session(Contender by, long leaseMillis) {
-            this.by = by;
-            this.leaseMillis = leaseMillis;
-        }
-    }
-
     @ParameterizedTest
-    @ValueSource(longs = {1, 2, 3, 4, 5, 6})
+    @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
     void scriptsDoWhatTheModelSays(long seed) throws IOException {
         Random random = new Random(seed);
-        for (int i = 0; i < 3; i++) {
-            sessions.add(new Session(contender(), 100_000L * (i + 1)));
+        for (int i = 1; i <= 2; i++) {
+            sessions.add(new RandomSession.Plain(contender(), 200_000L * i, random));
+            sessions.add(new RandomSession.Fair(contender(), 200_000L * i + 100_000, random));
         }
         List<String> log = new ArrayList<>();
         try (RedisMonitor monitor = new RedisMonitor(server)) {
@@ -86,11 +73,11 @@ class LockProgramTest extends LockScriptTest {
     }
 
     private void step(Random random, List<String> log) {
-        Session session = sessions.get(random.nextInt(sessions.size()));
+        RandomSession session = sessions.get(random.nextInt(sessions.size()));
         int choice = random.nextInt(100);
         if (choice < 30 && !delayed.isEmpty()) {
             log.add("delayed:");
-            (random.nextBoolean() ? delayed.remove(random.nextInt(delayed.size())) : any(random, delayed)).send();
+            send(random.nextBoolean() ? delayed.remove(random.nextInt(delayed.size())) : any(random, delayed), log);
         } else if (choice < 36 && model.owner() != null) {
             log.add("expire");
             expire();
@@ -104,9 +91,9 @@ class LockProgramTest extends LockScriptTest {
             log.add("token expires");
             server.command("DEL", keys.token());
         } else {
-            Command command = command(session, random, log);
+            LockCommand command = session.next();
             if (random.nextInt(4) > 0) {
-                command.send();
+                send(command, log);
             }
             if (random.nextBoolean()) {
                 delayed.add(command);
@@ -117,68 +104,72 @@ class LockProgramTest extends LockScriptTest {
         }
     }
 
-    private static Command any(Random random, List<Command> commands) {
+    private static LockCommand any(Random random, List<LockCommand> commands) {
         return commands.get(random.nextInt(commands.size()));
     }
 
-    private Command command(Session session, Random random, List<String> log) {
-        int index = sessions.indexOf(session);
-        int choice = random.nextInt(10);
-        long sequence = session.last - random.nextInt(3);
-        if (choice < 4 || sequence < 1) {
-            session.last++;
-            Request request = session.by.request(session.last).lease(session.leaseMillis);
-            request = random.nextInt(4) == 0 ? request.once() : request;
-            Request asked = random.nextInt(3) == 0 ? request.continuing(session.last - 1) : request;
-            session.requests.put(session.last, asked);
-            return () -> {
-                log.add("acquire " + index + ":" + asked.sequence() + (asked.queues() ? "" : " once") + " from "
-                        + asked.from());
-                acquire(asked);
-            };
+    private void send(LockCommand command, List<String> log) {
+        log.add(describe(command));
+        if (command instanceof Acquire acquire) {
+            acquire(acquire.request());
+        } else if (command instanceof Release release) {
+            Party party = release.party();
+            entered.remove(party.by(), party);
+            release.used().forEach(sequence -> entered.remove(party.by(), new Party(party.by(), sequence)));
+            assertThat(party.by().release(party.sequence(), leaseOf(party.by()), 1, release.used()))
+                    .isEqualTo(model.release(party, release.used()));
+        } else if (command instanceof Renew renew) {
+            Party party = renew.party();
+            assertThat(party.by().renew(party.sequence()).owned()).isEqualTo(model.renew(party));
         }
-        Request request = session.requests.get(sequence);
-        assertThat(request).isNotNull();
-        if (choice < 6) {
-            return () -> {
-                log.add("acquire " + index + ":" + sequence + " again");
-                acquire(request);
-            };
-        }
-        Party party = new Party(session.by, sequence);
-        if (choice < 9) {
-            return () -> {
-                log.add("release " + index + ":" + sequence);
-                entered.values().removeIf(party::equals);
-                assertThat(session.by.release(sequence, session.leaseMillis, 1)).isEqualTo(model.release(party));
-            };
-        }
-        return () -> {
-            log.add("renew " + index + ":" + sequence);
-            assertThat(session.by.renew(sequence).owned()).isEqualTo(model.renew(party));
-        };
     }
 
-    private void acquire(Request request) {
-        Party owner = model.owner();
-        Party caller = new Party(request.by(), request.sequence());
-        Status expected = model.acquire(request);
-        if (owner != null && !owner.equals(model.owner()) && caller.isSuccessorOf(owner)) {
-            entered.remove(request.by(), owner);
+    private String describe(LockCommand command) {
+        if (command instanceof Acquire acquire) {
+            Request request = acquire.request();
+            return "acquire " + indexOf(request.by()) + ":" + request.sequences() + (request.queues() ? "" : " once")
+                    + " from " + request.from() + " used " + request.used();
+        } else if (command instanceof Release release) {
+            return "release " + indexOf(release.party().by()) + ":"
+                    + release.party().sequence() + " used " + release.used();
         }
+        return command instanceof Renew renew
+                ? "renew " + indexOf(renew.party().by()) + ":" + renew.party().sequence()
+                : "";
+    }
+
+    // A session relies on its tenure until that is released, continued or used by another one, or its lease is over;
+    // for a
+    // plain session, its next request is a release too.
+    private void acquire(Request request) {
+        Party relied = entered.get(request.by());
+        if (relied != null) {
+            long sequence = relied.sequence();
+            boolean ends = request.from() == 0 ? request.sequence() > sequence : request.from() == sequence;
+            if (ends || request.used().contains(sequence)) {
+                entered.remove(request.by());
+            }
+        }
+        Standing expected = model.acquire(request);
         Answer answer = request.send();
-        assertThat(answer.status()).isEqualTo(expected);
+        assertThat(new Standing(answer.status(), answer.owner(), answer.run(), answer.over()))
+                .isEqualTo(expected);
         if (answer.status() == Status.GRANTED) {
-            entered.put(request.by(), caller);
-            assertThat(entered.values()).as("who has entered").containsExactly(caller);
-            assertThat(answer.ttlMillis()).isBetween(1L, 300_000L);
+            assertThat(answer.ttlMillis()).isBetween(1L, 600_000L);
             assertThat(answer.token()).isEqualTo(number("GET", keys.token()));
             assertThat(answer.behind()).isEqualTo(model.queue().size());
         }
+        sessions.get(indexOf(request.by())).hear(request, answer);
     }
 
     private void checkState() {
         Party owner = model.owner();
+        if (owner != null) {
+            entered.put(owner.by(), owner);
+        }
+        assertThat(List.copyOf(entered.values()))
+                .as("who relies on the lock")
+                .isEqualTo(owner == null ? List.of() : List.of(owner));
         assertThat(owners())
                 .isEqualTo(owner == null ? List.of() : List.of(owner.by().owner(owner.sequence())));
         assertThat(tickets())
@@ -196,17 +187,17 @@ class LockProgramTest extends LockScriptTest {
         keepWaitersAlive();
     }
 
+    private int indexOf(Contender contender) {
+        return sessions.stream().map(session -> session.by).toList().indexOf(contender);
+    }
+
     private long leaseOf(Contender contender) {
-        return sessions.stream()
-                .filter(session -> session.by == contender)
-                .mapToLong(session -> session.leaseMillis)
-                .findFirst()
-                .orElseThrow();
+        return sessions.get(indexOf(contender)).leaseMillis;
     }
 
     // Only those die that are meant to, however slow the machine is.
     private void keepWaitersAlive() {
-        for (Session session : sessions) {
+        for (RandomSession session : sessions) {
             if (model.isWaiting(session.by) && model.isAlive(session.by)) {
                 server.command("ZADD", keys.waiters(), "XX", "9000000000000", session.by.id);
             }

@@ -1,6 +1,5 @@
 package dev.interlock.internal;
 
-import static dev.interlock.internal.Contender.LEASE;
 import static dev.interlock.internal.Contender.NOTHING;
 import static dev.interlock.internal.Contender.TENURE;
 import static dev.interlock.internal.Contender.TICKET;
@@ -118,25 +117,6 @@ class RunScriptTest extends LockScriptTest {
         assertThat(letters(a)).containsExactly("d 1 " + keys.lock());
         assertThat(owners()).containsExactly(a.owner(1));
         assertThat(tickets()).containsExactly(a.ticket(2));
-    }
-
-    /** The lease of a request is for who gets a free lock at once; who has queued gets the one in his ticket. */
-    @Test
-    void ticketIsGrantedWithItsOwnLease() {
-        Contender a = contender();
-        Contender b = contender();
-        Request first = a.requests(1L).granting(3_000);
-        assertThat(first.send().ttlMillis()).isEqualTo(LEASE);
-        b.requests(1L, 2L).granting(20_000).send();
-        a.release(1, 3_000, 1);
-        assertThat(owners()).containsExactly(b.owner(1));
-        assertThat(ttl(keys.lock())).isBetween(1L, 20_000L);
-        Answer continued =
-                b.requests(3L).continuing(1).lease(90_000).granting(3_000).send();
-        assertThat(continued.ttlMillis()).isBetween(60_000L, 90_000L);
-        b.release(3, 3_000, 1);
-        assertThat(owners()).containsExactly(b.owner(2));
-        assertThat(ttl(keys.lock())).isBetween(1L, 20_000L);
     }
 
     @Test
@@ -258,22 +238,6 @@ class RunScriptTest extends LockScriptTest {
         assertThat(lastOfRun(b)).isEqualTo(2);
         assertStands(a.requests(1L, 2L, 3L, 4L).send(), Status.QUEUED, 0, 0, 1L, 2L, 3L);
         assertThat(tickets()).containsExactly(b.ticket(2), a.ticket(4));
-    }
-
-    /** Where Redis has lost its data, the next poll restores the places of a session, and their order. */
-    @Test
-    void pollRestoresTheQueueAfterALossOfData() {
-        Contender a = contender();
-        Contender b = contender();
-        b.own(1);
-        a.requests(1L, 2L, 3L).send();
-        redis("FLUSHALL");
-        b.own(2);
-        assertStands(a.requests(1L, 2L, 3L).send(), Status.QUEUED, 0, 0);
-        assertThat(tickets()).containsExactly(a.ticket(1), a.ticket(2), a.ticket(3));
-        redis("FLUSHALL");
-        assertStands(a.requests(1L, 2L, 3L).send(), Status.GRANTED, 1, 3);
-        assertThat(tickets()).containsExactly(a.ticket(2), a.ticket(3));
     }
 
     @Test
