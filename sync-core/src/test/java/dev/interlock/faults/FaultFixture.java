@@ -239,7 +239,11 @@ public abstract class FaultFixture {
 
     /** A lock that has to be free at the end of the test. */
     protected final DistributedReentrantLock lock(Interlock session, String name) {
-        DistributedReentrantLock lock = session.lock(name);
+        return free(session.lock(name));
+    }
+
+    /** The same for any lock. */
+    protected final DistributedReentrantLock free(DistributedReentrantLock lock) {
         locks.add(lock);
         return lock;
     }
