@@ -209,7 +209,8 @@ class RetentionTest extends FaultFixture {
         lock.lock();
         lock.unlock();
         Actor actor = actor("other");
-        assertThat(actor.get(other::tryLock)).isFalse();
+        boolean atOnce = actor.get(other::tryLock);
+        assertThat(atOnce).isFalse();
         awaitPromptly("given up").until(() -> actor.get(other::tryLock));
         actor.run(other::unlock);
     }
