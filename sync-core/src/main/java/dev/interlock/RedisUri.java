@@ -2,6 +2,7 @@ package dev.interlock;
 
 import static java.util.Objects.requireNonNull;
 
+import com.google.common.util.concurrent.MoreExecutors;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.time.Duration;
@@ -44,6 +45,9 @@ final class RedisUri {
         URI parsed = URI.create(uri);
         Config config = new Config();
         config.setCodec(StringCodec.INSTANCE);
+        // Nothing of ours blocks where it is told something, so a message needs no thread of its own to be delivered
+        // by.
+        config.setExecutor(MoreExecutors.newDirectExecutorService());
         SingleServerConfig server = config.useSingleServer()
                 .setAddress(parsed.getScheme() + "://" + parsed.getHost() + ":" + parsed.getPort())
                 .setDatabase(database(parsed));

@@ -15,11 +15,11 @@ import java.util.concurrent.TimeoutException;
  * One thread that does what it is told, one thing after the other: holds belong to threads, so a test that is about holds
  * has to say who does what.
  */
-final class Actor implements AutoCloseable {
+public final class Actor implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(20);
 
     /** What an actor is told to do. */
-    interface Action {
+    public interface Action {
         void run() throws InterruptedException;
     }
 
@@ -27,7 +27,7 @@ final class Actor implements AutoCloseable {
     private final Thread thread;
     private volatile boolean done;
 
-    Actor(String name) {
+    public Actor(String name) {
         thread = new Thread(this::work, name);
         thread.setDaemon(true);
         thread.start();
@@ -44,7 +44,7 @@ final class Actor implements AutoCloseable {
     }
 
     /** Begins something that has a result. */
-    <T> CompletableFuture<T> ask(Callable<T> what) {
+    public <T> CompletableFuture<T> ask(Callable<T> what) {
         CompletableFuture<T> result = new CompletableFuture<>();
         tasks.add(() -> {
             try {
@@ -57,7 +57,7 @@ final class Actor implements AutoCloseable {
     }
 
     /** Begins something that has no result; it is true when it is done. */
-    CompletableFuture<Boolean> begin(Action what) {
+    public CompletableFuture<Boolean> begin(Action what) {
         return ask(() -> {
             what.run();
             return true;
@@ -65,12 +65,12 @@ final class Actor implements AutoCloseable {
     }
 
     /** Does something, and returns its result or throws its unchecked failure. */
-    <T> T get(Callable<T> what) {
+    public <T> T get(Callable<T> what) {
         return result(ask(what));
     }
 
     /** Does something. */
-    void run(Action what) {
+    public void run(Action what) {
         assertThat(result(begin(what))).isTrue();
     }
 
@@ -100,11 +100,11 @@ final class Actor implements AutoCloseable {
         return error;
     }
 
-    void interrupt() {
+    public void interrupt() {
         thread.interrupt();
     }
 
-    Thread thread() {
+    public Thread thread() {
         return thread;
     }
 

@@ -41,17 +41,17 @@ import org.redisson.config.SingleServerConfig;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 // In a thread of its own, since an interrupt wouldn't end a lock() that hangs.
 @Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-abstract class FaultFixture {
-    static final Duration COMMAND_TIMEOUT = Duration.ofMillis(400);
+public abstract class FaultFixture {
+    protected static final Duration COMMAND_TIMEOUT = Duration.ofMillis(400);
 
     /** What anything may take that has to happen, on a machine with other things to do. */
-    static final Duration PATIENCE = Duration.ofSeconds(10);
+    protected static final Duration PATIENCE = Duration.ofSeconds(10);
 
     /** What a thread, a process and a garbage collector may add to a bound that a test asserts. */
-    static final Duration SLACK = Duration.ofMillis(1_500);
+    protected static final Duration SLACK = Duration.ofMillis(1_500);
 
     /** How long a waiter may need that no message reaches: a pulse, and some. */
-    static final Duration PROMPTLY = Duration.ofSeconds(2);
+    protected static final Duration PROMPTLY = Duration.ofSeconds(2);
 
     private final Deque<Runnable> opened = new ArrayDeque<>();
     private final List<Interlock> sessions = new ArrayList<>();
@@ -61,12 +61,12 @@ abstract class FaultFixture {
     private FaultProxy proxy;
 
     /** Arguments of the server. */
-    List<String> serverArguments() {
+    protected List<String> serverArguments() {
         return List.of();
     }
 
     /** Starts what there is beside the server. */
-    void launchOthers() {}
+    protected void launchOthers() {}
 
     @BeforeAll
     void launch() {
@@ -78,14 +78,14 @@ abstract class FaultFixture {
     }
 
     @AfterAll
-    void shutDown() {
+    protected void shutDown() {
         proxy.close();
         server.close();
     }
 
     // A script that the server doesn't know yet costs a refusal, which would be taken for the request that a test
     // means.
-    final void loadScripts() {
+    protected final void loadScripts() {
         Recorder recorder = new Recorder();
         MovableTicker ticker = new MovableTicker();
         Interlock warm = open(
@@ -142,7 +142,7 @@ abstract class FaultFixture {
         assertThat(lock.hasQueuedThreads()).as("%s has queued threads", lock).isFalse();
     }
 
-    final void awaitNothingLeft() {
+    protected final void awaitNothingLeft() {
         Awaitility.await("nothing left in Redis")
                 .atMost(Duration.ofSeconds(5))
                 .pollDelay(Duration.ZERO)
@@ -164,26 +164,26 @@ abstract class FaultFixture {
         return left;
     }
 
-    final RedisServer server() {
+    protected final RedisServer server() {
         return server;
     }
 
-    final FaultProxy proxy() {
+    protected final FaultProxy proxy() {
         return proxy;
     }
 
     /** A session through the proxy, with default settings but for a short command time-out. */
-    final Interlock session() {
+    protected final Interlock session() {
         return session(builder -> builder);
     }
 
     /** A session through the proxy. */
-    final Interlock session(UnaryOperator<InterlockBuilder> settings) {
+    protected final Interlock session(UnaryOperator<InterlockBuilder> settings) {
         return open(proxy.url(), settings);
     }
 
     /** A session that no fault of the network concerns. */
-    final Interlock undisturbed() {
+    protected final Interlock undisturbed() {
         return open(server.url(), builder -> builder);
     }
 
@@ -192,7 +192,7 @@ abstract class FaultFixture {
     }
 
     /** A session over a client. */
-    final Interlock over(RedissonClient client, UnaryOperator<InterlockBuilder> settings) {
+    protected final Interlock over(RedissonClient client, UnaryOperator<InterlockBuilder> settings) {
         Interlock session = settings.apply(Interlock.builder().commandTimeout(COMMAND_TIMEOUT))
                 .client(client)
                 .open();
@@ -200,19 +200,19 @@ abstract class FaultFixture {
     }
 
     /** Registers a session to be closed after the test. */
-    final Interlock closing(Interlock session) {
+    protected final Interlock closing(Interlock session) {
         sessions.add(session);
         return session;
     }
 
     /** A small client, to be shut down after the test. */
-    RedissonClient client(String url) {
+    protected RedissonClient client(String url) {
         Config config = smallConfig();
         small(config.useSingleServer(), url);
         return shuttingDown(Redisson.create(config));
     }
 
-    static Config smallConfig() {
+    protected static Config smallConfig() {
         Config config = new Config();
         config.setCodec(StringCodec.INSTANCE);
         config.setThreads(2);
@@ -221,7 +221,7 @@ abstract class FaultFixture {
     }
 
     // With a pool of less than 10, Redisson would send everything over the same connection, answered or not.
-    static SingleServerConfig small(SingleServerConfig server, String url) {
+    protected static SingleServerConfig small(SingleServerConfig server, String url) {
         return server.setAddress(url)
                 .setTimeout((int) COMMAND_TIMEOUT.toMillis())
                 .setConnectTimeout(1_000)
@@ -232,56 +232,60 @@ abstract class FaultFixture {
                 .setSubscriptionConnectionPoolSize(4);
     }
 
-    final RedissonClient shuttingDown(RedissonClient client) {
+    protected final RedissonClient shuttingDown(RedissonClient client) {
         opened.push(() -> client.shutdown(0, 2, TimeUnit.SECONDS));
         return client;
     }
 
     /** A lock that has to be free at the end of the test. */
-    final DistributedReentrantLock lock(Interlock session, String name) {
-        DistributedReentrantLock lock = session.lock(name);
+    protected final DistributedReentrantLock lock(Interlock session, String name) {
+        return free(session.lock(name));
+    }
+
+    /** The same for any lock. */
+    protected final DistributedReentrantLock free(DistributedReentrantLock lock) {
         locks.add(lock);
         return lock;
     }
 
-    final Actor actor(String name) {
+    protected final Actor actor(String name) {
         Actor actor = new Actor(name);
         actors.add(actor);
         return actor;
     }
 
-    static ConditionFactory await(String what) {
+    protected static ConditionFactory await(String what) {
         return Awaitility.await(what).atMost(PATIENCE).pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(2));
     }
 
-    static ConditionFactory awaitPromptly(String what) {
+    protected static ConditionFactory awaitPromptly(String what) {
         return await(what).atMost(PROMPTLY);
     }
 
     /** The owner of a key, with the count that Redisson's protocol keeps; empty if nobody owns it. */
-    final String holder(String key) {
+    protected final String holder(String key) {
         return server.command("HGETALL", key) instanceof List<?> fields
                 ? fields.stream().map(String::valueOf).collect(Collectors.joining("="))
                 : "";
     }
 
-    final void awaitFree(String key) {
+    protected final void awaitFree(String key) {
         await(key + " free").until(() -> holder(key).isEmpty());
     }
 
-    final long pttl(String key) {
+    protected final long pttl(String key) {
         return Long.parseLong(String.valueOf(server.command("PTTL", key)));
     }
 
-    final int tickets(String key) {
+    protected final int tickets(String key) {
         return Integer.parseInt(String.valueOf(server.command("ZCARD", "interlock:{" + key + "}:queue")));
     }
 
-    final void awaitTickets(String key, int count) {
+    protected final void awaitTickets(String key, int count) {
         await(count + " tickets").until(() -> tickets(key) == count);
     }
 
-    static void awaitQueued(DistributedReentrantLock lock, Actor... waiters) {
+    protected static void awaitQueued(DistributedReentrantLock lock, Actor... waiters) {
         await("queued locally").until(() -> List.of(waiters).stream().allMatch(w -> lock.hasQueuedThread(w.thread())));
     }
 }

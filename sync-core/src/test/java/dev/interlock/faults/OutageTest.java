@@ -85,7 +85,7 @@ class OutageTest extends FaultFixture {
     }
 
     @Override
-    List<String> serverArguments() {
+    protected List<String> serverArguments() {
         return List.of("--appendonly", "yes", "--appendfsync", "always");
     }
 

@@ -7,8 +7,8 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 
 /** Writes down what a session tells. */
-class Recorder implements SyncListener {
-    enum Kind {
+public class Recorder implements SyncListener {
+    public enum Kind {
         ACQUIRED_LOCALLY,
         ACQUIRED_REMOTELY,
         RELEASED,
@@ -21,7 +21,7 @@ class Recorder implements SyncListener {
     }
 
     /** Something that was told, when, and with which number. */
-    record Event(Kind kind, String name, long nanos, long atNanos) {}
+    public record Event(Kind kind, String name, long nanos, long atNanos) {}
 
     private final List<Event> events = new CopyOnWriteArrayList<>();
 
@@ -29,11 +29,11 @@ class Recorder implements SyncListener {
         events.add(new Event(kind, name, nanos, Monotonic.nanos()));
     }
 
-    List<Event> of(Kind kind) {
+    public List<Event> of(Kind kind) {
         return events.stream().filter(event -> event.kind == kind).toList();
     }
 
-    int count(Kind kind) {
+    public int count(Kind kind) {
         return of(kind).size();
     }
 

@@ -18,7 +18,7 @@ class ReplicatedLostReplyTest extends LostReplyTest {
     private RedisServer replica;
 
     @Override
-    void launchOthers() {
+    protected void launchOthers() {
         replica = RedisServer.launch("--replicaof", server().host(), Integer.toString(server().port()));
         await("replication")
                 .until(() ->
@@ -28,13 +28,13 @@ class ReplicatedLostReplyTest extends LostReplyTest {
 
     @AfterAll
     @Override
-    void shutDown() {
+    protected void shutDown() {
         replica.close();
         super.shutDown();
     }
 
     @Override
-    RedissonClient client(String url) {
+    protected RedissonClient client(String url) {
         Config config = smallConfig();
         config.useMasterSlaveServers()
                 .setMasterAddress(url)

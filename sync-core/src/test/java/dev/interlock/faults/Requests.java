@@ -3,9 +3,10 @@ package dev.interlock.faults;
 import dev.interlock.Interlock;
 import java.util.List;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /** Tells the scripts of the lock apart by their arguments, as a proxy sees them. */
-final class Requests {
+public final class Requests {
     private static final int FIRST_KEY = 3;
 
     private enum Script {
@@ -40,41 +41,42 @@ final class Requests {
     private Requests() {}
 
     /** Requests that acquire this key, or ask how a ticket for it stands. */
-    static Predicate<List<String>> acquire(String key) {
+    public static Predicate<List<String>> acquire(String key) {
         return words -> Script.TAKE.isRunBy(words, key) || Script.ACQUIRE.isRunBy(words, key);
     }
 
     /** Requests that release this key, or cancel a ticket for it. */
-    static Predicate<List<String>> release(String key) {
+    public static Predicate<List<String>> release(String key) {
         return words -> Script.DROP.isRunBy(words, key) || Script.RELEASE.isRunBy(words, key);
     }
 
     /** Requests that renew the lease of this key. */
-    static Predicate<List<String>> renew(String key) {
+    public static Predicate<List<String>> renew(String key) {
         return words -> Script.RENEW.isRunBy(words, key);
     }
 
     /** Of all these requests, those of one session. */
-    static Predicate<List<String>> of(Interlock session) {
+    public static Predicate<List<String>> of(Interlock session) {
         return words -> words.stream().anyMatch(word -> word.contains(session.id()));
     }
 
     /** Of all these requests, those about one sequence of a session. */
-    static Predicate<List<String>> of(Interlock session, long sequence) {
+    public static Predicate<List<String>> of(Interlock session, long sequence) {
         String owner = session.id() + ":" + sequence;
-        return words -> {
-            int apart = words.indexOf(session.id()) + 1;
-            return words.contains(owner) || (apart > 0 && words.get(apart).matches(sequence + "(:.*)?"));
-        };
+        String number = Long.toString(sequence);
+        return words -> words.contains(owner)
+                || (words.contains(session.id())
+                        && Stream.of(words.get(words.indexOf(session.id()) + 1).split(" ", -1))
+                                .anyMatch(request -> request.equals(number) || request.startsWith(number + ":")));
     }
 
     /** Grants that are on their way to a session. */
-    static Predicate<List<String>> grant(Interlock session) {
+    public static Predicate<List<String>> grant(Interlock session) {
         return words -> isMail(words, session) && words.get(2).startsWith("g ");
     }
 
     /** Messages to a session. */
-    static boolean isMail(List<String> words, Interlock session) {
+    public static boolean isMail(List<String> words, Interlock session) {
         return words.get(1).equals("interlock:mailbox:" + session.id());
     }
 }

@@ -3,6 +3,8 @@ package dev.interlock.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.interlock.fleet.section.Section;
+import dev.interlock.fleet.section.SectionLog;
 import dev.interlock.testing.ChildJvm;
 import dev.interlock.testing.RedisServer;
 import java.io.IOException;

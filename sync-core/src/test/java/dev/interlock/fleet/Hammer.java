@@ -3,6 +3,8 @@ package dev.interlock.fleet;
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.LeaseLostException;
+import dev.interlock.fleet.section.Section;
+import dev.interlock.fleet.section.SectionLog;
 import dev.interlock.testing.ChildConsole;
 import dev.interlock.testing.ChildJvm;
 import dev.interlock.testing.Monotonic;

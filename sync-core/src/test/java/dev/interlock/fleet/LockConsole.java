@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.LeaseLostException;
+import dev.interlock.LockOptions;
 import dev.interlock.SyncListener;
 import dev.interlock.testing.ChildConsole;
 import dev.interlock.testing.Monotonic;
@@ -18,7 +19,7 @@ import java.util.concurrent.Executors;
  * The child's end of {@link Peer}s: sessions with one lock each, and threads that do with it what they are told.
  *
  * <p>A command is {@code <session> <thread> <verb>}, an answer {@code <session> <thread> <what happened>}. The first
- * command of a session is {@code <session> open <url> <name> <lease ms>}. What the listeners hear comes as
+ * command of a session is {@code <session> open <url> <name> <lease ms> <kind>}, its kind being that of {@link Peer#start}. What the listeners hear comes as
  * {@code <session> LOST session <token>} and {@code <session> LOST lock <token>}.
  */
 final class LockConsole {
@@ -28,7 +29,7 @@ final class LockConsole {
     private final DistributedReentrantLock lock;
     private final Map<String, ExecutorService> threads = new HashMap<>();
 
-    private LockConsole(String label, String url, String name, Duration lease) {
+    private LockConsole(String label, String url, String name, Duration lease, String kind) {
         this.label = label;
         var listener = new SyncListener() {
             @Override
@@ -37,7 +38,11 @@ final class LockConsole {
             }
         };
         interlock = Interlock.builder().uri(url).lease(lease).listener(listener).open();
-        lock = interlock.lock(name);
+        lock = switch (kind) {
+            case "plain" -> interlock.lock(name);
+            case "fair" -> interlock.fairLock(name);
+            default -> interlock.lock(name, LockOptions.retain(Duration.ofMillis(Long.parseLong(kind))));
+        };
         lock.onLost(loss -> say("LOST lock " + loss.fencingToken()));
     }
 
@@ -48,7 +53,7 @@ final class LockConsole {
             String[] command = ChildConsole.readCommand().split(" ", -1);
             if (command[1].equals("open")) {
                 Duration lease = Duration.ofMillis(Long.parseLong(command[4]));
-                var opened = new LockConsole(command[0], command[2], command[3], lease);
+                var opened = new LockConsole(command[0], command[2], command[3], lease, command[5]);
                 consoles.put(command[0], opened);
                 opened.say("OPEN " + opened.interlock.id());
                 continue;

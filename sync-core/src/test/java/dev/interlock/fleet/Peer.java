@@ -16,7 +16,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * <p>A JVM that a peer {@linkplain #leave leaves} in an orderly way waits for the next one, since starting one takes most of
  * the time of such a test. They end with this JVM.
  */
-final class Peer implements AutoCloseable {
+public final class Peer implements AutoCloseable {
 
     private static final Duration START = Duration.ofSeconds(60);
     private static final Duration ANSWER = Duration.ofSeconds(20);
@@ -24,7 +24,7 @@ final class Peer implements AutoCloseable {
     private static final AtomicInteger SESSIONS = new AtomicInteger();
 
     /** A thread's entry: when it was inside at the latest, and with which fencing token. */
-    record Entry(long nanos, long token) {}
+    public record Entry(long nanos, long token) {}
 
     private final Keyspace keyspace;
     private final String name;
@@ -33,17 +33,26 @@ final class Peer implements AutoCloseable {
     private final String sessionId;
     private boolean left;
 
-    private Peer(ChildJvm jvm, Keyspace keyspace, String name, Duration lease) {
+    private Peer(ChildJvm jvm, Keyspace keyspace, String name, String kind, Duration lease) {
         this.jvm = jvm;
         this.keyspace = keyspace;
         this.name = name;
         String url = keyspace.server().url();
-        jvm.send(String.join(" ", label, "open", url, name, Long.toString(lease.toMillis())));
+        jvm.send(String.join(" ", label, "open", url, name, Long.toString(lease.toMillis()), kind));
         sessionId = word(jvm.await(label + " OPEN", START), 2);
     }
 
-    /** Starts peers, each in a JVM of its own, with the same lock. */
+    /** Starts peers, each in a JVM of its own, with the same plain lock. */
     static List<Peer> start(int count, Keyspace keyspace, String name, Duration lease) {
+        return start(count, keyspace, name, "plain", lease);
+    }
+
+    /**
+     * Starts peers, each in a JVM of its own, with the same lock.
+     *
+     * @param kind {@code plain}, {@code fair}, or for how many ms the lock is retained
+     */
+    public static List<Peer> start(int count, Keyspace keyspace, String name, String kind, Duration lease) {
         synchronized (IDLE) {
             while (IDLE.size() < count) {
                 IDLE.add(ChildJvm.of(LockConsole.class)
@@ -52,7 +61,7 @@ final class Peer implements AutoCloseable {
             }
             List<Peer> peers = new ArrayList<>();
             for (int i = 0; i < count; i++) {
-                peers.add(new Peer(IDLE.remove(), keyspace, name, lease));
+                peers.add(new Peer(IDLE.remove(), keyspace, name, kind, lease));
             }
             return peers;
         }
@@ -62,50 +71,50 @@ final class Peer implements AutoCloseable {
         return line.split(" ", -1)[index];
     }
 
-    String sessionId() {
+    public String sessionId() {
         return sessionId;
     }
 
     /** Has a thread do something, and doesn't wait for it. */
-    void tell(String thread, String verb) {
+    public void tell(String thread, String verb) {
         jvm.send(label + " " + thread + " " + verb);
     }
 
     /** Waits for what a thread has to say that starts so, and returns it without the thread's name. */
-    String hear(String thread, String answer, Duration timeout) {
+    public String hear(String thread, String answer, Duration timeout) {
         String prefix = label + " " + thread + " ";
         return jvm.await(prefix + answer, timeout).substring(prefix.length());
     }
 
     /** Has a thread do something, and waits for its answer. */
-    String ask(String thread, String verb, String answer) {
+    public String ask(String thread, String verb, String answer) {
         tell(thread, verb);
         return hear(thread, answer, ANSWER);
     }
 
-    Entry lock(String thread) {
+    public Entry lock(String thread) {
         tell(thread, "lock");
         return awaitEntry(thread, ANSWER);
     }
 
-    Entry awaitEntry(String thread, Duration timeout) {
+    public Entry awaitEntry(String thread, Duration timeout) {
         String[] words = hear(thread, "LOCKED", timeout).split(" ", -1);
         return new Entry(Long.parseLong(words[1]), Long.parseLong(words[2]));
     }
 
     /** Has a thread unlock; returns until when it was inside at least. */
-    long unlock(String thread) {
+    public long unlock(String thread) {
         return Long.parseLong(word(ask(thread, "unlock", "UNLOCKED"), 1));
     }
 
     /** Has a thread lock, and returns when its session stands in the queue in Redis behind so many others. */
-    void queue(String thread, long others) {
+    public void queue(String thread, long others) {
         tell(thread, "lock");
         await("a place in the queue").atMost(ANSWER).until(() -> keyspace.waiting(name) == others + 1);
     }
 
     /** Has a thread lock, and returns when it stands in the queue of its own JVM, as the only one. */
-    void queueLocally(String thread) {
+    public void queueLocally(String thread) {
         tell(thread, "lock");
         await("a local waiter")
                 .atMost(ANSWER)
@@ -113,33 +122,33 @@ final class Peer implements AutoCloseable {
     }
 
     /** How often the peer has said something that starts so. */
-    long count(String prefix) {
+    public long count(String prefix) {
         return jvm.lines().stream()
                 .filter(line -> line.startsWith(label + " " + prefix))
                 .count();
     }
 
-    boolean isAlive() {
+    public boolean isAlive() {
         return jvm.isAlive();
     }
 
     /** As {@code kill -9} does. */
-    void kill() {
+    public void kill() {
         jvm.kill();
     }
 
     /** As {@code kill -STOP} does. */
-    void stop() {
+    public void stop() {
         jvm.stop();
     }
 
     /** As {@code kill -CONT} does. */
-    void cont() {
+    public void cont() {
         jvm.cont();
     }
 
     /** Ends the session in an orderly way; its JVM remains for the next one. */
-    void leave() {
+    public void leave() {
         jvm.send(label + " close");
         jvm.await(label + " CLOSED", ANSWER);
         left = true;

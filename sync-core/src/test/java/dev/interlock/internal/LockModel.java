@@ -181,6 +181,15 @@ final class LockModel {
                 : new Standing(status, owner.sequence, run(owner), over);
     }
 
+    /** How many tickets stand behind those that are served on the tenure there is. */
+    int behind() {
+        int run = 0;
+        while (owner != null && run < Math.min(MAX_RUN, queue.size()) && queue.get(run).by == owner.by) {
+            run++;
+        }
+        return queue.size() - run;
+    }
+
     private long run(Party tenure) {
         long last = 0;
         for (Party ticket : queue.subList(0, Math.min(MAX_RUN, queue.size()))) {

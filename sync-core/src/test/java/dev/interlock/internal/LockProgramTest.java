@@ -157,7 +157,7 @@ class LockProgramTest extends LockScriptTest {
         if (answer.status() == Status.GRANTED) {
             assertThat(answer.ttlMillis()).isBetween(1L, 600_000L);
             assertThat(answer.token()).isEqualTo(number("GET", keys.token()));
-            assertThat(answer.behind()).isEqualTo(model.queue().size());
+            assertThat(answer.behind()).isEqualTo(model.behind());
         }
         sessions.get(indexOf(request.by())).hear(request, answer);
     }

@@ -118,6 +118,30 @@ final class Claim {
                 && (next.sequence == current.sequence || next.sequence <= current.run);
     }
 
+    /**
+     * Returns whether the next thread in line may enter on that tenure, or is likely to within a round trip: nobody else is
+     * known to wait, and an answer is on its way that tells how far the run goes by now.
+     */
+    boolean mayServe(Tenure current) {
+        if (serves(current)) {
+            return true;
+        }
+        mutex.lock();
+        try {
+            return isAboutToServe(current, session.now());
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    private boolean isAboutToServe(Tenure current, long now) {
+        return !current.demand
+                && current.isUsable(now)
+                && tickets.first() != null
+                && inquiry.inFlight()
+                && !inquiry.isSilent(now);
+    }
+
     // ---- threads that want the name, or are done with it; each has the local half, but for those that announce
     // themselves
 
@@ -204,6 +228,9 @@ final class Claim {
             Tenure current = tenure;
             if (current != null && (once || serves(current))) {
                 return enterOrContinue(current, leaseMillis, once, now);
+            }
+            if (current != null && isAboutToServe(current, now)) {
+                return Advance.WAITING;
             }
             if (current != null) {
                 // Those of its run have left.
@@ -360,7 +387,8 @@ final class Claim {
             long yieldMillis = current.foreignDemand ? LockScripts.YIELD_MILLIS : 0;
             notBeforeNanos = session.now() + TimeUnit.MILLISECONDS.toNanos(yieldMillis);
             settle();
-            return new Release(session, scripts, current.ticket, inquiry.drainUsed(), lastToken + 1, !current.demand);
+            boolean isAlone = !current.demand && inquiry.isLikelyFree();
+            return new Release(session, scripts, current.ticket, inquiry.drainUsed(), lastToken + 1, isAlone);
         } finally {
             mutex.unlock();
         }
@@ -446,6 +474,7 @@ final class Claim {
         if (ticket == null || (current != null && current.sequence == sequence)) {
             return;
         }
+        releaseContinued(ticket);
         if (ticket.thread == null) {
             tickets.remove(ticket);
         } else {
@@ -524,6 +553,7 @@ final class Claim {
             ownedInVain(request, sequence, run);
             return null;
         }
+        request.from = 0;
         Tenure granted = new Tenure(session, scripts, owner, request, token, now, validUntilNanos);
         granted.run = run;
         granted.demand = waiters;

@@ -44,7 +44,6 @@ final class Inquiry {
     /** Tickets served on the tenure of another one, of which Redis doesn't know yet. */
     private final List<Ticket> used = new ArrayList<>();
 
-    /** Whether the name was free when it was last asked for. */
     private boolean isLikelyFree = true;
 
     Inquiry(Session session, LockScripts scripts, boolean fair, Asker asker) {
@@ -52,6 +51,11 @@ final class Inquiry {
         this.scripts = scripts;
         this.fair = fair;
         this.asker = asker;
+    }
+
+    /** Returns whether the name was free when it was last asked for. */
+    boolean isLikelyFree() {
+        return isLikelyFree;
     }
 
     boolean inFlight() {

@@ -158,7 +158,7 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
             };
         }
         boolean turnIsOver = current.demand && now - current.startNanos >= settings.handoffSliceNanos();
-        if (local.isWanted() && !turnIsOver && claim.serves(current)) {
+        if (local.isWanted() && !turnIsOver && claim.mayServe(current)) {
             lookForDemand(current, now);
             reportHandedOff();
             return null;
@@ -288,7 +288,7 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
 
     @Override
     public void demanded() {
-        if (retainMillis > 0) {
+        if (fair || retainMillis > 0) {
             wake();
         }
     }

@@ -54,6 +54,18 @@ final class Ticket {
         return sequence + ":" + grantMillis();
     }
 
+    /** It is over, and will get a new sequence. */
+    void renew() {
+        sequence = 0;
+        from = 0;
+        queuedRedisMicros = 0;
+    }
+
+    /** Returns whether Redis has said that it stands in the queue. */
+    boolean isQueued() {
+        return queuedRedisMicros != 0;
+    }
+
     void queuedAt(long sentNanos, long redisMicros) {
         queuedNanos = sentNanos - queuedNanos > 0 ? sentNanos : queuedNanos;
         queuedRedisMicros = Math.max(queuedRedisMicros, redisMicros);

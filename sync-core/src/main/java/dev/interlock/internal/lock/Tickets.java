@@ -76,10 +76,10 @@ final class Tickets {
         changed();
     }
 
-    /** Gives a ticket that is over a new sequence, behind all others. */
+    /** Has a ticket that is over sent anew, behind all others. */
     void renew(Ticket ticket) {
         standing.remove(ticket);
-        ticket.sequence = 0;
+        ticket.renew();
         standing.add(ticket);
         changed();
     }
@@ -99,21 +99,19 @@ final class Tickets {
     }
 
     /**
-     * Returns those to be sent next: one that can't be sent with others; or those that have not been sent, and the oldest.
+     * Returns those to be sent next: one that can't be sent with others; or the oldest and those of which Redis has not said
+     * that they are queued.
      *
      * @param tenure what the oldest ones may be granted as already
      */
     List<Ticket> arriving(@Nullable Tenure tenure) {
         List<Ticket> all = all(tenure);
-        int unsent = all.size();
-        while (unsent > 0 && all.get(unsent - 1).sequence == 0) {
-            unsent--;
+        List<Ticket> arriving = new ArrayList<>();
+        for (Ticket ticket : all) {
+            if (arriving.isEmpty() || !ticket.isQueued()) {
+                arriving.add(ticket);
+            }
         }
-        if (unsent < 2) {
-            return all;
-        }
-        List<Ticket> arriving = new ArrayList<>(all.subList(unsent, all.size()));
-        arriving.add(0, all.get(0));
         return arriving;
     }
 

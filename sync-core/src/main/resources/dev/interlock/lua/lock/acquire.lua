@@ -14,8 +14,8 @@
 -- ARGV[5] earlier          an earlier sequence that still owns the lock is ended if 0, left alone if -1, continued if this one
 -- ARGV[6] floor            the least remote part of the fencing token
 -- ARGV[7] used             tickets served on the tenure of another one, as in tickets
--- Reply: {1, ttl ms, token, tickets waiting, time µs, sequence, last of the run behind it, over…} one of the requests is granted;
---   {2, ttl ms of the holder, 1 if that is foreign, tickets waiting, time µs, the session's sequence that owns the lock or 0,
+-- Reply: {1, ttl ms, token, tickets behind the run, time µs, sequence, last of the run behind it, over…} one of the requests is granted;
+--   {2, ttl ms of the holder, 1 if that is foreign, tickets behind its run, time µs, the session's sequence that owns the lock or 0,
 --   last of the run behind that, over…} queued; {3, …} not free; {0, …} all requests are over. Those that are over come last. The time is
 --   0 if the lock was simply free.
 -- Idempotent by: session, tickets
@@ -49,6 +49,11 @@ local markTtl = lease + 300000
 local function ownBy(holder)
   local prefix = session .. ':'
   return holder and string.sub(holder, 1, #prefix) == prefix and tonumber(string.sub(holder, #prefix + 1)) or 0
+end
+
+-- The session of an owner or a ticket.
+local function ownerOf(text)
+  return string.match(text, '^(interlock%-[^:]+):')
 end
 
 -- Anything but one of our own sessions: a plain RLock, another kind of lock.
@@ -85,8 +90,11 @@ for sequence, grantLease in string.gmatch(tickets, '(%d+):(%d+)') do
 end
 
 local function answer(status, ttl, detail)
-  local last = tenure > 0 and runOf(session) or 0
-  local fields = { status, ttl, detail, redis.call('zcard', queue), micros, tenure, last }
+  local last, behind = 0, 0
+  if tenure > 0 then
+    last, behind = runOf(session)
+  end
+  local fields = { status, ttl, detail, behind, micros, tenure, last }
   for _, number in ipairs(over) do
     fields[#fields + 1] = number
   end
@@ -130,11 +138,13 @@ if (earlier == 0 or earlier == tenure) and tenure > 0 and tenure < first and sta
 end
 
 redis.call('set', mark, string.format('%.0f:%.0f', queued, released), 'px', markTtl)
+local hasCompany = false
 if enqueue then
   if #arriving > 0 then
-    local back = redis.call('zrange', queue, -1, -1, 'withscores')[2] or 0
+    local back = redis.call('zrange', queue, -1, -1, 'withscores')
+    hasCompany = back[1] and ownerOf(back[1]) ~= ownerOf(holder or '')
     for i, ticket in ipairs(arriving) do
-      redis.call('zadd', queue, back + i, ticket)
+      redis.call('zadd', queue, (back[2] or 0) + i, ticket)
     end
     redis.call('zremrangebyscore', waiters, '-inf', '(' .. millis)
   end
@@ -145,10 +155,10 @@ if enqueue then
   end
 end
 
-local demanded = #arriving > 0 and holder and ownBy(holder) == 0 and not isForeign(holder)
-if demanded then
-  local owner, sequence = string.match(holder, '^(.+):(%d+)$')
-  redis.call('publish', 'interlock:mailbox:' .. owner, 'd ' .. sequence .. ' ' .. lock)
+-- The holder has been told if somebody else stood there already.
+if #arriving > 0 and holder and tenure == 0 and not hasCompany and not isForeign(holder) then
+  local sequence = string.match(holder, ':(%d+)$')
+  redis.call('publish', 'interlock:mailbox:' .. ownerOf(holder), 'd ' .. sequence .. ' ' .. lock)
 end
 local ttl = 0
 if not holder then

@@ -3,16 +3,17 @@
 -- Consecutive tickets of one session are a run: so many at most are served on the tenure of the one before them.
 local maxRun = 32
 
--- The last sequence of the run which a session's tickets form at the head of the queue, 0 if there is none.
+-- The last sequence of the run which a session's tickets form at the head of the queue, 0 if there is none; and how many
+-- tickets stand behind it.
 local function runOf(session)
-  local last = 0
+  local last, behind = 0, redis.call('zcard', queue)
   for _, ticket in ipairs(redis.call('zrange', queue, 0, maxRun - 1)) do
     if string.sub(ticket, 1, #session + 1) ~= session .. ':' then
       break
     end
-    last = string.match(ticket, ':(%d+):%d+$')
+    last, behind = tonumber(string.match(ticket, ':(%d+):%d+$')), behind - 1
   end
-  return tonumber(last)
+  return last, behind
 end
 
 -- Grants the free lock to the first ticket whose session is alive and tells that session, unless it is the caller,
@@ -28,12 +29,11 @@ local function grantHead(caller)
     if tonumber(redis.call('zscore', waiters, session) or 0) * 1000 >= micros then
       local owner = session .. ':' .. sequence
       local value = give(owner, lease)
-      local behind = redis.call('zcard', queue)
-      if behind == 0 then
+      if redis.call('exists', queue) == 0 then
         redis.call('del', waiters)
       end
       if session ~= caller then
-        local last = behind > 0 and runOf(session) or 0
+        local last, behind = runOf(session)
         local grant = string.format('g %s %.0f %.0f %d %.0f %s', sequence, value, micros, behind, last, lock)
         redis.call('publish', 'interlock:mailbox:' .. session, grant)
       end

@@ -1,4 +1,4 @@
-package dev.interlock.fleet;
+package dev.interlock.fleet.section;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;

@@ -1,4 +1,4 @@
-package dev.interlock.fleet;
+package dev.interlock.fleet.section;
 
 import static org.assertj.core.api.Assertions.fail;
 
@@ -14,13 +14,13 @@ import java.util.List;
  * @param exit a moment before {@code unlock()} was called
  * @param token the fencing token, or {@link #NO_TOKEN}
  */
-record Section(int jvm, int thread, long enter, long exit, long token) {
+public record Section(int jvm, int thread, long enter, long exit, long token) {
 
     /** What a lock without fencing tokens has instead. */
-    static final long NO_TOKEN = 0;
+    public static final long NO_TOKEN = 0;
 
     /** Asserts that no two sections overlap, and that fencing tokens strictly increase in their order. */
-    static void assertExclusiveAndFenced(List<Section> sections) {
+    public static void assertExclusiveAndFenced(List<Section> sections) {
         List<Section> ordered = sections.stream()
                 .sorted(Comparator.comparingLong(Section::enter).thenComparingLong(Section::exit))
                 .toList();

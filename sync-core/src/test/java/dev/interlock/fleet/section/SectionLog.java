@@ -1,4 +1,4 @@
-package dev.interlock.fleet;
+package dev.interlock.fleet.section;
 
 import java.io.IOException;
 import java.nio.LongBuffer;
@@ -13,7 +13,7 @@ import java.util.List;
  * The sections of one thread, in its part of a file that belongs to its JVM: 24 bytes each. The file is mapped, so that it
  * outlives {@code kill -9}.
  */
-final class SectionLog {
+public final class SectionLog {
 
     private static final int WORDS = 3;
     private static final int MOST_SECTIONS = 100_000;
@@ -27,7 +27,7 @@ final class SectionLog {
     }
 
     /** Opens the logs of the threads of one JVM, empty ones if the file is new. */
-    static List<SectionLog> open(Path file, int threads) throws IOException {
+    public static List<SectionLog> open(Path file, int threads) throws IOException {
         try (var channel =
                 FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
             LongBuffer all = channel.map(MapMode.READ_WRITE, 0, (long) threads * WORDS_OF_A_THREAD * Long.BYTES)
@@ -41,7 +41,7 @@ final class SectionLog {
     }
 
     /** Records a section; by one thread only. */
-    void add(long enter, long exit, long token) {
+    public void add(long enter, long exit, long token) {
         int count = size;
         words.put(WORDS * count + 1, exit);
         words.put(WORDS * count + 2, token);
@@ -49,15 +49,15 @@ final class SectionLog {
         size = count + 1;
     }
 
-    int size() {
+    public int size() {
         return size;
     }
 
-    boolean isFull() {
+    public boolean isFull() {
         return size == MOST_SECTIONS;
     }
 
-    static List<Section> read(int jvm, Path file, int threads) throws IOException {
+    public static List<Section> read(int jvm, Path file, int threads) throws IOException {
         var sections = new ArrayList<Section>();
         List<SectionLog> logs = open(file, threads);
         for (int thread = 0; thread < threads; thread++) {
