@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.interlock.internal.Contender.Answer;
 import dev.interlock.internal.Contender.Request;
 import dev.interlock.internal.Contender.Status;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -220,6 +221,28 @@ class SuccessionScriptTest extends LockScriptTest {
         assertThat(a.releaseWith(1, 2L)).as("it was lost").isEqualTo(NOTHING);
         assertThat(owners()).doesNotContain(a.owner(2));
         assertThat(tickets()).isEmpty();
+    }
+
+    /** The same if its use is told with a request; the lock goes on at once, even if nothing of the request stands. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void usedTicketThatIsGrantedIsGivenUpWithTheNextRequest(boolean isOver) throws InterruptedException {
+        Contender a = contender();
+        Contender b = contender();
+        a.requests(1L, 2L).send();
+        b.requests(1L).send();
+        expire();
+        b.requests(1L).send();
+        assertThat(owners()).containsExactly(a.owner(2));
+        if (isOver) {
+            a.release(3);
+        }
+        Answer answer = a.requests(3L).using(2L).send();
+        assertThat(answer.status()).isEqualTo(isOver ? Status.OVER : Status.QUEUED);
+        assertThat(answer.owner()).isZero();
+        assertThat(owners()).containsExactly(b.owner(1));
+        assertThat(tickets()).isEqualTo(isOver ? List.of() : List.of(a.ticket(3)));
+        assertThat(letters(b)).singleElement().asString().startsWith("g 1 ");
     }
 
     /** What was used is told with a request, even if nothing of that one stands. */
