@@ -19,6 +19,7 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -191,6 +192,7 @@ class FairFaultsTest extends FaultFixture {
             } catch (InterruptedException e) {
                 throw new AssertionError(e);
             }
+            LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(60L * round));
             leaving.interrupt();
             assertThat(unlocked).as("round %d", round).succeedsWithin(PATIENCE);
             assertThat(second).as("round %d", round).succeedsWithin(PROMPTLY);
@@ -226,7 +228,8 @@ class FairFaultsTest extends FaultFixture {
                 wanted.lock();
                 wanted.unlock();
             });
-            long offset = TimeUnit.MICROSECONDS.toNanos(200L * (round - 12));
+            // From well before to a little after: the release takes its time, too.
+            long offset = TimeUnit.MICROSECONDS.toNanos(200L * (round - 20));
             await("the end of its time")
                     .pollInterval(Duration.ofNanos(100_000))
                     .until(() -> Monotonic.nanos() - asked > TimeUnit.MILLISECONDS.toNanos(waitMillis) + offset);
