@@ -56,14 +56,14 @@ final class Contest {
      */
     List<Score> play(Pace pace) {
         scenario.contestants().forEach(site::open);
-        if (scenario.measure() == Measure.HAND_OFFS) {
-            checkOrder();
-        }
         for (int i = 0; i < pace.warmups(); i++) {
             round(pace, i, "warm-up " + (i + 1) + "/" + pace.warmups());
         }
         rates.clear();
         waits.clear();
+        if (scenario.measure() == Measure.HAND_OFFS) {
+            checkOrder();
+        }
         for (int i = 0; i < pace.rounds(); i++) {
             round(pace, i, "round " + (i + 1) + "/" + pace.rounds());
         }

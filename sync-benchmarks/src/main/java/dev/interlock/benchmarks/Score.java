@@ -28,18 +28,18 @@ record Score(
     /**
      * How long threads waited for one section.
      *
-     * @param p999Millis all but one in a thousand waited less
-     * @param maxMillis the longest wait
+     * @param p999Micros all but one in a thousand waited less
+     * @param maxMicros the longest wait
      */
-    record Waits(double p999Millis, double maxMillis) {
+    record Waits(double p999Micros, double maxMicros) {
 
         static Waits of(Histogram nanos) {
-            return new Waits(nanos.getValueAtPercentile(99.9) / 1e6, nanos.getMaxValue() / 1e6);
+            return new Waits(nanos.getValueAtPercentile(99.9) / 1e3, nanos.getMaxValue() / 1e3);
         }
 
         @Override
         public String toString() {
-            return String.format(Locale.ROOT, "p99.9=%.3fms max=%.3fms", p999Millis, maxMillis);
+            return String.format(Locale.ROOT, "p99.9=%.1fus max=%.1fus", p999Micros, maxMicros);
         }
     }
 

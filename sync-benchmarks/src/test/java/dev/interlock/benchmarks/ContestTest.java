@@ -78,8 +78,8 @@ class ContestTest {
             Score score = new Contest(scenario, crew, progress::add).play(SHORT).get(0);
             assertThat(score.waitLine())
                     .hasValueSatisfying(line -> assertThat(line)
-                            .matches("WAIT s ours p99.9=\\S+ms max=\\S+ms This p99.9=\\S+ms max=\\S+ms"));
-            assertThat(requireNonNull(score.ourWaits()).maxMillis()).isPositive();
+                            .matches("WAIT s ours p99.9=\\S+us max=\\S+us This p99.9=\\S+us max=\\S+us"));
+            assertThat(requireNonNull(score.ourWaits()).maxMicros()).isPositive();
         }
     }
 
