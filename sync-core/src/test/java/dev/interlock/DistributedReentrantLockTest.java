@@ -120,7 +120,8 @@ class DistributedReentrantLockTest {
             await(waiter.getName() + " has its ticket")
                     .untilAsserted(() -> assertThat(redis.command("ZCARD", "interlock:{" + name + "}:queue"))
                             .asInstanceOf(LONG)
-                            .isGreaterThanOrEqualTo(waiting(mine.fairLock(name)) + waiting(other.fairLock(name))
+                            .isGreaterThanOrEqualTo(waiting(mine.fairLock(name))
+                                    + waiting(other.fairLock(name))
                                     + (lock.getQueueLength() == 0 ? 1 : 0)));
         }
 

@@ -130,7 +130,7 @@ final class Tickets {
     }
 
     boolean hasUnsent() {
-        return !standing.isEmpty() && standing.get(standing.size() - 1).sequence == 0;
+        return of(0) != null;
     }
 
     /** Returns all of them and forgets them. */

@@ -14,10 +14,11 @@
 -- ARGV[5] earlier          an earlier sequence that still owns the lock is ended if 0, left alone if -1, continued if this one
 -- ARGV[6] floor            the least remote part of the fencing token
 -- ARGV[7] used             tickets served on the tenure of another one, as in tickets
--- Reply: {1, ttl ms, token, tickets behind the run, time µs, sequence, last of the run behind it, over…} one of the requests is granted;
---   {2, ttl ms of the holder, 1 if that is foreign, tickets behind its run, time µs, the session's sequence that owns the lock or 0,
---   last of the run behind that, over…} queued; {3, …} not free; {0, …} all requests are over. Those that are over come last. The time is
---   0 if the lock was simply free.
+-- Reply: {1, ttl ms, token, tickets behind the run, time µs, sequence, last of the run, over…} one of the requests is granted;
+--   {2, ttl ms of the holder, 1 if that is foreign, tickets behind the run, time µs, sequence by which the session owns the lock,
+--   last of the run, over…} queued; {3, …} not free; {0, …} all requests are over. The run is what the session's tickets are at
+--   the head of the queue if it owns the lock; sequences and counts are 0 if there are none. Requests that are over come
+--   last. The time is 0 if the lock was simply free.
 -- Idempotent by: session, tickets
 local lock, queue, waiters, token, turns, mark = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local session, tickets, lease, enqueue, earlier = ARGV[1], ARGV[2], ARGV[3], ARGV[4] == '1', tonumber(ARGV[5])
