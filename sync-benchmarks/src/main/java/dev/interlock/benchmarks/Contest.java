@@ -1,6 +1,8 @@
 package dev.interlock.benchmarks;
 
+import dev.interlock.benchmarks.Scenario.Measure;
 import dev.interlock.benchmarks.Scenario.Pace;
+import dev.interlock.benchmarks.Score.Waits;
 import dev.interlock.benchmarks.Site.Round;
 import dev.interlock.benchmarks.Site.Tally;
 import dev.interlock.testing.Monotonic;
@@ -15,6 +17,8 @@ import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Plays a scenario: the contestants take turns in short rounds, so that whatever slows the machine down meets them all, and each
@@ -26,12 +30,15 @@ import java.util.function.Consumer;
 final class Contest {
 
     private static final long LEAD_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final long ORDER_NANOS = TimeUnit.MILLISECONDS.toNanos(2_000);
+    private static final long STAY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     private final Scenario scenario;
     private final Site site;
     private final Consumer<String> progress;
     private final String run = UUID.randomUUID().toString();
     private final Map<String, List<Double>> rates = new HashMap<>();
+    private final Map<String, Histogram> waits = new HashMap<>();
     private long booked;
 
     Contest(Scenario scenario, Site site, Consumer<String> progress) {
@@ -45,18 +52,29 @@ final class Contest {
      *
      * @return the scores, one per peer
      * @throws BrokenExclusionException if a contestant let two threads into its critical section
+     * @throws BrokenOrderException if hand-offs are measured and ours doesn't alternate between two JVMs that both wait
      */
     List<Score> play(Pace pace) {
         scenario.contestants().forEach(site::open);
+        if (scenario.measure() == Measure.HAND_OFFS) {
+            checkOrder();
+        }
         for (int i = 0; i < pace.warmups(); i++) {
             round(pace, i, "warm-up " + (i + 1) + "/" + pace.warmups());
         }
         rates.clear();
+        waits.clear();
         for (int i = 0; i < pace.rounds(); i++) {
             round(pace, i, "round " + (i + 1) + "/" + pace.rounds());
         }
         return scenario.peers().stream()
-                .map(peer -> new Score(scenario.name(), peer, rates(scenario.ours()), rates(peer)))
+                .map(peer -> new Score(
+                        scenario.name(),
+                        peer,
+                        rates(scenario.ours()),
+                        rates(peer),
+                        waits(scenario.ours()),
+                        waits(peer)))
                 .toList();
     }
 
@@ -76,15 +94,46 @@ final class Contest {
     }
 
     private double turn(String contestant, Pace pace) {
+        Tally tally = play(contestant, pace.round().toNanos(), 0);
+        waits.computeIfAbsent(contestant, absent -> Tally.noWaits()).add(tally.waits());
+        return scenario.measure() == Measure.HAND_OFFS ? tally.handOffsPerSecond() : tally.perSecond();
+    }
+
+    private Tally play(String contestant, long nanos, long stayNanos) {
         String name = "scoreboard:" + scenario.name() + ":" + contestant + ":" + run;
         long startNanos = Monotonic.nanos() + LEAD_NANOS;
-        long endNanos = startNanos + pace.round().toNanos();
-        Tally tally = site.play(new Round(contestant, name, scenario.threads(), startNanos, endNanos));
+        boolean timed = scenario.measure() == Measure.SECTIONS_AND_WAITS;
+        Tally tally = site.play(
+                new Round(contestant, name, scenario.threads(), timed, stayNanos, startNanos, startNanos + nanos));
         booked += tally.booked();
         if (site.sum() != booked) {
             throw new BrokenExclusionException(scenario.name(), contestant, booked, site.sum());
         }
-        return tally.perSecond();
+        return tally;
+    }
+
+    // Whoever stays in the section for so long finds the other one in the queue again when he leaves. In the rounds
+    // that are
+    // measured the other one may be late, and then it isn't its turn.
+    private void checkOrder() {
+        Tally tally = play(scenario.ours(), ORDER_NANOS, STAY_NANOS);
+        boolean isAlternation = tally.repeats() <= tally.booked() / 20;
+        boolean isLong = tally.handOffsPerSecond() > tally.perSecond() / 2;
+        if (!isAlternation || !isLong) {
+            throw new BrokenOrderException(scenario.name(), scenario.ours(), tally);
+        }
+        progress.accept(String.format(
+                Locale.ROOT,
+                "%-20s order          %s: %d sections, %d of them out of turn",
+                scenario.name(),
+                scenario.ours(),
+                tally.booked(),
+                tally.repeats()));
+    }
+
+    private @Nullable Waits waits(String contestant) {
+        Histogram recorded = waits.get(contestant);
+        return recorded == null || recorded.getTotalCount() == 0 ? null : Waits.of(recorded);
     }
 
     private List<Double> rates(String contestant) {
@@ -100,6 +149,20 @@ final class Contest {
         BrokenExclusionException(String scenario, String contestant, long booked, long sum) {
             super("MUTUAL EXCLUSION BROKEN in " + scenario + " by " + contestant + ": " + booked
                     + " critical sections, but an unsynchronized counter in them says " + sum);
+        }
+    }
+
+    /** Says that a lock which is fair has let a JVM overtake one that waited. */
+    static final class BrokenOrderException extends IllegalStateException {
+
+        @Serial
+        private static final long serialVersionUID = 1L;
+
+        BrokenOrderException(String scenario, String contestant, Tally tally) {
+            super("NO STRICT ALTERNATION in " + scenario + " by " + contestant + ": in " + tally.repeats() + " of "
+                    + tally.booked() + " sections a JVM went on although the other one waited; "
+                    + tally.handOffsPerSecond()
+                    + " of " + tally.perSecond() + " sections/s came after one of the other JVM");
         }
     }
 }

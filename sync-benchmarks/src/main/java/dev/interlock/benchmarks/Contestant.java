@@ -56,6 +56,7 @@ interface Contestant {
 
     private static Work section(Lock lock) {
         return ledger -> {
+            ledger.come();
             lock.lock();
             try {
                 ledger.book();

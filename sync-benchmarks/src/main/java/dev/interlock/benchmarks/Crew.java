@@ -16,6 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
+import org.HdrHistogram.Histogram;
 
 /** The threads of this JVM. */
 final class Crew implements Site {
@@ -41,10 +42,10 @@ final class Crew implements Site {
     @Override
     public Tally play(Round round) {
         Work work = requireNonNull(opened.get(round.contestant())).work(round.name());
-        var shift = new Shift(round.startNanos());
+        var shift = new Shift(page, round);
         var hands = new ArrayList<Hand>();
         for (int i = 0; i < round.threads(); i++) {
-            hands.add(new Hand("hand-" + i, new FutureTask<>(() -> shift.toil(work, new Ledger(page)))));
+            hands.add(new Hand("hand-" + i, new FutureTask<>(() -> shift.toil(work))));
         }
         hands.forEach(Thread::start);
         parkUntil(round.endNanos());
@@ -94,11 +95,13 @@ final class Crew implements Site {
     /** A round as its threads see it. */
     private static final class Shift {
 
-        private final long startNanos;
+        private final ByteBuffer page;
+        private final Round round;
         private volatile boolean over;
 
-        Shift(long startNanos) {
-            this.startNanos = startNanos;
+        Shift(ByteBuffer page, Round round) {
+            this.page = page;
+            this.round = round;
         }
 
         void end() {
@@ -106,16 +109,19 @@ final class Crew implements Site {
         }
 
         // Counts the last operation in full and the time until it ended, so that a round shorter than one stall of the
-        // machine
-        // still has a rate.
-        Tally toil(Work work, Ledger ledger) {
-            parkUntil(startNanos);
+        // machine still has a rate.
+        Tally toil(Work work) {
+            Histogram waits = Tally.noWaits();
+            var ledger = new Ledger(page, round.timed() ? waits : null, round.stayNanos());
+            parkUntil(round.startNanos());
             long operations = 0;
             do {
                 work.once(ledger);
                 operations++;
             } while (!over);
-            return new Tally(operations * 1e9 / (Monotonic.nanos() - startNanos), ledger.booked());
+            double seconds = (Monotonic.nanos() - round.startNanos()) / 1e9;
+            return new Tally(
+                    operations / seconds, ledger.handOffs() / seconds, ledger.booked(), ledger.repeats(), waits);
         }
     }
 

@@ -44,6 +44,10 @@ final class Results {
         fields.put("maxRatio", score.maxRatio());
         fields.put("oursPerRound", score.ours());
         fields.put("peerPerRound", score.theirs());
+        if (score.ourWaits() != null && score.theirWaits() != null) {
+            fields.put("oursWaits", score.ourWaits());
+            fields.put("peerWaits", score.theirWaits());
+        }
         return fields;
     }
 }

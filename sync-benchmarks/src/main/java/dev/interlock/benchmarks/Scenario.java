@@ -10,23 +10,44 @@ import java.util.stream.Stream;
  * @param name as it stands in the {@code SCORE} line
  * @param jvms one means the Scoreboard's own
  * @param threads per JVM
+ * @param measure what is compared
  * @param ours the contestant that is ours here
  * @param peers the others
  * @param quick how long to play with {@code --quick}
  * @param full how long otherwise
  */
-record Scenario(String name, int jvms, int threads, String ours, List<String> peers, Pace quick, Pace full) {
+record Scenario(
+        String name, int jvms, int threads, Measure measure, String ours, List<String> peers, Pace quick, Pace full) {
+
+    /** What is compared. */
+    enum Measure {
+        /** Critical sections per second. */
+        SECTIONS,
+        /** The same, and how long threads waited for them. Reading the clock costs the fast more than the slow. */
+        SECTIONS_AND_WAITS,
+        /** Those sections per second that came after one of another JVM. Ours has to alternate between two of them. */
+        HAND_OFFS
+    }
 
     private static final Pace FINE = new Pace(Duration.ofMillis(100), 24, 36);
     private static final Pace COARSE = new Pace(Duration.ofMillis(500), 2, 7);
 
     static final List<Scenario> ALL = List.of(
-            new Scenario("uncontended-1t", 1, 1, "Interlock", List.of("RLock"), FINE, FINE.times(3)),
-            new Scenario("contended-1jvm-8t", 1, 8, "Interlock", List.of("RLock"), COARSE, COARSE.times(3)),
-            new Scenario("contended-2jvm-4t", 2, 4, "Interlock", List.of("RLock"), COARSE, COARSE.times(3)));
+            of("uncontended-1t", 1, 1, Measure.SECTIONS, FINE, "Interlock", "RLock"),
+            of("uncontended-retained-1t", 1, 1, Measure.SECTIONS, COARSE, "Interlock-retaining", "RLock"),
+            of("contended-1jvm-8t", 1, 8, Measure.SECTIONS, COARSE, "Interlock", "RLock"),
+            of("contended-2jvm-4t", 2, 4, Measure.SECTIONS_AND_WAITS, COARSE, "Interlock", "RLock"),
+            of("fair-1jvm-8t", 1, 8, Measure.SECTIONS, COARSE, "Interlock-fair", "RFairLock"),
+            of("fair-handoff-2jvm-1t", 2, 1, Measure.HAND_OFFS, COARSE, "Interlock-fair", "RFairLock", "RLock"),
+            of("fair-4jvm-4t", 4, 4, Measure.SECTIONS, COARSE, "Interlock-fair", "RFairLock"));
 
     Scenario {
         peers = List.copyOf(peers);
+    }
+
+    private static Scenario of(
+            String name, int jvms, int threads, Measure measure, Pace quick, String ours, String... peers) {
+        return new Scenario(name, jvms, threads, measure, ours, List.of(peers), quick, quick.times(3));
     }
 
     /** Ours and the peers. */

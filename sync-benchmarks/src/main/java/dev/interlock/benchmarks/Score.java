@@ -2,7 +2,10 @@ package dev.interlock.benchmarks;
 
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.stream.IntStream;
+import org.HdrHistogram.Histogram;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Ours against one peer.
@@ -11,8 +14,34 @@ import java.util.stream.IntStream;
  * @param peer its name
  * @param ours operations per second, by round
  * @param theirs the same of the peer
+ * @param ourWaits in all rounds, null if they weren't timed
+ * @param theirWaits the same of the peer
  */
-record Score(String scenario, String peer, List<Double> ours, List<Double> theirs) {
+record Score(
+        String scenario,
+        String peer,
+        List<Double> ours,
+        List<Double> theirs,
+        @Nullable Waits ourWaits,
+        @Nullable Waits theirWaits) {
+
+    /**
+     * How long threads waited for one section.
+     *
+     * @param p999Millis all but one in a thousand waited less
+     * @param maxMillis the longest wait
+     */
+    record Waits(double p999Millis, double maxMillis) {
+
+        static Waits of(Histogram nanos) {
+            return new Waits(nanos.getValueAtPercentile(99.9) / 1e6, nanos.getMaxValue() / 1e6);
+        }
+
+        @Override
+        public String toString() {
+            return String.format(Locale.ROOT, "p99.9=%.3fms max=%.3fms", p999Millis, maxMillis);
+        }
+    }
 
     Score {
         ours = List.copyOf(ours);
@@ -54,6 +83,13 @@ record Score(String scenario, String peer, List<Double> ours, List<Double> their
                 ratio(),
                 minRatio(),
                 maxRatio());
+    }
+
+    /** The line about waits, if they were timed. */
+    Optional<String> waitLine() {
+        return ourWaits == null || theirWaits == null
+                ? Optional.empty()
+                : Optional.of("WAIT " + scenario + " ours " + ourWaits + " " + peer + " " + theirWaits);
     }
 
     /** The middle value, or the mean of the two in the middle. */

@@ -24,7 +24,7 @@ import picocli.CommandLine.Spec;
 @Command(name = "Scoreboard", sortOptions = false, mixinStandardHelpOptions = true)
 public final class Scoreboard implements Callable<Integer> {
 
-    @Option(names = "--quick", description = "Fewer rounds: less than a minute for all.")
+    @Option(names = "--quick", description = "Fewer rounds: about two minutes for all.")
     private boolean quick;
 
     @Option(names = "--only", paramLabel = "REGEX", description = "Only scenarios whose name contains a match.")
@@ -65,6 +65,7 @@ public final class Scoreboard implements Callable<Integer> {
             try (Site site = site(scenario, server.url())) {
                 for (Score score : new Contest(scenario, site, err::println).play(pace(scenario))) {
                     console.getOut().println(score.line());
+                    score.waitLine().ifPresent(console.getOut()::println);
                     console.getOut().flush();
                     scores.add(score);
                 }

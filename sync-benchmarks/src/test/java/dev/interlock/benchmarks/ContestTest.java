@@ -1,14 +1,20 @@
 package dev.interlock.benchmarks;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.interlock.benchmarks.Contest.BrokenExclusionException;
+import dev.interlock.benchmarks.Contest.BrokenOrderException;
+import dev.interlock.benchmarks.Scenario.Measure;
 import dev.interlock.benchmarks.Scenario.Pace;
+import dev.interlock.benchmarks.Site.Tally;
+import dev.interlock.testing.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
+import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.Test;
 
 class ContestTest {
@@ -21,7 +27,7 @@ class ContestTest {
     @Test
     void everyPeerGetsAScore() {
         try (var crew = new Crew("", Ledger.page(), name -> jdk())) {
-            var scenario = new Scenario("s", 1, 2, "Mine", List.of("This", "That"), SHORT, SHORT);
+            var scenario = new Scenario("s", 1, 2, Measure.SECTIONS, "Mine", List.of("This", "That"), SHORT, SHORT);
             List<Score> scores = new Contest(scenario, crew, progress::add).play(SHORT);
             assertThat(scores).extracting(Score::peer).containsExactly("This", "That");
             assertThat(scores).allSatisfy(score -> {
@@ -55,6 +61,39 @@ class ContestTest {
     }
 
     @Test
+    void lockThatLetsAJvmOvertakeIsFound() {
+        try (var ensemble = Ensemble.start(2, RedisServer.provided().url())) {
+            var scenario = new Scenario("s", 2, 1, Measure.HAND_OFFS, "RLock", List.of("RFairLock"), SHORT, SHORT);
+            var contest = new Contest(scenario, ensemble, progress::add);
+            assertThatThrownBy(() -> contest.play(SHORT))
+                    .isInstanceOf(BrokenOrderException.class)
+                    .hasMessageContaining("NO STRICT ALTERNATION in s by RLock");
+        }
+    }
+
+    @Test
+    void waitsAreReportedBesideTheThroughput() {
+        try (var crew = new Crew("", Ledger.page(), name -> jdk())) {
+            var scenario = new Scenario("s", 1, 2, Measure.SECTIONS_AND_WAITS, "Mine", List.of("This"), SHORT, SHORT);
+            Score score = new Contest(scenario, crew, progress::add).play(SHORT).get(0);
+            assertThat(score.waitLine())
+                    .hasValueSatisfying(line -> assertThat(line)
+                            .matches("WAIT s ours p99.9=\\S+ms max=\\S+ms This p99.9=\\S+ms max=\\S+ms"));
+            assertThat(requireNonNull(score.ourWaits()).maxMillis()).isPositive();
+        }
+    }
+
+    @Test
+    void talliesPassFromJvmToJvm() {
+        Histogram waits = Tally.noWaits();
+        waits.recordValue(1_000);
+        waits.recordValue(2_000_000_000);
+        var sent = new Tally(1.5, 0.5, 7, 1, waits);
+        assertThat(Tally.parse(sent.line())).isEqualTo(sent);
+        assertThat(Tally.sum(List.of(sent, sent)).waits().getTotalCount()).isEqualTo(4);
+    }
+
+    @Test
     void failureOfAThreadFailsTheContest() {
         Contestant failing = Contestant.locking(url -> url, (client, name) -> new FailingLock(), client -> {});
         try (var crew = new Crew("", Ledger.page(), name -> failing)) {
@@ -66,7 +105,7 @@ class ContestTest {
     }
 
     private static Scenario scenario(int jvms, String ours, String peer) {
-        return new Scenario("s", jvms, 4, ours, List.of(peer), SHORT, SHORT);
+        return new Scenario("s", jvms, 4, Measure.SECTIONS, ours, List.of(peer), SHORT, SHORT);
     }
 
     private static Contestant jdk() {

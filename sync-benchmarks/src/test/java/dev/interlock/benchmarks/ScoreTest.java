@@ -14,7 +14,9 @@ class ScoreTest {
             "contended-2jvm-4t",
             "RLock",
             List.of(1000.4, 3000.0, 2000.0, 9000.0),
-            List.of(400.0, 500.0, 1000.0, 2000.0));
+            List.of(400.0, 500.0, 1000.0, 2000.0),
+            null,
+            null);
 
     @Test
     void medianIsTheMiddleOrTheMeanOfTheTwoInTheMiddle() {
@@ -44,9 +46,9 @@ class ScoreTest {
 
     @Test
     void roundsOfOursAndThePeerPairUp() {
-        assertThatThrownBy(() -> new Score("s", "p", List.of(1.0), List.of(1.0, 2.0)))
+        assertThatThrownBy(() -> new Score("s", "p", List.of(1.0), List.of(1.0, 2.0), null, null))
                 .isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> new Score("s", "p", List.of(), List.of()))
+        assertThatThrownBy(() -> new Score("s", "p", List.of(), List.of(), null, null))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 }

@@ -30,7 +30,7 @@ class ScoreboardTest {
         assertThat(run(
                         "--quick",
                         "--only",
-                        "uncontended",
+                        "uncontended-1t",
                         "--rounds",
                         "3",
                         "--millis",
@@ -55,7 +55,10 @@ class ScoreboardTest {
         assertThat(run("--quick", "--only", "contended-2jvm-4t", "--rounds", "1", "--millis", "300"))
                 .describedAs("%s", err)
                 .isZero();
-        assertThat(out.toString().lines()).singleElement().asString().matches(SCORE.formatted("contended-2jvm-4t"));
+        assertThat(out.toString().lines())
+                .satisfiesExactly(
+                        line -> assertThat(line).matches(SCORE.formatted("contended-2jvm-4t")),
+                        line -> assertThat(line).startsWith("WAIT contended-2jvm-4t ours p99.9="));
     }
 
     @Test

@@ -1,6 +1,7 @@
 package dev.interlock.internal;
 
 import dev.interlock.SyncListener;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
 /** What a session was configured with; checked by the builder. */
@@ -12,6 +13,11 @@ public record Settings(
         String namespace,
         SyncListener listener,
         LongSupplier ticker) {
+
+    /** For how long a command may be silent before it is taken to have been lost. */
+    public long silenceNanos() {
+        return Math.min(TimeUnit.MILLISECONDS.toNanos(commandTimeoutMillis), redisTimeoutNanos);
+    }
 
     /** What local validity stays below the lease in Redis, for clocks that don't run at the same speed. */
     public static long marginMillis(long leaseMillis) {

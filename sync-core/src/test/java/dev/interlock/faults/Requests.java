@@ -3,7 +3,6 @@ package dev.interlock.faults;
 import dev.interlock.Interlock;
 import java.util.List;
 import java.util.function.Predicate;
-import java.util.stream.Stream;
 
 /** Tells the scripts of the lock apart by their arguments, as a proxy sees them. */
 public final class Requests {
@@ -63,11 +62,10 @@ public final class Requests {
     /** Of all these requests, those about one sequence of a session. */
     public static Predicate<List<String>> of(Interlock session, long sequence) {
         String owner = session.id() + ":" + sequence;
-        String number = Long.toString(sequence);
-        return words -> words.contains(owner)
-                || (words.contains(session.id())
-                        && Stream.of(words.get(words.indexOf(session.id()) + 1).split(" ", -1))
-                                .anyMatch(request -> request.equals(number) || request.startsWith(number + ":")));
+        return words -> {
+            int apart = words.indexOf(session.id()) + 1;
+            return words.contains(owner) || (apart > 0 && words.get(apart).matches(sequence + "(:.*)?"));
+        };
     }
 
     /** Grants that are on their way to a session. */

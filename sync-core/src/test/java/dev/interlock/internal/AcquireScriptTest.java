@@ -268,7 +268,7 @@ class AcquireScriptTest extends LockScriptTest {
         a.queue(2);
         assertThat(owners()).containsExactly(b.owner(1));
         assertThat(tickets()).containsExactly(a.ticket(2));
-        assertThat(letters(b)).singleElement().asString().startsWith("g 1 ").endsWith(" 1 " + keys.lock());
+        assertThat(letters(b)).singleElement().asString().startsWith("g 1 ").endsWith(" 1 0 " + keys.lock());
     }
 
     @Test
@@ -339,8 +339,11 @@ class AcquireScriptTest extends LockScriptTest {
         Contender b = contender();
         a.own(2);
         b.queue(1);
-        assertThat(a.request(3).continuing(1).send().status()).isEqualTo(Status.QUEUED);
-        assertThat(owners()).containsExactly(b.owner(1));
+        Answer answer = a.request(3).continuing(1).send();
+        assertThat(answer.status()).isEqualTo(Status.QUEUED);
+        assertThat(answer.owner()).isEqualTo(2);
+        assertThat(owners()).containsExactly(a.owner(2));
+        assertThat(tickets()).containsExactly(b.ticket(1), a.ticket(3));
     }
 
     @Test

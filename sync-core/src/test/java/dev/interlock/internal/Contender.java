@@ -8,6 +8,7 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.UUID;
+import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** A session as the scripts see it: it sends commands, in any order it likes, and reads the replies as they come. */
@@ -43,22 +44,54 @@ final class Contender {
         BUSY
     }
 
-    /** A request to own the lock, not yet sent. */
-    record Request(Contender by, long sequence, long leaseMillis, boolean queues, long from, long floor) {
+    /**
+     * A request to own the lock by one sequence or several, not yet sent.
+     *
+     * @param leaseMillis if it gets the lock without having queued
+     * @param grantMillis the lease in its tickets
+     * @param from what becomes of an earlier tenure, as in the script
+     * @param used what was served on the tenure of another ticket
+     */
+    record Request(
+            Contender by,
+            List<Long> sequences,
+            long leaseMillis,
+            long grantMillis,
+            boolean queues,
+            long from,
+            long floor,
+            List<Long> used) {
+        long sequence() {
+            return sequences.get(0);
+        }
+
         Request lease(long millis) {
-            return new Request(by, sequence, millis, queues, from, floor);
+            return new Request(by, sequences, millis, millis, queues, from, floor, used);
+        }
+
+        Request granting(long millis) {
+            return new Request(by, sequences, leaseMillis, millis, queues, from, floor, used);
         }
 
         Request once() {
-            return new Request(by, sequence, leaseMillis, false, from, floor);
+            return new Request(by, sequences, leaseMillis, grantMillis, false, from, floor, used);
         }
 
         Request continuing(long tenure) {
-            return new Request(by, sequence, leaseMillis, queues, tenure, floor);
+            return new Request(by, sequences, leaseMillis, grantMillis, queues, tenure, floor, used);
+        }
+
+        /** It leaves a tenure of the same session alone, as all do for a fair lock. */
+        Request beside() {
+            return continuing(-1);
         }
 
         Request above(long token) {
-            return new Request(by, sequence, leaseMillis, queues, from, token);
+            return new Request(by, sequences, leaseMillis, grantMillis, queues, from, token, used);
+        }
+
+        Request using(Long... served) {
+            return new Request(by, sequences, leaseMillis, grantMillis, queues, from, floor, List.of(served));
         }
 
         Answer send() {
@@ -67,12 +100,12 @@ final class Contender {
                     ACQUIRE,
                     by.keys.all(by.id),
                     by.id,
-                    sequence + ":" + leaseMillis,
+                    by.text(sequences, grantMillis),
                     Long.toString(leaseMillis),
                     queues ? "1" : "0",
                     Long.toString(from),
                     Long.toString(floor),
-                    ""));
+                    by.text(used, grantMillis)));
         }
     }
 
@@ -115,7 +148,16 @@ final class Contender {
     record Renewed(boolean owned, long ttlMillis, long tickets, long foreign) {}
 
     Request request(long sequence) {
-        return new Request(this, sequence, LEASE, true, 0, 1);
+        return new Request(this, List.of(sequence), LEASE, LEASE, true, 0, 1, List.of());
+    }
+
+    /** A request by several tickets of a fair lock. */
+    Request requests(Long... sequences) {
+        return new Request(this, List.of(sequences), LEASE, LEASE, true, -1, 1, List.of());
+    }
+
+    private String text(List<Long> sequences, long leaseMillis) {
+        return sequences.stream().map(sequence -> sequence + ":" + leaseMillis).collect(Collectors.joining(" "));
     }
 
     Answer acquire(long sequence) {
@@ -141,6 +183,15 @@ final class Contender {
     }
 
     long release(long sequence, long leaseMillis, long floor) {
+        return release(sequence, leaseMillis, floor, List.of());
+    }
+
+    /** Gives up a tenure on which other tickets were served. */
+    long releaseWith(long sequence, Long... used) {
+        return release(sequence, LEASE, 1, List.of(used));
+    }
+
+    long release(long sequence, long leaseMillis, long floor, List<Long> used) {
         List<Long> reply = run(
                 RELEASE,
                 keys.all(id),
@@ -150,7 +201,7 @@ final class Contender {
                 Long.toString(floor),
                 keys.channel(),
                 "publish",
-                "");
+                text(used, leaseMillis));
         assertThat(reply).hasSize(1);
         return reply.get(0);
     }
@@ -203,7 +254,9 @@ final class Contender {
     /** Leaves no request unfinished. */
     void releaseAll() {
         for (Request request : sent) {
-            release(request.sequence, request.leaseMillis, request.floor);
+            for (long sequence : request.sequences) {
+                release(sequence, request.grantMillis, request.floor);
+            }
         }
     }
 

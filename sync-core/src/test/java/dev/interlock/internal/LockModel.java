@@ -64,7 +64,8 @@ final class LockModel {
         if (isNew) {
             marks.put(caller.by, new Mark(caller.sequence, mark(caller.by).released));
         }
-        if (owner != null && caller.isSuccessorOf(owner)) {
+        boolean mayEnd = owner != null && (request.from() == 0 || request.from() == owner.sequence);
+        if (owner != null && mayEnd && caller.isSuccessorOf(owner)) {
             Mark mark = mark(caller.by);
             marks.put(caller.by, new Mark(mark.sequence, Math.max(mark.released, owner.sequence)));
             if (owner.sequence == request.from()) {

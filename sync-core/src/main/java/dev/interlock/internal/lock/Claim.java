@@ -2,14 +2,9 @@ package dev.interlock.internal.lock;
 
 import com.google.common.primitives.ImmutableLongArray;
 import dev.interlock.LeaseLostException;
-import dev.interlock.RedisUnavailableException;
-import dev.interlock.SyncListener;
 import dev.interlock.internal.Mailbox.Message;
-import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
-import dev.interlock.internal.Settings;
 import dev.interlock.internal.Stake;
-import dev.interlock.internal.Stake.Renewal;
 import dev.interlock.internal.lock.LockScripts.Standing;
 import java.util.ArrayList;
 import java.util.List;
@@ -28,27 +23,15 @@ import org.slf4j.LoggerFactory;
  * wants the name or is done with it, the reply to a command, a message in the mailbox, a beat of the pulse or of the lease
  * keeper. Events that concern a waiting thread end by waking it. Nothing blocks under the mutex, and no event waits for the
  * local half, which comes first in the lock order.
- *
- * <p>One command asks for all tickets, and there is one at a time: those who come meanwhile share the next. So sequences,
- * which tickets get when they are sent, reach Redis in their order.
  */
 final class Claim {
     private static final Logger log = LoggerFactory.getLogger(Claim.class);
 
-    /** After so long without word a waiting thread asks by itself, should the pulse have failed to. */
-    private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(1_500);
-
-    /** Between two attempts of a command that got no answer. */
-    private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
-
-    /** A lease so short may be over before the lease keeper comes by. */
-    private static final long SHORT_MILLIS = 3_000;
-
-    /** What {@link #sentNanos} is before anything was sent. */
-    private static final long NEVER = Long.MIN_VALUE;
-
     /** What a claim tells the lock it belongs to. */
     interface Owner {
+        /** The name of the lock. */
+        String name();
+
         /** A waiting thread may find what it waits for. */
         void changed();
 
@@ -63,12 +46,10 @@ final class Claim {
     }
 
     private final Session session;
-    private final Settings settings;
-    private final SyncListener listener;
-    private final String name;
     private final String key;
     private final boolean fair;
     private final LockScripts scripts;
+    private final Inquiry inquiry;
     private final Owner owner;
     private final Stake stake;
 
@@ -81,42 +62,26 @@ final class Claim {
     /** Remote part of the last fencing token. */
     private volatile long lastToken;
 
-    /** The last tenure that was given up. */
+    /** The last tenure that was given up; its release may be on its way. */
     private long ended;
 
     private boolean closed;
 
-    // ---- the command that asks for the tickets
-
-    private boolean inFlight;
-    private long sentNanos = NEVER;
-
-    /** When to ask again. */
-    private long pollAtNanos;
-
     /** What no repetition will mend. */
     private @Nullable Throwable failure;
-
-    /** Tickets served on the tenure of another one, of which Redis doesn't know yet. */
-    private final List<Ticket> used = new ArrayList<>();
 
     /** Tickets to be cancelled once the command that announces them has been answered, for a cancel must not overtake it. */
     private final List<Ticket> leaving = new ArrayList<>();
 
-    /** Whether the name was free when it was last asked for. */
-    private boolean isLikelyFree = true;
-
     /** Before that, plain RLock clients have their turn. */
     private long notBeforeNanos;
 
-    <L extends Owner & Stake> Claim(Session session, String name, String key, boolean fair, L lock) {
+    <L extends Owner & Stake> Claim(Session session, String key, boolean fair, L lock) {
         this.session = session;
-        this.settings = session.settings();
-        this.listener = settings.listener();
-        this.name = name;
         this.key = key;
         this.fair = fair;
         this.scripts = new LockScripts(session, key);
+        this.inquiry = new Inquiry(session, scripts, fair, this::answered);
         this.owner = lock;
         this.stake = lock;
         this.notBeforeNanos = session.now();
@@ -148,7 +113,9 @@ final class Claim {
             return true;
         }
         Ticket next = tickets.first();
-        return next != null && next.sequence != 0 && next.sequence <= current.run;
+        return next != null
+                && next.sequence != 0
+                && (next.sequence == current.sequence || next.sequence <= current.run);
     }
 
     // ---- threads that want the name, or are done with it; each has the local half, but for those that announce
@@ -183,7 +150,7 @@ final class Claim {
     }
 
     private long wanted(long leaseMillis) {
-        return leaseMillis == RemoteLock.RENEWED ? settings.leaseMillis() : leaseMillis;
+        return leaseMillis == RemoteLock.RENEWED ? session.settings().leaseMillis() : leaseMillis;
     }
 
     /** Enters on a tenure of a fair lock that has come to this thread. */
@@ -211,7 +178,7 @@ final class Claim {
         if (fair) {
             Ticket served = tickets.serve(Thread.currentThread());
             if (served.sequence != current.sequence) {
-                used.add(served);
+                inquiry.used(served);
             }
         }
     }
@@ -251,7 +218,7 @@ final class Claim {
                 throw refused(request, failure);
             } else if (once && request.queues && (fair || hasHeardSince(begun))) {
                 return Advance.REFUSED;
-            } else if ((first && !(fair && inFlight)) || now - pollAtNanos >= 0 || isSilent(now)) {
+            } else if ((first && !(fair && inquiry.inFlight())) || inquiry.isDue(now)) {
                 ask(now);
             }
             return Advance.WAITING;
@@ -261,8 +228,7 @@ final class Claim {
     }
 
     private Advance enterOrContinue(Tenure current, long leaseMillis, boolean once, long now) {
-        boolean fits =
-                current.renewed == (leaseMillis == RemoteLock.RENEWED) && current.leaseMillis == wanted(leaseMillis);
+        boolean fits = current.fits(leaseMillis == RemoteLock.RENEWED, wanted(leaseMillis));
         boolean barges = fair && once;
         if (fits && current.isUsable(now) && current.drawToken()) {
             if (!barges) {
@@ -287,7 +253,8 @@ final class Claim {
     }
 
     private void end(Tenure current) {
-        ended = Math.max(ended, current.sequence);
+        current.end();
+        ended = current.sequence;
         tenure = null;
     }
 
@@ -301,13 +268,13 @@ final class Claim {
             releaseContinued(request);
             session.ensureOpen();
         }
-        if (inFlight) {
+        if (inquiry.inFlight()) {
             return;
         }
         if (!request.queues || notBeforeNanos - now <= 0) {
-            ask(now);
+            askForNew(now);
         } else {
-            pollAtNanos = notBeforeNanos;
+            inquiry.dueAt(notBeforeNanos);
         }
     }
 
@@ -326,8 +293,7 @@ final class Claim {
             if (tickets.first() == null) {
                 return 1;
             }
-            long next = inFlight ? sentNanos + silenceNanos() : pollAtNanos;
-            return Math.max(1, Math.min(POLL_NANOS, next - session.now()));
+            return Math.max(1, Math.min(Inquiry.POLL_NANOS, inquiry.dueNanos() - session.now()));
         } finally {
             mutex.unlock();
         }
@@ -367,7 +333,7 @@ final class Claim {
     }
 
     private void cancel(Ticket request) {
-        if (fair && inFlight) {
+        if (fair && inquiry.inFlight()) {
             leaving.add(request);
         } else {
             release(request).insist();
@@ -394,9 +360,7 @@ final class Claim {
             long yieldMillis = current.foreignDemand ? LockScripts.YIELD_MILLIS : 0;
             notBeforeNanos = session.now() + TimeUnit.MILLISECONDS.toNanos(yieldMillis);
             settle();
-            List<Ticket> served = List.copyOf(used);
-            used.clear();
-            return new Release(session, scripts, current.ticket, served, lastToken + 1, !current.demand);
+            return new Release(session, scripts, current.ticket, inquiry.drainUsed(), lastToken + 1, !current.demand);
         } finally {
             mutex.unlock();
         }
@@ -410,100 +374,68 @@ final class Claim {
 
     /** Asks for what isn't granted, or asks how that stands. */
     private void ask(long now) {
-        List<Ticket> asked = tickets.due(tenure);
-        if (asked.isEmpty()) {
-            return;
-        }
-        if (isSilent(now)) {
-            session.outage().failed(sentNanos, new RedisUnavailableException("no answer", null));
-        }
-        Ticket first = asked.get(0);
-        boolean isFirst = first.sequence == 0;
-        for (Ticket ticket : asked) {
-            if (ticket.sequence == 0) {
-                ticket.sequence = session.nextSequence();
-            }
-        }
-        inFlight = true;
-        sentNanos = now;
-        pollAtNanos = now + POLL_NANOS;
-        List<Ticket> served = List.copyOf(used);
-        long earlier = first.from != 0 ? first.from : fair ? LockScripts.LEFT_ALONE : LockScripts.ENDED;
-        boolean takes = isFirst && isLikelyFree && first.from == 0 && asked.size() == 1 && served.isEmpty();
-        CompletableFuture<Standing> reply = takes
-                ? scripts.takeOrAcquire(first, earlier, lastToken + 1)
-                : scripts.acquire(asked, earlier, lastToken + 1, served);
-        reply.whenComplete((standing, thrown) -> {
-            mutex.lock();
-            try {
-                used.removeAll(served);
-                answered(asked, now, standing, thrown);
-            } finally {
-                mutex.unlock();
-            }
-            owner.changed();
-        });
+        send(tickets.all(tenure), now);
     }
 
-    private boolean isSilent(long now) {
-        return inFlight && now - sentNanos >= silenceNanos();
+    /** Asks for what was not asked for yet. How the rest stands is for the pulse to ask. */
+    private void askForNew(long now) {
+        send(tickets.arriving(tenure), now);
     }
 
-    private long silenceNanos() {
-        return Math.min(TimeUnit.MILLISECONDS.toNanos(settings.commandTimeoutMillis()), settings.redisTimeoutNanos());
+    private void send(List<Ticket> due, long now) {
+        if (!due.isEmpty()) {
+            inquiry.send(due, lastToken + 1, now);
+        }
     }
 
-    private void answered(List<Ticket> asked, long sent, @Nullable Standing standing, @Nullable Throwable thrown) {
-        long now = session.now();
-        boolean isLatest = sentNanos == sent;
-        if (isLatest) {
-            inFlight = false;
-        }
-        if (standing != null) {
-            heardNanos = now;
-            stand(asked, standing, sent, now);
-        } else if (thrown != null && !ScriptRunner.isTransient(thrown)) {
-            failure = tickets.first() == null ? null : ScriptRunner.cause(thrown);
-        } else if (isLatest) {
-            pollAtNanos = now + RETRY_NANOS;
-        }
-        if (!inFlight) {
-            leaving.forEach(ticket -> release(ticket).insist());
-            leaving.clear();
-            if (standing != null && tickets.hasUnsent()) {
-                ask(now);
+    private void answered(Inquiry.Sent sent, @Nullable Standing standing, @Nullable Throwable thrown) {
+        mutex.lock();
+        try {
+            long now = session.now();
+            Throwable lasting = inquiry.answered(sent, standing, thrown, now);
+            if (standing != null) {
+                heardNanos = now;
+                stand(sent.tickets(), standing, sent.nanos(), now);
+            } else if (lasting != null && tickets.first() != null) {
+                failure = lasting;
             }
+            if (!inquiry.inFlight()) {
+                leaving.forEach(ticket -> release(ticket).insist());
+                leaving.clear();
+                if (standing != null && tickets.hasUnsent()) {
+                    askForNew(now);
+                }
+            }
+        } finally {
+            mutex.unlock();
         }
+        owner.changed();
     }
 
     private void stand(List<Ticket> asked, Standing standing, long sent, long now) {
         standing.over().forEach(this::over);
         boolean isBusy = standing.status() == LockScripts.Status.BUSY;
-        if (standing.status() != LockScripts.Status.GRANTED) {
-            isLikelyFree = false;
-        }
         for (Ticket ticket : asked) {
-            if (isBusy && tickets.contains(ticket)) {
+            if (!tickets.contains(ticket) || ticket.sequence == standing.owner()) {
+                continue;
+            }
+            if (isBusy) {
                 tickets.remove(ticket);
-            } else if (ticket.sequence != standing.owner()) {
-                ticket.from = 0;
-                ticket.queuedAt(sent, standing.redisMicros());
+                continue;
+            }
+            ticket.queuedAt(sent, standing.redisMicros());
+            if (ticket.from != 0) {
+                tickets.queue(ticket);
             }
         }
         if (standing.status() == LockScripts.Status.GRANTED) {
-            isLikelyFree |= standing.redisMicros() == 0;
-            long valid = validity(sent, standing.ttlMillis());
-            Tenure granted = own(standing.owner(), standing.token(), standing.run(), standing.waiters(), valid, now);
-            if (granted != null) {
-                granted.renewAtNanos = now + Math.min(renewalNanos(), Math.max(0, valid - now) / 3);
-            }
-        } else if (standing.status() == LockScripts.Status.QUEUED) {
-            long ttlNanos = TimeUnit.MILLISECONDS.toNanos(standing.ttlMillis() + 1);
-            pollAtNanos = now + (ttlNanos > 0 ? Math.min(POLL_NANOS, ttlNanos) : POLL_NANOS);
+            long valid = Tenure.validity(sent, standing.ttlMillis());
+            own(standing.owner(), standing.token(), standing.run(), standing.waiters(), valid, now);
+        } else if (standing.owner() != 0) {
+            ownedAnyway(standing.owner(), standing.run());
+        }
+        if (standing.status() == LockScripts.Status.QUEUED) {
             watch(standing.foreign() && tickets.first() != null);
-            if (standing.owner() != 0) {
-                ownedAnyway(standing.owner(), standing.run());
-            }
         }
         settle();
     }
@@ -526,13 +458,13 @@ final class Claim {
         Tenure current = tenure;
         if (current != null && current.sequence == sequence) {
             current.run = Math.max(current.run, run);
-        } else if (sequence > ended && tickets.of(sequence) == null) {
+        } else if (sequence != ended && tickets.of(sequence) == null) {
             releaseUnwanted(sequence);
         }
     }
 
     private void releaseUnwanted(long sequence) {
-        Ticket unwanted = new Ticket(settings.leaseMillis(), true, true, 0, session.now());
+        Ticket unwanted = new Ticket(session.settings().leaseMillis(), true, true, 0, session.now());
         unwanted.sequence = sequence;
         release(unwanted).insist();
     }
@@ -561,12 +493,12 @@ final class Claim {
                 return;
             }
             long now = session.now();
-            long valid = validity(request.queuedNanos(), request.grantMillis());
+            long valid = Tenure.validity(request.queuedNanos(), request.grantMillis());
             boolean newer = redisMicros > request.queuedRedisMicros() && token > lastToken;
             if (now - valid < 0 && newer && !session.runner().isReplicated()) {
                 Tenure granted = own(sequence, token, run, waiters, valid, now);
                 if (granted != null) {
-                    granted.renewAtNanos = now;
+                    granted.renewSoon();
                 }
             } else {
                 ask(now);
@@ -585,10 +517,6 @@ final class Claim {
         }
     }
 
-    private static long validity(long sentNanos, long ttlMillis) {
-        return sentNanos + TimeUnit.MILLISECONDS.toNanos(ttlMillis - Settings.marginMillis(ttlMillis));
-    }
-
     /** Makes a tenure of a ticket, unless it is none of ours any more, or there is a tenure. */
     private @Nullable Tenure own(long sequence, long token, long run, boolean waiters, long validUntilNanos, long now) {
         Ticket request = tickets.of(sequence);
@@ -596,7 +524,7 @@ final class Claim {
             ownedInVain(request, sequence, run);
             return null;
         }
-        Tenure granted = new Tenure(request, token, now, validUntilNanos);
+        Tenure granted = new Tenure(session, scripts, owner, request, token, now, validUntilNanos);
         granted.run = run;
         granted.demand = waiters;
         if (token <= lastToken) {
@@ -609,9 +537,6 @@ final class Claim {
         }
         tenure = granted;
         watch(false);
-        if (!request.renewed && request.leaseMillis < SHORT_MILLIS) {
-            session.schedule(() -> expire(granted), TimeUnit.NANOSECONDS.toMillis(validUntilNanos - now) + 1);
-        }
         return granted;
     }
 
@@ -639,118 +564,12 @@ final class Claim {
             if (request == null || !request.queues || notBeforeNanos - now > 0) {
                 return;
             }
-            if (!inFlight || isSilent(now)) {
+            if (!inquiry.inFlight() || inquiry.isSilent(now)) {
                 ask(now);
             }
         } finally {
             mutex.unlock();
         }
-    }
-
-    /** Looks after a tenure that a thread relies on, and returns its renewal if that is due. */
-    @Nullable
-    Renewal keep(long now) {
-        Tenure current = tenure;
-        if (current == null || current.loss() != null) {
-            return null;
-        }
-        // Between two beats would be too late to tell of a loss that can be foreseen.
-        long leftMillis = TimeUnit.NANOSECONDS.toMillis(current.validUntilNanos - now);
-        if (leftMillis < SHORT_MILLIS) {
-            session.schedule(() -> expire(current), Math.max(0, leftMillis + 1));
-        }
-        mutex.lock();
-        try {
-            boolean due = current.renewed && now - current.renewAtNanos >= 0;
-            boolean free = !current.renewing || now - current.renewalSentNanos >= silenceNanos();
-            return due && free && current.isUsable(now) ? renewal(current, now) : null;
-        } finally {
-            mutex.unlock();
-        }
-    }
-
-    private void expire(Tenure current) {
-        if (tenure == current && !current.isUsable(session.now()) && current.loss() == null) {
-            lose(current, "its lease is over");
-        }
-    }
-
-    /** Renews at once, for the sake of what the reply tells about waiters. */
-    void renewNow(Tenure current) {
-        Renewal renewal = null;
-        mutex.lock();
-        try {
-            if (current.renewed && !current.renewing) {
-                renewal = renewal(current, session.now());
-            }
-        } finally {
-            mutex.unlock();
-        }
-        if (renewal != null) {
-            session.renew(List.of(renewal));
-        }
-    }
-
-    private Renewal renewal(Tenure current, long now) {
-        current.renewing = true;
-        current.renewalSentNanos = now;
-        return new Renewal(scripts.renew(current.sequence), (reply, failure) -> renewed(current, now, reply, failure));
-    }
-
-    private void renewed(Tenure current, long sentNanos, @Nullable List<Object> reply, @Nullable Throwable failure) {
-        LockScripts.Renewal renewal = reply == null ? null : LockScripts.renewal(reply);
-        long now = session.now();
-        mutex.lock();
-        try {
-            current.renewing = false;
-            if (renewal == null) {
-                current.renewAtNanos = now + Math.min(RETRY_NANOS * 5, renewalNanos() / 3);
-            } else if (renewal.owned() && current.isUsable(now)) {
-                // What was over in between may have had other owners, even if Redis knows this one again.
-                current.renewAtNanos = sentNanos + renewalNanos();
-                current.extend(validity(sentNanos, renewal.ttlMillis()));
-                current.foreignDemand = renewal.foreignWaiters();
-                if (renewal.waiters() || renewal.foreignWaiters()) {
-                    current.demand = true;
-                    owner.demanded();
-                }
-            }
-        } finally {
-            mutex.unlock();
-        }
-        long left = current.validUntilNanos - now;
-        if (renewal == null) {
-            Throwable cause = failure == null ? new IllegalStateException("no reply") : ScriptRunner.cause(failure);
-            log.warn(
-                    "The lease of '{}' was not renewed, {} ms are left: {}",
-                    key,
-                    left / 1_000_000,
-                    ScriptRunner.brief(cause));
-            session.listeners().execute(() -> listener.renewalFailed(name, left, cause));
-        } else if (renewal.owned()) {
-            session.listeners().execute(() -> listener.renewed(name, left));
-        } else if (tenure == current) {
-            lose(current, "Redis doesn't know this owner any more");
-        }
-    }
-
-    private long renewalNanos() {
-        return TimeUnit.MILLISECONDS.toNanos(settings.leaseMillis()) / 3;
-    }
-
-    /** Marks a tenure lost, and tells the lock the first time if a thread relies on it. Returns the loss. */
-    LeaseLostException lose(Tenure current, String reason) {
-        LeaseLostException news = new LeaseLostException(name, current.token(), reason);
-        LeaseLostException known = current.lose(news);
-        if (known != null) {
-            return known;
-        }
-        if (owner.isRelied()) {
-            owner.lost(news);
-        } else {
-            owner.changed();
-        }
-        return news;
     }
 
     CompletableFuture<?> close() {
@@ -776,7 +595,7 @@ final class Claim {
             mutex.unlock();
         }
         if (current != null) {
-            lose(current, "its session was closed");
+            current.lose("its session was closed");
         }
         owner.changed();
         return confirmed;

@@ -71,7 +71,7 @@ final class LockScripts {
      * @param waiters whether anybody is queued
      * @param redisMicros 0 if the lock was simply free
      * @param owner the sequence by which this session owns the lock, or 0
-     * @param run the last of the tickets that are served on the tenure of that sequence
+     * @param run the last of the tickets that are served on the tenure of that sequence after its own, or 0
      * @param over requests that are over
      */
     record Standing(
@@ -112,7 +112,7 @@ final class LockScripts {
                 false,
                 0,
                 ticket.sequence,
-                ticket.sequence,
+                0,
                 ImmutableLongArray.of());
     }
 

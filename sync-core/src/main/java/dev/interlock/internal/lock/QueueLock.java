@@ -41,7 +41,7 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
         super(session, name, local);
         this.fair = fair;
         this.retainMillis = retainMillis;
-        this.claim = new Claim(session, name, session.key(name), fair, this);
+        this.claim = new Claim(session, session.key(name), fair, this);
     }
 
     /** Gives back a grant that found nobody who wanted it. */
@@ -88,6 +88,8 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
         frontman = Thread.currentThread();
         try {
             for (boolean first = true; ; first = false) {
+                // Read before the step, which sees what an answer has brought.
+                boolean heard = claim.hasHeardSince(begun);
                 // A thread that waits for ever needs no answer as long as its ticket, announced before, may be granted.
                 boolean asks = first && (timed || !fair);
                 Advance advance = claim.advance(leaseMillis, once, asks, begun);
@@ -105,7 +107,6 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
                 if (advance == Advance.REFUSED) {
                     return false;
                 }
-                boolean heard = claim.hasHeardSince(begun);
                 long waited = session.now() - begun;
                 long left = timed ? (heard ? patience : grace) - waited : Long.MAX_VALUE;
                 if (timed && left <= 0) {
@@ -150,7 +151,7 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
         Tenure current = owned();
         long now = session.now();
         if (!current.isUsable(now)) {
-            LeaseLostException loss = claim.lose(current, "its lease is over");
+            LeaseLostException loss = current.lose("its lease is over");
             claim.giveUp(current).insist();
             return () -> {
                 throw new LeaseLostException(loss);
@@ -172,7 +173,7 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
         return () -> {
             Released released = session.await(release.confirmed());
             if (released == Released.NOTHING) {
-                throw lostUnnoticed(current);
+                throw new LeaseLostException(current.lose("its owner in Redis had changed", true));
             }
             if (released == null) {
                 release.repeat();
@@ -180,21 +181,12 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
         };
     }
 
-    private LeaseLostException lostUnnoticed(Tenure current) {
-        LeaseLostException loss = new LeaseLostException(name, current.token(), "its owner in Redis had changed");
-        LeaseLostException known = current.lose(loss);
-        if (known == null) {
-            lost(loss);
-        }
-        return new LeaseLostException(known == null ? loss : known);
-    }
-
     // The mailbox may be deaf, and plain RLock clients write no letters.
     private void lookForDemand(Tenure current, long now) {
         boolean due = now - current.lookAtNanos >= 0 && now - current.startNanos >= settings.handoffSliceNanos();
         if (due && !current.demand) {
             current.lookAtNanos = now + LOOK_NANOS;
-            claim.renewNow(current);
+            current.renewNow();
         }
     }
 
@@ -264,7 +256,7 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
     private Tenure valid() {
         Tenure current = owned();
         if (!current.isUsable(session.now())) {
-            throw new LeaseLostException(claim.lose(current, "its lease is over"));
+            throw new LeaseLostException(current.lose("its lease is over"));
         }
         return current;
     }
@@ -318,7 +310,8 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
         if (!local.isHeld()) {
             tidy();
         }
-        return claim.keep(nowNanos);
+        Tenure current = claim.tenure();
+        return current == null ? null : current.keep(nowNanos);
     }
 
     @Override
@@ -326,7 +319,7 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
         Tenure current = claim.tenure();
         if (current != null && current.retained && !local.isHeld()) {
             // Plain RLock clients write no letters.
-            claim.renewNow(current);
+            current.renewNow();
         }
         claim.pulse();
     }

@@ -1,25 +1,52 @@
 package dev.interlock.internal.lock;
 
 import dev.interlock.LeaseLostException;
+import dev.interlock.internal.ScriptRunner;
+import dev.interlock.internal.Session;
+import dev.interlock.internal.Settings;
+import dev.interlock.internal.Stake.Renewal;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The interval in which a session owns a name. It is valid until a local time that lies safely before the end of its lease
- * in Redis; once it has been seen to be lost, it stays lost.
+ * in Redis, and renews itself before that; once it has been seen to be lost, it stays lost.
  */
 final class Tenure {
+    private static final Logger log = LoggerFactory.getLogger(Tenure.class);
+
     /** Bits of a fencing token that count the acquisitions of one tenure. */
     private static final int LOCAL_BITS = 14;
 
+    /** After a renewal that failed, the next one is tried so soon. */
+    private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** A lease so short may be over before the lease keeper comes by. */
+    private static final long SHORT_MILLIS = 3_000;
+
+    private final Session session;
+    private final Settings settings;
+    private final LockScripts scripts;
+    private final Claim.Owner owner;
+
     final Ticket ticket;
     final long sequence;
-    final long leaseMillis;
     final boolean renewed;
     final long startNanos;
 
-    /** The last of the session's tickets that are served on this tenure. Guarded by the mutex of the claim, read by others. */
+    private volatile long validUntilNanos;
+
+    /** The last of the session's tickets that are served on this tenure after its own, 0 for none. Guarded by the mutex of the claim, read by others. */
     volatile long run;
+
+    /** Whether another session, or a plain RLock client, waits. */
+    volatile boolean demand;
+
+    volatile boolean foreignDemand;
 
     /** Whether it is kept although nobody of this session wants it at the moment. */
     volatile boolean retained;
@@ -27,14 +54,7 @@ final class Tenure {
     /** When that was last so. */
     volatile long idleSinceNanos;
 
-    /** Guarded by the mutex of the claim, read by whoever enters. */
-    volatile long validUntilNanos;
-
-    /** Whether another session, or a plain RLock client, waits. */
-    volatile boolean demand;
-
-    volatile boolean foreignDemand;
-
+    private volatile boolean ended;
     private final AtomicReference<@Nullable LeaseLostException> loss = new AtomicReference<>();
 
     /** Guarded by the local half. */
@@ -45,27 +65,49 @@ final class Tenure {
     /** When to look for demand again; guarded by the local half. */
     long lookAtNanos;
 
-    /** Guarded by the mutex of the claim. */
-    long renewAtNanos;
+    private long renewAtNanos;
+    private long renewalSentNanos;
+    private boolean renewing;
 
-    long renewalSentNanos;
-    boolean renewing;
-
-    Tenure(Ticket ticket, long remoteToken, long nowNanos, long validUntilNanos) {
+    /** Begins a tenure. */
+    Tenure(
+            Session session,
+            LockScripts scripts,
+            Claim.Owner owner,
+            Ticket ticket,
+            long remoteToken,
+            long nowNanos,
+            long validUntilNanos) {
+        this.session = session;
+        this.settings = session.settings();
+        this.scripts = scripts;
+        this.owner = owner;
         this.ticket = ticket;
-        this.run = ticket.sequence;
         this.sequence = ticket.sequence;
-        this.leaseMillis = ticket.leaseMillis;
         this.renewed = ticket.renewed;
         this.startNanos = nowNanos;
         this.lookAtNanos = nowNanos;
         this.validUntilNanos = validUntilNanos;
         this.token = remoteToken << LOCAL_BITS;
         this.lastToken = token + (1L << LOCAL_BITS) - 1;
+        this.renewAtNanos = nowNanos + Math.min(renewalNanos(), Math.max(0, validUntilNanos - nowNanos) / 3);
+        if (!renewed && ticket.leaseMillis < SHORT_MILLIS) {
+            session.schedule(this::expire, TimeUnit.NANOSECONDS.toMillis(validUntilNanos - nowNanos) + 1);
+        }
+    }
+
+    /** Returns until when a lease is safely valid, of which a command that was first sent then has heard. */
+    static long validity(long sentNanos, long ttlMillis) {
+        return sentNanos + TimeUnit.MILLISECONDS.toNanos(ttlMillis - Settings.marginMillis(ttlMillis));
     }
 
     boolean isUsable(long nowNanos) {
         return nowNanos - validUntilNanos < 0 && loss.get() == null;
+    }
+
+    /** Returns whether it has the lease that a thread wants. */
+    boolean fits(boolean renewedLease, long leaseMillis) {
+        return renewed == renewedLease && ticket.leaseMillis == leaseMillis;
     }
 
     /** Draws the token of the next acquisition, or returns false if this tenure has none left. */
@@ -86,16 +128,124 @@ final class Tenure {
         return token;
     }
 
-    void extend(long untilNanos) {
+    /** It is given up: from now on it can't be lost any more. */
+    void end() {
+        ended = true;
+    }
+
+    // ---- renewal
+
+    /** Has the lease keeper renew it when it comes by next. */
+    synchronized void renewSoon() {
+        renewAtNanos = startNanos;
+    }
+
+    /** Notices a lease that is over soon, and returns the renewal that is due. */
+    @Nullable
+    Renewal keep(long now) {
+        if (loss() != null) {
+            return null;
+        }
+        // Between two beats would be too late to tell of a loss that can be foreseen.
+        long leftMillis = TimeUnit.NANOSECONDS.toMillis(validUntilNanos - now);
+        if (leftMillis < SHORT_MILLIS) {
+            session.schedule(this::expire, Math.max(0, leftMillis + 1));
+        }
+        synchronized (this) {
+            boolean due = renewed && now - renewAtNanos >= 0;
+            boolean free = !renewing || now - renewalSentNanos >= settings.silenceNanos();
+            return due && free && isUsable(now) ? renewal(now) : null;
+        }
+    }
+
+    /** Renews at once, for the sake of what the reply tells about waiters. */
+    void renewNow() {
+        Renewal renewal;
+        synchronized (this) {
+            if (!renewed || renewing) {
+                return;
+            }
+            renewal = renewal(session.now());
+        }
+        session.renew(List.of(renewal));
+    }
+
+    private Renewal renewal(long now) {
+        renewing = true;
+        renewalSentNanos = now;
+        return new Renewal(scripts.renew(sequence), (reply, failure) -> renewed(now, reply, failure));
+    }
+
+    private void renewed(long sentNanos, @Nullable List<Object> reply, @Nullable Throwable failure) {
+        LockScripts.Renewal renewal = reply == null ? null : LockScripts.renewal(reply);
+        long now = session.now();
+        synchronized (this) {
+            renewing = false;
+            if (renewal == null) {
+                renewAtNanos = now + Math.min(RETRY_NANOS, renewalNanos() / 3);
+            } else if (renewal.owned() && isUsable(now)) {
+                // What was over in between may have had other owners, even if Redis knows this one again.
+                renewAtNanos = sentNanos + renewalNanos();
+                extend(validity(sentNanos, renewal.ttlMillis()));
+            }
+        }
+        long left = validUntilNanos - now;
+        if (renewal == null) {
+            Throwable cause = failure == null ? new IllegalStateException("no reply") : ScriptRunner.cause(failure);
+            log.warn(
+                    "The lease of '{}' was not renewed, {} ms are left: {}",
+                    owner.name(),
+                    left / 1_000_000,
+                    ScriptRunner.brief(cause));
+            session.listeners().execute(() -> settings.listener().renewalFailed(owner.name(), left, cause));
+        } else if (renewal.owned()) {
+            foreignDemand = renewal.foreignWaiters();
+            if (renewal.waiters() || renewal.foreignWaiters()) {
+                demand = true;
+                owner.demanded();
+            }
+            session.listeners().execute(() -> settings.listener().renewed(owner.name(), left));
+        } else if (!ended) {
+            lose("Redis doesn't know this owner any more");
+        }
+    }
+
+    private void extend(long untilNanos) {
         if (untilNanos - validUntilNanos > 0) {
             validUntilNanos = untilNanos;
         }
     }
 
-    /** Marks it lost. Returns the loss if one was known before. */
-    @Nullable
-    LeaseLostException lose(LeaseLostException news) {
-        return loss.compareAndExchange(null, news);
+    private long renewalNanos() {
+        return TimeUnit.MILLISECONDS.toNanos(settings.leaseMillis()) / 3;
+    }
+
+    // ---- loss
+
+    private void expire() {
+        if (!ended && !isUsable(session.now()) && loss() == null) {
+            lose("its lease is over");
+        }
+    }
+
+    /** Marks it lost, and tells the lock the first time if a thread relies on it. Returns the loss. */
+    LeaseLostException lose(String reason) {
+        return lose(reason, owner.isRelied());
+    }
+
+    /** Marks it lost, and tells the lock the first time. Returns the loss. */
+    LeaseLostException lose(String reason, boolean relied) {
+        LeaseLostException news = new LeaseLostException(owner.name(), token, reason);
+        LeaseLostException known = loss.compareAndExchange(null, news);
+        if (known != null) {
+            return known;
+        }
+        if (relied) {
+            owner.lost(news);
+        } else {
+            owner.changed();
+        }
+        return news;
     }
 
     @Nullable

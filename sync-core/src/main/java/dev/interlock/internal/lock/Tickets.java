@@ -45,21 +45,27 @@ final class Tickets {
         return standing.contains(ticket);
     }
 
-    /** Adds a ticket behind the others; one that continues a tenure, and so is sent alone, before those not yet sent. */
+    /** Adds a ticket behind the others; one that continues a tenure in front of them, for so does the thread it belongs to. */
     void add(Ticket ticket) {
-        standing.add(ticket.from == 0 ? standing.size() : firstUnsent(), ticket);
+        standing.add(ticket.from == 0 ? standing.size() : 0, ticket);
         if (ticket.thread != null) {
             byThread.put(ticket.thread, ticket);
         }
         changed();
     }
 
-    private int firstUnsent() {
-        int index = standing.size();
-        while (index > 0 && standing.get(index - 1).sequence == 0) {
-            index--;
+    /** There was nothing to continue: the ticket has its place in the queue by its sequence, like any other. */
+    void queue(Ticket ticket) {
+        ticket.from = 0;
+        standing.remove(ticket);
+        int index = 0;
+        while (index < standing.size()
+                && standing.get(index).sequence != 0
+                && standing.get(index).sequence < ticket.sequence) {
+            index++;
         }
-        return index;
+        standing.add(index, ticket);
+        changed();
     }
 
     void remove(Ticket ticket) {
@@ -92,18 +98,37 @@ final class Tickets {
         return served;
     }
 
-    /** Returns those to be sent next: one that can't be sent with others, or all but that of the tenure, which is granted. */
-    List<Ticket> due(@Nullable Tenure tenure) {
-        List<Ticket> due = new ArrayList<>(standing.size());
+    /**
+     * Returns those to be sent next: one that can't be sent with others; or those that have not been sent, and the oldest.
+     *
+     * @param tenure what the oldest ones may be granted as already
+     */
+    List<Ticket> arriving(@Nullable Tenure tenure) {
+        List<Ticket> all = all(tenure);
+        int unsent = all.size();
+        while (unsent > 0 && all.get(unsent - 1).sequence == 0) {
+            unsent--;
+        }
+        if (unsent < 2) {
+            return all;
+        }
+        List<Ticket> arriving = new ArrayList<>(all.subList(unsent, all.size()));
+        arriving.add(0, all.get(0));
+        return arriving;
+    }
+
+    /** Returns one that can't be sent with others; or all that aren't granted. */
+    List<Ticket> all(@Nullable Tenure tenure) {
+        List<Ticket> all = new ArrayList<>(standing.size());
         for (Ticket ticket : standing) {
             if (ticket.from != 0 || !ticket.queues) {
                 return List.of(ticket);
             }
             if (tenure == null || ticket.sequence != tenure.sequence) {
-                due.add(ticket);
+                all.add(ticket);
             }
         }
-        return due;
+        return all;
     }
 
     boolean hasUnsent() {

@@ -14,9 +14,9 @@
 -- ARGV[5] earlier          an earlier sequence that still owns the lock is ended if 0, left alone if -1, continued if this one
 -- ARGV[6] floor            the least remote part of the fencing token
 -- ARGV[7] used             tickets served on the tenure of another one, as in tickets
--- Reply: {1, ttl ms, token, tickets waiting, time µs, sequence, last of its run, over…} one of the requests is granted;
+-- Reply: {1, ttl ms, token, tickets waiting, time µs, sequence, last of the run behind it, over…} one of the requests is granted;
 --   {2, ttl ms of the holder, 1 if that is foreign, tickets waiting, time µs, the session's sequence that owns the lock or 0,
---   last of its run, over…} queued; {3, …} not free; {0, …} all requests are over. Those that are over come last. The time is
+--   last of the run behind that, over…} queued; {3, …} not free; {0, …} all requests are over. Those that are over come last. The time is
 --   0 if the lock was simply free.
 -- Idempotent by: session, tickets
 local lock, queue, waiters, token, turns, mark = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
@@ -31,7 +31,7 @@ local first, caller = tonumber(head), session .. ':' .. head
 -- @include give
 
 if first > queued and not string.find(tickets, ' ', 1, true) and redis.call('exists', lock, queue) == 0 then
-  return { 1, tonumber(lease), give(caller, lease), 0, 0, first, first }
+  return { 1, tonumber(lease), give(caller, lease), 0, 0, first, 0 }
 end
 
 local time = redis.call('time')
@@ -85,7 +85,7 @@ for sequence, grantLease in string.gmatch(tickets, '(%d+):(%d+)') do
 end
 
 local function answer(status, ttl, detail)
-  local last = tenure > 0 and runOf(session, tenure) or 0
+  local last = tenure > 0 and runOf(session) or 0
   local fields = { status, ttl, detail, redis.call('zcard', queue), micros, tenure, last }
   for _, number in ipairs(over) do
     fields[#fields + 1] = number
@@ -93,20 +93,29 @@ local function answer(status, ttl, detail)
   return fields
 end
 
-if #over == count then
-  return answer(0, 0, 0)
-end
-
+local isFreed = false
 if used ~= '' then
-  for ticket in string.gmatch(used, '%S+') do
-    redis.call('zrem', queue, session .. ':' .. ticket)
+  for sequence, grantLease in string.gmatch(used, '(%d+):(%d+)') do
+    redis.call('zrem', queue, session .. ':' .. sequence .. ':' .. grantLease)
+    if tonumber(sequence) == tenure then
+      -- It was granted once more before this was known.
+      redis.call('del', lock)
+      holder, tenure, isFreed = nil, 0, true
+    end
   end
   if redis.call('exists', queue) == 0 then
     redis.call('del', waiters)
   end
 end
 
-if earlier >= 0 and tenure > 0 and tenure < first and standing[first] then
+if #over == count then
+  if isFreed then
+    tenure = ownBy(grantHead(''))
+  end
+  return answer(0, 0, 0)
+end
+
+if (earlier == 0 or earlier == tenure) and tenure > 0 and tenure < first and standing[first] then
   redis.call('del', lock)
   released = math.max(released, tenure)
   holder = nil

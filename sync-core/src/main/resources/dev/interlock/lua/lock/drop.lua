@@ -18,9 +18,10 @@ if redis.call('exists', queue) == 1 or redis.call('hdel', lock, owner) == 0 then
   return { 0 }
 end
 local before = redis.call('set', mark, sequence .. ':' .. sequence, 'px', lease + 300000, 'get')
-local queued = before and string.match(before, '^%d+')
-if queued and tonumber(queued) > tonumber(sequence) then
-  redis.call('set', mark, queued .. ':' .. sequence, 'px', lease + 300000)
+local queued, released = string.match(before or '0:0', '^(%d+):(%d+)$')
+if tonumber(queued) > tonumber(sequence) then
+  local highest = tonumber(released) > tonumber(sequence) and released or sequence
+  redis.call('set', mark, queued .. ':' .. highest, 'px', lease + 300000)
 end
 redis.call(publish, channel, 0)
 return { 1 }

@@ -1,11 +1,11 @@
 -- Included by the scripts of the lock, after give; expects the locals lock, queue, waiters and micros.
 
--- Consecutive tickets of one session are a run: so many at most are granted together, and served on one tenure.
+-- Consecutive tickets of one session are a run: so many at most are served on the tenure of the one before them.
 local maxRun = 32
 
--- The last sequence of the run which a session's tickets form at the head of the queue; the given one if they don't.
-local function runOf(session, sequence)
-  local last = sequence
+-- The last sequence of the run which a session's tickets form at the head of the queue, 0 if there is none.
+local function runOf(session)
+  local last = 0
   for _, ticket in ipairs(redis.call('zrange', queue, 0, maxRun - 1)) do
     if string.sub(ticket, 1, #session + 1) ~= session .. ':' then
       break
@@ -33,7 +33,7 @@ local function grantHead(caller)
         redis.call('del', waiters)
       end
       if session ~= caller then
-        local last = behind > 0 and runOf(session, sequence) or sequence
+        local last = behind > 0 and runOf(session) or 0
         local grant = string.format('g %s %.0f %.0f %d %.0f %s', sequence, value, micros, behind, last, lock)
         redis.call('publish', 'interlock:mailbox:' .. session, grant)
       end

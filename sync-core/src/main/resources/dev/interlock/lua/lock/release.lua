@@ -32,19 +32,23 @@ if owned then
 end
 redis.call('set', mark, string.format('%.0f:%.0f', queued, released), 'px', markTtl)
 local left = redis.call('zrem', queue, session .. ':' .. sequence .. ':' .. lease) == 1
-for ticket in string.gmatch(used, '%S+') do
-  redis.call('zrem', queue, session .. ':' .. ticket)
+local isFree = owned
+for other, grantLease in string.gmatch(used, '(%d+):(%d+)') do
+  redis.call('zrem', queue, session .. ':' .. other .. ':' .. grantLease)
+  -- Granted once more, if the lease of the tenure that it was used on is over.
+  isFree = redis.call('hdel', lock, session .. ':' .. other) == 1 or isFree
 end
 local isAlone = redis.call('exists', queue) == 0
 if isAlone then
   redis.call('del', waiters)
 end
-if not owned then
-  return { left and 2 or before and 1 or 0 }
+local reply = { owned and 1 or left and 2 or before and 1 or 0 }
+if not isFree then
+  return reply
 end
 if isAlone then
   redis.call(publish, channel, 0)
-  return { 1 }
+  return reply
 end
 
 local time = redis.call('time')
@@ -74,4 +78,4 @@ end
 if standBack() or not grantHead('') then
   redis.call(publish, channel, 0)
 end
-return { 1 }
+return reply

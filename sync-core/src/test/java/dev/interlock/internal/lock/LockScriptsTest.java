@@ -176,7 +176,9 @@ class LockScriptsTest extends LockScriptTest {
         assertThat(queued.foreign()).isFalse();
         assertThat(queued.redisMicros()).isPositive();
         assertThat(acquire(ticket(1, true, 0)).waiters()).isTrue();
-        assertThat(renew(1)).isEqualTo(new Renewal(true, LEASE, true, false));
+        Renewal renewal = renew(1);
+        assertThat(renewal.ttlMillis()).isBetween(LEASE - 1_000, LEASE);
+        assertThat(renewal).isEqualTo(new Renewal(true, renewal.ttlMillis(), true, false));
 
         assertThat(answer(other.release(ticket(2), "", 1))).isEqualTo(Released.TICKET);
         assertThat(answer(scripts.inspect())).isTrue();

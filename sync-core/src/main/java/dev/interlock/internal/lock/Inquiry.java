@@ -1,0 +1,138 @@
+package dev.interlock.internal.lock;
+
+import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.ScriptRunner;
+import dev.interlock.internal.Session;
+import dev.interlock.internal.lock.LockScripts.Standing;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The command that asks for a claim's tickets, or asks how they stand. There is one at a time, and those who come meanwhile
+ * share the next: so sequences, which tickets get when they are first sent, reach Redis in their order. Only one that has
+ * been silent for as long as anybody waits for an answer is sent again, by its next asker, with all that have come since.
+ *
+ * <p>Guarded by the mutex of the claim.
+ */
+final class Inquiry {
+    /** After so long without word a waiting thread asks by itself, should the pulse have failed to. */
+    static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(1_500);
+
+    /** Between two attempts of a command that got no answer. */
+    private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+
+    /** Takes the reply, or the failure, without the mutex. */
+    interface Asker {
+        void answered(Inquiry.Sent sent, @Nullable Standing standing, @Nullable Throwable failure);
+    }
+
+    /** What was sent, and when. */
+    record Sent(List<Ticket> tickets, List<Ticket> used, long nanos) {}
+
+    private final Session session;
+    private final LockScripts scripts;
+    private final boolean fair;
+    private final Asker asker;
+
+    private boolean inFlight;
+    private long sentNanos;
+    private long pollAtNanos;
+
+    /** Tickets served on the tenure of another one, of which Redis doesn't know yet. */
+    private final List<Ticket> used = new ArrayList<>();
+
+    /** Whether the name was free when it was last asked for. */
+    private boolean isLikelyFree = true;
+
+    Inquiry(Session session, LockScripts scripts, boolean fair, Asker asker) {
+        this.session = session;
+        this.scripts = scripts;
+        this.fair = fair;
+        this.asker = asker;
+    }
+
+    boolean inFlight() {
+        return inFlight;
+    }
+
+    /** Returns whether there has been no answer for as long as anybody waits for one. */
+    boolean isSilent(long now) {
+        return inFlight && now - sentNanos >= session.settings().silenceNanos();
+    }
+
+    /** Returns whether it is time to ask again. */
+    boolean isDue(long now) {
+        return now - pollAtNanos >= 0 || isSilent(now);
+    }
+
+    /** Returns when it will be, unless there is an answer before. */
+    long dueNanos() {
+        return inFlight ? sentNanos + session.settings().silenceNanos() : pollAtNanos;
+    }
+
+    /** Sets the time to ask again. */
+    void dueAt(long nanos) {
+        pollAtNanos = nanos;
+    }
+
+    /** Adds to what Redis is told of with the next command. */
+    void used(Ticket ticket) {
+        used.add(ticket);
+    }
+
+    /** Returns what Redis doesn't know to be used, and forgets it. */
+    List<Ticket> drainUsed() {
+        List<Ticket> drained = List.copyOf(used);
+        used.clear();
+        return drained;
+    }
+
+    /** Sends the command, for at least one ticket. */
+    void send(List<Ticket> tickets, long floor, long now) {
+        if (isSilent(now)) {
+            session.outage().failed(sentNanos, new RedisUnavailableException("no answer", null));
+        }
+        Ticket first = tickets.get(0);
+        boolean isNew = first.sequence == 0;
+        for (Ticket ticket : tickets) {
+            if (ticket.sequence == 0) {
+                ticket.sequence = session.nextSequence();
+            }
+        }
+        inFlight = true;
+        sentNanos = now;
+        pollAtNanos = now + POLL_NANOS;
+        Sent sent = new Sent(tickets, List.copyOf(used), now);
+        long earlier = first.from != 0 ? first.from : fair ? LockScripts.LEFT_ALONE : LockScripts.ENDED;
+        boolean takes = isNew && isLikelyFree && first.from == 0 && tickets.size() == 1 && used.isEmpty();
+        CompletableFuture<Standing> reply = takes
+                ? scripts.takeOrAcquire(first, earlier, floor)
+                : scripts.acquire(tickets, earlier, floor, sent.used);
+        reply.whenComplete((standing, failure) -> asker.answered(sent, standing, failure));
+    }
+
+    /** Takes note of an answer. Returns what no repetition will mend. */
+    @Nullable
+    Throwable answered(Sent sent, @Nullable Standing standing, @Nullable Throwable failure, long now) {
+        boolean isLatest = sentNanos == sent.nanos;
+        inFlight &= !isLatest;
+        if (standing != null) {
+            used.removeAll(sent.used);
+            boolean isGranted = standing.status() == LockScripts.Status.GRANTED;
+            isLikelyFree = isGranted && (isLikelyFree || standing.redisMicros() == 0);
+            if (isLatest) {
+                long ttlNanos = TimeUnit.MILLISECONDS.toNanos(isGranted ? 0 : standing.ttlMillis() + 1);
+                pollAtNanos = now + (ttlNanos > 0 ? Math.min(POLL_NANOS, ttlNanos) : POLL_NANOS);
+            }
+            return null;
+        }
+        if (failure == null || ScriptRunner.isTransient(failure)) {
+            pollAtNanos = isLatest ? now + RETRY_NANOS : pollAtNanos;
+            return null;
+        }
+        return ScriptRunner.cause(failure);
+    }
+}
