@@ -22,7 +22,9 @@ import org.jspecify.annotations.Nullable;
  * <p>It <em>is</em> a {@code ReentrantLock}: the threads of this JVM queue, park, time out and get interrupted in the
  * superclass, so hold counts and queue inspection are right and cost no round trip. Redis only decides which JVM's turn it
  * is. While a JVM has its turn, its threads hand the lock to each other at the speed of the superclass; once another JVM
- * waits, the turn ends at the first {@code unlock()} after the session's hand-off slice.
+ * waits, the turn ends at the first {@code unlock()} after the session's hand-off slice. A {@linkplain Interlock#fairLock fair}
+ * lock serves the threads of all JVMs in the order in which they have come instead; one with {@linkplain LockOptions#retain
+ * retention} keeps its turn after {@code unlock()} for as long as nobody else asks.
  *
  * <pre>{@code
  * DistributedReentrantLock lock = interlock.lock("stock:4711");
@@ -155,7 +157,9 @@ public final class DistributedReentrantLock extends ReentrantLock {
 
     /**
      * Acquires the lock if no thread of any JVM holds it now. Barges past queued threads of this JVM, as in the JDK, but not
-     * past other JVMs that wait. Needs a round trip unless this session owns the name.
+     * past other JVMs that wait; a fair lock is refused also while threads of this JVM wait for another one. Needs a round trip
+     * unless this session owns the name. A name that another session only retains is refused, but the refusal makes that session
+     * give it up.
      *
      * @return whether it was acquired
      * @throws RedisUnavailableException if Redis doesn't answer within one command time-out

@@ -99,7 +99,7 @@ class ArchitectureTest {
         Set<String> tooLarge = new TreeSet<>();
         packages(main).forEach(pkg -> {
             List<String> names = pkg.getClasses().stream()
-                    .filter(JavaClass::isTopLevelClass)
+                    .filter(type -> type.isTopLevelClass() && !type.isArray())
                     .map(JavaClass::getSimpleName)
                     .filter(simpleName -> !simpleName.equals("package-info"))
                     .sorted()

@@ -31,6 +31,9 @@ abstract class AbstractRemoteLock implements RemoteLock, Stake {
     /** The thread that has the local half and waits for the remote half. */
     volatile @Nullable Thread frontman;
 
+    /** Whether the state has changed since the frontman reset this. An unpark alone may end another wait than is meant. */
+    volatile boolean changed;
+
     private final List<Consumer<? super LeaseLostException>> lossListeners = new CopyOnWriteArrayList<>();
 
     AbstractRemoteLock(Session session, String name, LocalHalf local) {
@@ -63,6 +66,7 @@ abstract class AbstractRemoteLock implements RemoteLock, Stake {
 
     /** The state has changed: the frontman looks at it, or what nobody waits for is given back. */
     final void wake() {
+        changed = true;
         Thread waiting = frontman;
         if (waiting != null) {
             LockSupport.unpark(waiting);

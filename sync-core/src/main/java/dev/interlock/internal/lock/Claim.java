@@ -423,7 +423,7 @@ final class Claim {
             Throwable lasting = inquiry.answered(sent, standing, thrown, now);
             if (standing != null) {
                 heardNanos = now;
-                stand(sent.tickets(), standing, sent.nanos(), now);
+                stand(sent, standing, now);
             } else if (lasting != null && tickets.first() != null) {
                 failure = lasting;
             }
@@ -440,24 +440,26 @@ final class Claim {
         owner.changed();
     }
 
-    private void stand(List<Ticket> asked, Standing standing, long sent, long now) {
+    private void stand(Inquiry.Sent sent, Standing standing, long now) {
         standing.over().forEach(this::over);
         boolean isBusy = standing.status() == LockScripts.Status.BUSY;
-        for (Ticket ticket : asked) {
-            if (!tickets.contains(ticket) || ticket.sequence == standing.owner()) {
+        for (int i = 0; i < sent.tickets().size(); i++) {
+            Ticket ticket = sent.tickets().get(i);
+            long sequence = sent.sequences().get(i);
+            if (ticket.sequence != sequence || sequence == standing.owner()) {
                 continue;
             }
             if (isBusy) {
                 tickets.remove(ticket);
                 continue;
             }
-            ticket.queuedAt(sent, standing.redisMicros());
-            if (ticket.from != 0) {
+            ticket.queuedAt(sent.nanos(), standing.redisMicros());
+            if (ticket.from != 0 && tickets.contains(ticket)) {
                 tickets.queue(ticket);
             }
         }
         if (standing.status() == LockScripts.Status.GRANTED) {
-            long valid = Tenure.validity(sent, standing.ttlMillis());
+            long valid = Tenure.validity(sent.nanos(), standing.ttlMillis());
             own(standing.owner(), standing.token(), standing.run(), standing.waiters(), valid, now);
         } else if (standing.owner() != 0) {
             ownedAnyway(standing.owner(), standing.run());
@@ -614,7 +616,8 @@ final class Claim {
             if (current != null) {
                 releases.add(release(current.ticket).confirmed());
             }
-            for (Ticket request : tickets.clear()) {
+            leaving.addAll(tickets.clear());
+            for (Ticket request : leaving) {
                 if (request.sequence != 0) {
                     releases.add(release(request).confirmed());
                 }

@@ -1,5 +1,6 @@
 package dev.interlock.internal.lock;
 
+import com.google.common.primitives.ImmutableLongArray;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
@@ -29,8 +30,15 @@ final class Inquiry {
         void answered(Inquiry.Sent sent, @Nullable Standing standing, @Nullable Throwable failure);
     }
 
-    /** What was sent, and when. */
-    record Sent(List<Ticket> tickets, List<Ticket> used, long nanos) {}
+    /**
+     * What was sent, and when.
+     *
+     * @param tickets those asked for
+     * @param sequences what these had then; a ticket that is over gets another one
+     * @param used those that Redis was told of
+     * @param nanos when
+     */
+    record Sent(List<Ticket> tickets, ImmutableLongArray sequences, List<Ticket> used, long nanos) {}
 
     private final Session session;
     private final LockScripts scripts;
@@ -109,7 +117,9 @@ final class Inquiry {
         inFlight = true;
         sentNanos = now;
         pollAtNanos = now + POLL_NANOS;
-        Sent sent = new Sent(tickets, List.copyOf(used), now);
+        ImmutableLongArray sequences =
+                ImmutableLongArray.copyOf(tickets.stream().mapToLong(ticket -> ticket.sequence));
+        Sent sent = new Sent(tickets, sequences, List.copyOf(used), now);
         long earlier = first.from != 0 ? first.from : fair ? LockScripts.LEFT_ALONE : LockScripts.ENDED;
         boolean takes = isNew && isLikelyFree && first.from == 0 && tickets.size() == 1 && used.isEmpty();
         CompletableFuture<Standing> reply = takes

@@ -88,7 +88,8 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
         frontman = Thread.currentThread();
         try {
             for (boolean first = true; ; first = false) {
-                // Read before the step, which sees what an answer has brought.
+                // Both before the step, which sees what an answer has brought.
+                changed = false;
                 boolean heard = claim.hasHeardSince(begun);
                 // A thread that waits for ever needs no answer as long as its ticket, announced before, may be granted.
                 boolean asks = first && (timed || !fair);
@@ -118,7 +119,10 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
                 if (!timed && isOutageTooLong()) {
                     throw unavailable(waited);
                 }
-                LockSupport.parkNanos(this, Math.min(left, claim.untilNextAdvance()));
+                long pause = Math.min(left, claim.untilNextAdvance());
+                if (!changed) {
+                    LockSupport.parkNanos(this, pause);
+                }
             }
         } finally {
             frontman = null;
