@@ -181,13 +181,12 @@ final class LockModel {
                 : new Standing(status, owner.sequence, run(owner), over);
     }
 
-    /** How many tickets stand behind those that are served on the tenure there is. */
+    /** Whether others may stand behind those that are served on the tenure there is, 1 or 0. */
     int behind() {
-        int run = 0;
-        while (owner != null && run < Math.min(MAX_RUN, queue.size()) && queue.get(run).by == owner.by) {
-            run++;
-        }
-        return queue.size() - run;
+        List<Party> line = queue.subList(0, Math.min(MAX_RUN, queue.size()));
+        return line.size() == MAX_RUN || line.stream().anyMatch(ticket -> owner != null && ticket.by != owner.by)
+                ? 1
+                : 0;
     }
 
     private long run(Party tenure) {

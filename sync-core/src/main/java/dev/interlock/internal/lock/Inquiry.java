@@ -25,6 +25,9 @@ final class Inquiry {
     /** Between two attempts of a command that got no answer. */
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
+    /** So often in a row a name has to be free before that is expected of the next time. */
+    private static final int TRUSTED = 4;
+
     /** Takes the reply, or the failure, without the mutex. */
     interface Asker {
         void answered(Inquiry.Sent sent, @Nullable Standing standing, @Nullable Throwable failure);
@@ -52,7 +55,8 @@ final class Inquiry {
     /** Tickets served on the tenure of another one, of which Redis doesn't know yet. */
     private final List<Ticket> used = new ArrayList<>();
 
-    private boolean isLikelyFree = true;
+    /** How often in a row the name was simply free. */
+    private int free = TRUSTED;
 
     Inquiry(Session session, LockScripts scripts, boolean fair, Asker asker) {
         this.session = session;
@@ -61,9 +65,9 @@ final class Inquiry {
         this.asker = asker;
     }
 
-    /** Returns whether the name was free when it was last asked for. */
+    /** Returns whether the name was free whenever it was asked for of late. */
     boolean isLikelyFree() {
-        return isLikelyFree;
+        return free >= TRUSTED;
     }
 
     boolean inFlight() {
@@ -121,7 +125,7 @@ final class Inquiry {
                 ImmutableLongArray.copyOf(tickets.stream().mapToLong(ticket -> ticket.sequence));
         Sent sent = new Sent(tickets, sequences, List.copyOf(used), now);
         long earlier = first.from != 0 ? first.from : fair ? LockScripts.LEFT_ALONE : LockScripts.ENDED;
-        boolean takes = isNew && isLikelyFree && first.from == 0 && tickets.size() == 1 && used.isEmpty();
+        boolean takes = isNew && isLikelyFree() && first.from == 0 && tickets.size() == 1 && used.isEmpty();
         CompletableFuture<Standing> reply = takes
                 ? scripts.takeOrAcquire(first, earlier, floor)
                 : scripts.acquire(tickets, earlier, floor, sent.used);
@@ -136,7 +140,7 @@ final class Inquiry {
         if (standing != null) {
             used.removeAll(sent.used);
             boolean isGranted = standing.status() == LockScripts.Status.GRANTED;
-            isLikelyFree = isGranted && (isLikelyFree || standing.redisMicros() == 0);
+            free = isGranted && standing.redisMicros() == 0 ? Math.min(TRUSTED, free + 1) : 0;
             if (isLatest) {
                 long ttlNanos = TimeUnit.MILLISECONDS.toNanos(isGranted ? 0 : standing.ttlMillis() + 1);
                 pollAtNanos = now + (ttlNanos > 0 ? Math.min(POLL_NANOS, ttlNanos) : POLL_NANOS);

@@ -65,10 +65,10 @@ final class LockScripts {
      * The answer to {@link #acquire}.
      *
      * @param status how those requests stand of which {@code over} doesn't speak
-     * @param ttlMillis of the owner
+     * @param ttlMillis of the owner, -1 if that is a tenure of this session that was not asked for
      * @param token if granted
      * @param foreign whether the owner is none of ours
-     * @param waiters whether anybody is queued
+     * @param waiters whether others are queued behind the run
      * @param redisMicros 0 if the lock was simply free
      * @param owner the sequence by which this session owns the lock, or 0
      * @param run the last of the tickets that are served on the tenure of that sequence after its own, or 0

@@ -14,8 +14,8 @@
 -- ARGV[5] earlier          an earlier sequence that still owns the lock is ended if 0, left alone if -1, continued if this one
 -- ARGV[6] floor            the least remote part of the fencing token
 -- ARGV[7] used             tickets served on the tenure of another one, as in tickets
--- Reply: {1, ttl ms, token, tickets behind the run, time µs, sequence, last of the run, over…} one of the requests is granted;
---   {2, ttl ms of the holder, 1 if that is foreign, tickets behind the run, time µs, sequence by which the session owns the lock,
+-- Reply: {1, ttl ms, token, 1 if others wait, time µs, sequence, last of the run, over…} one of the requests is granted;
+--   {2, ttl ms of the holder or -1 if it is this session, 1 if that is foreign, 1 if others wait, time µs, sequence by which the session owns the lock,
 --   last of the run, over…} queued; {3, …} not free; {0, …} all requests are over. The run is what the session's tickets are at
 --   the head of the queue if it owns the lock; sequences and counts are 0 if there are none. Requests that are over come
 --   last. The time is 0 if the lock was simply free.
@@ -139,7 +139,7 @@ if (earlier == 0 or earlier == tenure) and tenure > 0 and tenure < first and sta
 end
 
 redis.call('set', mark, string.format('%.0f:%.0f', queued, released), 'px', markTtl)
-local hasCompany = false
+local hasCompany, isFirst = false, false
 if enqueue then
   if #arriving > 0 then
     local back = redis.call('zrange', queue, -1, -1, 'withscores')
@@ -147,10 +147,16 @@ if enqueue then
     for i, ticket in ipairs(arriving) do
       redis.call('zadd', queue, (back[2] or 0) + i, ticket)
     end
-    redis.call('zremrangebyscore', waiters, '-inf', '(' .. millis)
+    isFirst = not back[1]
   end
+  local isPoll = waiting and #arriving == 0
   if waiting or #arriving > 0 then
     redis.call('zadd', waiters, millis + heartbeat, session)
+  end
+  if isPoll then
+    redis.call('zremrangebyscore', waiters, '-inf', '(' .. millis)
+  end
+  if isPoll or isFirst then
     redis.call('pexpire', waiters, heartbeat * 10)
     redis.call('pexpire', queue, heartbeat * 10)
   end
@@ -172,10 +178,11 @@ if not holder then
     end
   end
 end
-if holder then
-  ttl = redis.call('pttl', lock)
-end
 tenure = ownBy(holder)
+if holder then
+  -- When its own tenure ends, the session knows.
+  ttl = (tenure == 0 or standing[tenure]) and redis.call('pttl', lock) or -1
+end
 if standing[tenure] then
   return answer(1, ttl, tonumber(redis.call('get', token)) or drawToken())
 end

@@ -3,17 +3,19 @@
 -- Consecutive tickets of one session are a run: so many at most are served on the tenure of the one before them.
 local maxRun = 32
 
--- The last sequence of the run which a session's tickets form at the head of the queue, 0 if there is none; and how many
--- tickets stand behind it.
+-- The last sequence of the run which a session's tickets form at the head of the queue, 0 if there is none; and whether others
+-- may stand behind it, 1 or 0.
 local function runOf(session)
-  local last, behind = 0, redis.call('zcard', queue)
-  for _, ticket in ipairs(redis.call('zrange', queue, 0, maxRun - 1)) do
+  local last, behind = 0, 0
+  local line = redis.call('zrange', queue, 0, maxRun - 1)
+  for _, ticket in ipairs(line) do
     if string.sub(ticket, 1, #session + 1) ~= session .. ':' then
+      behind = 1
       break
     end
-    last, behind = tonumber(string.match(ticket, ':(%d+):%d+$')), behind - 1
+    last = tonumber(string.match(ticket, ':(%d+):%d+$'))
   end
-  return last, behind
+  return last, #line == maxRun and 1 or behind
 end
 
 -- Grants the free lock to the first ticket whose session is alive and tells that session, unless it is the caller,
@@ -29,11 +31,11 @@ local function grantHead(caller)
     if tonumber(redis.call('zscore', waiters, session) or 0) * 1000 >= micros then
       local owner = session .. ':' .. sequence
       local value = give(owner, lease)
-      if redis.call('exists', queue) == 0 then
+      local last, behind = runOf(session)
+      if last == 0 and behind == 0 then
         redis.call('del', waiters)
       end
       if session ~= caller then
-        local last, behind = runOf(session)
         local grant = string.format('g %s %.0f %.0f %d %.0f %s', sequence, value, micros, behind, last, lock)
         redis.call('publish', 'interlock:mailbox:' .. session, grant)
       end

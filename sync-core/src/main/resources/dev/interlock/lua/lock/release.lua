@@ -31,7 +31,7 @@ if owned then
   released = math.max(released, number)
 end
 redis.call('set', mark, string.format('%.0f:%.0f', queued, released), 'px', markTtl)
-local left = redis.call('zrem', queue, session .. ':' .. sequence .. ':' .. lease) == 1
+local left = not owned and redis.call('zrem', queue, session .. ':' .. sequence .. ':' .. lease) == 1
 local isFree = owned
 for other, grantLease in string.gmatch(used, '(%d+):(%d+)') do
   redis.call('zrem', queue, session .. ':' .. other .. ':' .. grantLease)
