@@ -387,8 +387,7 @@ final class Claim {
             long yieldMillis = current.foreignDemand ? LockScripts.YIELD_MILLIS : 0;
             notBeforeNanos = session.now() + TimeUnit.MILLISECONDS.toNanos(yieldMillis);
             settle();
-            boolean isAlone = !current.demand && inquiry.isLikelyFree();
-            return new Release(session, scripts, current.ticket, inquiry.drainUsed(), lastToken + 1, isAlone);
+            return new Release(session, scripts, current.ticket, inquiry.drainUsed(), lastToken + 1, !current.demand);
         } finally {
             mutex.unlock();
         }

@@ -25,9 +25,6 @@ final class Inquiry {
     /** Between two attempts of a command that got no answer. */
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
-    /** So often in a row a name has to be free before that is expected of the next time. */
-    private static final int TRUSTED = 4;
-
     /** Takes the reply, or the failure, without the mutex. */
     interface Asker {
         void answered(Inquiry.Sent sent, @Nullable Standing standing, @Nullable Throwable failure);
@@ -55,19 +52,11 @@ final class Inquiry {
     /** Tickets served on the tenure of another one, of which Redis doesn't know yet. */
     private final List<Ticket> used = new ArrayList<>();
 
-    /** How often in a row the name was simply free. */
-    private int free = TRUSTED;
-
     Inquiry(Session session, LockScripts scripts, boolean fair, Asker asker) {
         this.session = session;
         this.scripts = scripts;
         this.fair = fair;
         this.asker = asker;
-    }
-
-    /** Returns whether the name was free whenever it was asked for of late. */
-    boolean isLikelyFree() {
-        return free >= TRUSTED;
     }
 
     boolean inFlight() {
@@ -125,9 +114,8 @@ final class Inquiry {
                 ImmutableLongArray.copyOf(tickets.stream().mapToLong(ticket -> ticket.sequence));
         Sent sent = new Sent(tickets, sequences, List.copyOf(used), now);
         long earlier = first.from != 0 ? first.from : fair ? LockScripts.LEFT_ALONE : LockScripts.ENDED;
-        boolean takes = isNew && isLikelyFree() && first.from == 0 && tickets.size() == 1 && used.isEmpty();
-        CompletableFuture<Standing> reply = takes
-                ? scripts.takeOrAcquire(first, earlier, floor)
+        CompletableFuture<Standing> reply = isNew
+                ? scripts.takeOrAcquire(tickets, earlier, floor, sent.used)
                 : scripts.acquire(tickets, earlier, floor, sent.used);
         reply.whenComplete((standing, failure) -> asker.answered(sent, standing, failure));
     }
@@ -140,7 +128,6 @@ final class Inquiry {
         if (standing != null) {
             used.removeAll(sent.used);
             boolean isGranted = standing.status() == LockScripts.Status.GRANTED;
-            free = isGranted && standing.redisMicros() == 0 ? Math.min(TRUSTED, free + 1) : 0;
             if (isLatest) {
                 long ttlNanos = TimeUnit.MILLISECONDS.toNanos(isGranted ? 0 : standing.ttlMillis() + 1);
                 pollAtNanos = now + (ttlNanos > 0 ? Math.min(POLL_NANOS, ttlNanos) : POLL_NANOS);

@@ -20,6 +20,9 @@ final class LockScripts {
     /** A tenure that the session still has in Redis goes on. */
     static final long LEFT_ALONE = -1;
 
+    /** So often in a row a name has to be free before that is expected of the next time. */
+    private static final int TRUSTED = 4;
+
     private static final Script TAKE = Script.load("lock/take");
     private static final Script DROP = Script.load("lock/drop");
     private static final Script ACQUIRE = Script.load("lock/acquire");
@@ -36,6 +39,9 @@ final class LockScripts {
     private final List<Object> takeKeys;
     private final List<Object> renewKeys;
     private final List<Object> lockKey;
+
+    /** How often in a row nobody else was there; a hint, so that updates may be lost. */
+    private volatile int quiet = TRUSTED;
 
     LockScripts(Session session, String key) {
         this.runner = session.runner();
@@ -92,15 +98,34 @@ final class LockScripts {
         BUSY
     }
 
-    /** Asks for the lock in the way that costs least if nobody owns it and nobody waits. */
-    CompletableFuture<Standing> takeOrAcquire(Ticket ticket, long earlier, long floor) {
+    /**
+     * Asks for the lock on behalf of new tickets, in the way that costs least if nobody owns it and nobody waits.
+     *
+     * @see #acquire
+     */
+    CompletableFuture<Standing> takeOrAcquire(List<Ticket> tickets, long earlier, long floor, List<Ticket> used) {
+        if (!isQuiet() || tickets.size() > 1 || earlier > 0 || !used.isEmpty()) {
+            return acquire(tickets, earlier, floor, used);
+        }
+        Ticket ticket = tickets.get(0);
         Call take = TAKE.on(takeKeys, id + ":" + ticket.sequence, ticket.sequence, ticket.leaseMillis);
         return runner.runDurably(take).thenCompose(reply -> {
             long token = number(reply, 0);
             return token > 0
                     ? CompletableFuture.completedFuture(taken(ticket, token))
-                    : acquire(List.of(ticket), earlier, floor, List.of());
+                    : acquire(tickets, earlier, floor, used);
         });
+    }
+
+    // Those who alternate find the name free now and then, and mustn't be misled by that.
+    private boolean isQuiet() {
+        return quiet >= TRUSTED;
+    }
+
+    private Standing noted(Standing standing) {
+        boolean isFree = standing.status() == Status.GRANTED && standing.redisMicros() == 0;
+        quiet = isFree ? Math.min(TRUSTED, quiet + 1) : 0;
+        return standing;
     }
 
     private static Standing taken(Ticket ticket, long token) {
@@ -128,7 +153,7 @@ final class LockScripts {
         Ticket first = tickets.get(0);
         Call call = ACQUIRE.on(
                 keys, id, text(tickets), first.leaseMillis, first.queues ? 1 : 0, earlier, floor, text(used));
-        return runner.runDurably(call).thenApply(LockScripts::standing);
+        return runner.runDurably(call).thenApply(reply -> noted(standing(reply)));
     }
 
     /** Returns tickets as scripts take them. */
@@ -162,14 +187,20 @@ final class LockScripts {
         TICKET
     }
 
-    /** Gives up what a sequence has, in the way that costs least if it is a tenure that nobody waits for. */
-    CompletableFuture<Released> dropOrRelease(Ticket ticket, long floor) {
+    /** Gives up a tenure, in the way that costs least if nobody waits. */
+    CompletableFuture<Released> dropOrRelease(Ticket ticket, String used, long floor) {
+        if (!isQuiet() || !used.isEmpty()) {
+            return release(ticket, used, floor);
+        }
         Call drop =
                 DROP.on(renewKeys, id + ":" + ticket.sequence, ticket.sequence, ticket.leaseMillis, channel, publish);
-        return runner.run(drop)
-                .thenCompose(reply -> number(reply, 0) > 0
-                        ? CompletableFuture.completedFuture(Released.TENURE)
-                        : release(ticket, "", floor));
+        return runner.run(drop).thenCompose(reply -> {
+            if (number(reply, 0) > 0) {
+                return CompletableFuture.completedFuture(Released.TENURE);
+            }
+            quiet = 0;
+            return release(ticket, used, floor);
+        });
     }
 
     /** Gives up what a sequence has. */

@@ -38,7 +38,7 @@ final class Release {
         this.used = LockScripts.text(used);
         this.floor = floor;
         this.deadlineNanos = session.now() + TimeUnit.MILLISECONDS.toNanos(ticket.leaseMillis);
-        send(isLikelyAlone && used.isEmpty());
+        send(isLikelyAlone);
     }
 
     CompletableFuture<Released> confirmed() {
@@ -59,7 +59,7 @@ final class Release {
     private void send(boolean isLikelyAlone) {
         int attempt = attempts.incrementAndGet();
         CompletableFuture<Released> reply =
-                isLikelyAlone ? scripts.dropOrRelease(ticket, floor) : scripts.release(ticket, used, floor);
+                isLikelyAlone ? scripts.dropOrRelease(ticket, used, floor) : scripts.release(ticket, used, floor);
         reply.whenComplete((released, failure) -> {
             if (failure == null) {
                 confirmed.complete(released);
