@@ -32,14 +32,17 @@ record Scenario(
     private static final Pace FINE = new Pace(Duration.ofMillis(100), 24, 36);
     private static final Pace COARSE = new Pace(Duration.ofMillis(500), 2, 7);
 
+    /** Where each JVM does little, it takes it long to compile what it does. */
+    private static final Pace SLOW = new Pace(Duration.ofMillis(500), 16, 9);
+
     static final List<Scenario> ALL = List.of(
             of("uncontended-1t", 1, 1, Measure.SECTIONS, FINE, "Interlock", "RLock"),
             of("uncontended-retained-1t", 1, 1, Measure.SECTIONS, COARSE, "Interlock-retaining", "RLock"),
             of("contended-1jvm-8t", 1, 8, Measure.SECTIONS, COARSE, "Interlock", "RLock"),
             of("contended-2jvm-4t", 2, 4, Measure.SECTIONS_AND_WAITS, COARSE, "Interlock", "RLock"),
-            of("fair-1jvm-8t", 1, 8, Measure.SECTIONS, COARSE, "Interlock-fair", "RFairLock"),
-            of("fair-handoff-2jvm-1t", 2, 1, Measure.HAND_OFFS, COARSE, "Interlock-fair", "RFairLock", "RLock"),
-            of("fair-4jvm-4t", 4, 4, Measure.SECTIONS, COARSE, "Interlock-fair", "RFairLock"));
+            of("fair-1jvm-8t", 1, 8, Measure.SECTIONS, SLOW, "Interlock-fair", "RFairLock"),
+            of("fair-handoff-2jvm-1t", 2, 1, Measure.HAND_OFFS, SLOW, "Interlock-fair", "RFairLock", "RLock"),
+            of("fair-4jvm-4t", 4, 4, Measure.SECTIONS, SLOW, "Interlock-fair", "RFairLock"));
 
     Scenario {
         peers = List.copyOf(peers);

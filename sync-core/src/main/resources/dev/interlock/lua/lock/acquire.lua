@@ -40,6 +40,7 @@ local micros = time[1] * 1000000 + time[2]
 local millis = math.floor(micros / 1000)
 
 -- @include grant
+-- @include tickets
 
 -- A session of which nothing was heard for so long is passed over.
 local heartbeat = 3000
@@ -104,8 +105,7 @@ end
 
 local isFreed = false
 if used ~= '' then
-  for sequence, grantLease in string.gmatch(used, '(%d+):(%d+)') do
-    redis.call('zrem', queue, session .. ':' .. sequence .. ':' .. grantLease)
+  for _, sequence in ipairs(dropTickets(used)) do
     if tonumber(sequence) == tenure then
       -- It was granted once more before this was known.
       redis.call('del', lock)
@@ -144,9 +144,7 @@ if enqueue then
   if #arriving > 0 then
     local back = redis.call('zrange', queue, -1, -1, 'withscores')
     hasCompany = back[1] and ownerOf(back[1]) ~= ownerOf(holder or '')
-    for i, ticket in ipairs(arriving) do
-      redis.call('zadd', queue, (back[2] or 0) + i, ticket)
-    end
+    enqueueTickets(arriving, back[2] or 0)
     isFirst = not back[1]
   end
   local isPoll = waiting and #arriving == 0

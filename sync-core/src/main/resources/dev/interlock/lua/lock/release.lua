@@ -20,6 +20,8 @@ local lock, queue, waiters, token, turns, mark = KEYS[1], KEYS[2], KEYS[3], KEYS
 local session, sequence, lease, floor = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local channel, publish, used = ARGV[5], ARGV[6], ARGV[7]
 
+-- @include tickets
+
 -- Marks outlive any command that is delayed on its way.
 local markTtl = lease + 300000
 local number = tonumber(sequence)
@@ -33,10 +35,9 @@ end
 redis.call('set', mark, string.format('%.0f:%.0f', queued, released), 'px', markTtl)
 local left = not owned and redis.call('zrem', queue, session .. ':' .. sequence .. ':' .. lease) == 1
 local isFree = owned
-for other, grantLease in string.gmatch(used, '(%d+):(%d+)') do
-  redis.call('zrem', queue, session .. ':' .. other .. ':' .. grantLease)
+for _, other in ipairs(dropTickets(used)) do
   -- Granted once more, if the lease of the tenure that it was used on is over.
-  isFree = redis.call('hdel', lock, session .. ':' .. other) == 1 or isFree
+  isFree = isFree or redis.call('hdel', lock, session .. ':' .. other) == 1
 end
 local isAlone = redis.call('exists', queue) == 0
 if isAlone then

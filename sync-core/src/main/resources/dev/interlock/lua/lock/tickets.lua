@@ -1,0 +1,29 @@
+-- Included by the scripts of the lock; expects the locals queue and session.
+
+-- Tickets are added and removed by so many at a time, since a call takes no more than some thousands of arguments.
+local chunk = 500
+
+-- Adds tickets of the session behind a position.
+local function enqueueTickets(arriving, back)
+  for i = 1, #arriving, chunk do
+    local members = {}
+    for k = i, math.min(i + chunk - 1, #arriving) do
+      members[#members + 1] = back + k
+      members[#members + 1] = arriving[k]
+    end
+    redis.call('zadd', queue, unpack(members))
+  end
+end
+
+-- Removes tickets of the session, given as `<sequence>:<lease>` separated by spaces. Returns their sequences.
+local function dropTickets(used)
+  local members, sequences = {}, {}
+  for sequence, grantLease in string.gmatch(used, '(%d+):(%d+)') do
+    members[#members + 1] = session .. ':' .. sequence .. ':' .. grantLease
+    sequences[#sequences + 1] = sequence
+  end
+  for i = 1, #members, chunk do
+    redis.call('zrem', queue, unpack(members, i, math.min(i + chunk - 1, #members)))
+  end
+  return sequences
+end
