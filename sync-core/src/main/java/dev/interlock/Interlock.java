@@ -35,8 +35,7 @@ public final class Interlock implements AutoCloseable {
     private final Session session;
 
     // One object per name, since the threads of this JVM must share its local half. What is held, owned or waited for
-    // is
-    // kept alive by the session itself.
+    // stays alive by the session itself.
     private final ConcurrentMap<String, DistributedReentrantLock> locks =
             new MapMaker().weakValues().makeMap();
     private final ConcurrentMap<RLock, DistributedReentrantLock> adapted =

@@ -31,7 +31,9 @@ import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
 import org.redisson.config.ConstantDelay;
+import org.redisson.config.ReadMode;
 import org.redisson.config.SingleServerConfig;
+import org.redisson.config.SubscriptionMode;
 
 /**
  * A Redis, a faulty network before it, and sessions, clients and threads that end with the test. Every test ends with two
@@ -287,5 +289,35 @@ public abstract class FaultFixture {
 
     protected static void awaitQueued(DistributedReentrantLock lock, Actor... waiters) {
         await("queued locally").until(() -> List.of(waiters).stream().allMatch(w -> lock.hasQueuedThread(w.thread())));
+    }
+
+    /** Launches a server that copies {@link #server}, and returns once it does. */
+    protected final RedisServer launchReplica() {
+        RedisServer replica = RedisServer.launch("--replicaof", server().host(), Integer.toString(server().port()));
+        await("replication")
+                .until(() ->
+                        String.valueOf(replica.command("INFO", "replication")).contains("master_link_status:up"));
+        assertThat(String.valueOf(server().command("INFO", "replication"))).contains("connected_slaves:1");
+        return replica;
+    }
+
+    /** A client of a master at that address and its replica. */
+    protected final RedissonClient replicatedClient(String url, RedisServer replica) {
+        Config config = smallConfig();
+        config.useMasterSlaveServers()
+                .setMasterAddress(url)
+                .addSlaveAddress(replica.url())
+                .setReadMode(ReadMode.MASTER)
+                .setSubscriptionMode(SubscriptionMode.MASTER)
+                .setTimeout((int) COMMAND_TIMEOUT.toMillis())
+                .setConnectTimeout(1_000)
+                .setRetryDelay(new ConstantDelay(Duration.ofMillis(100)))
+                .setMasterConnectionMinimumIdleSize(2)
+                .setMasterConnectionPoolSize(12)
+                .setSlaveConnectionMinimumIdleSize(1)
+                .setSlaveConnectionPoolSize(2)
+                .setSubscriptionConnectionMinimumIdleSize(1)
+                .setSubscriptionConnectionPoolSize(4);
+        return shuttingDown(Redisson.create(config));
     }
 }

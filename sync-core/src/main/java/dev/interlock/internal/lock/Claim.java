@@ -73,6 +73,9 @@ final class Claim {
     /** Tickets to be cancelled once the command that announces them has been answered, for a cancel must not overtake it. */
     private final List<Ticket> leaving = new ArrayList<>();
 
+    /** Whether a grant has to be confirmed as soon as the command under way has been answered. */
+    private boolean unconfirmed;
+
     /** Before that, plain RLock clients have their turn. */
     private long notBeforeNanos;
 
@@ -142,8 +145,7 @@ final class Claim {
                 && !inquiry.isSilent(now);
     }
 
-    // ---- threads that want the name, or are done with it; each has the local half, but for those that announce
-    // themselves
+    // ---- threads that want the name, or are done with it; who only announces himself has no local half yet
 
     enum Advance {
         ENTERED,
@@ -429,7 +431,11 @@ final class Claim {
             if (!inquiry.inFlight()) {
                 leaving.forEach(ticket -> release(ticket).insist());
                 leaving.clear();
-                if (standing != null && tickets.hasUnsent()) {
+                boolean confirms = unconfirmed && tenure == null;
+                unconfirmed = false;
+                if (confirms) {
+                    ask(now);
+                } else if (standing != null && tickets.hasUnsent()) {
                     askForNew(now);
                 }
             }
@@ -530,6 +536,8 @@ final class Claim {
                 if (granted != null) {
                     granted.renewSoon();
                 }
+            } else if (fair && inquiry.inFlight() && !inquiry.isSilent(now)) {
+                unconfirmed = true;
             } else {
                 ask(now);
             }
@@ -571,9 +579,8 @@ final class Claim {
         return granted;
     }
 
-    // Granted is what nobody waits for any more, what is a tenure already, or what can't be one because Redis has
-    // forgotten
-    // a tenure that a thread still relies on. That last one's waiter has to queue again.
+    // Granted is what nobody waits for any more, or what is a tenure already; or what can't be one, because Redis has
+    // forgotten a tenure that a thread still relies on: then its waiter has to queue again.
     private void ownedInVain(@Nullable Ticket request, long sequence, long run) {
         Tenure current = tenure;
         if (request != null && current != null && current.sequence != sequence) {

@@ -292,7 +292,8 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
 
     @Override
     public void demanded() {
-        if (fair || retainMillis > 0) {
+        // A retained name is given up, and a frontman who counts on being next has to think again.
+        if (retainMillis > 0 || isWaiting()) {
             wake();
         }
     }
