@@ -33,7 +33,7 @@ class FairOrderTest {
     private static final int JVMS = 4;
     private static final int THREADS = 16;
     private static final int SECTIONS = 20_000 / (JVMS * THREADS) + 1;
-    private static final int RESTLESS_SECTIONS = 60;
+    private static final int RESTLESS_SECTIONS = 25;
     private static final int TENURES_BEFORE_THE_KILL = 400;
     private static final int VICTIM = 0;
     private static final Duration LEASE = Duration.ofSeconds(30);

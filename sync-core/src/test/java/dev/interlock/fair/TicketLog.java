@@ -100,8 +100,8 @@ final class TicketLog {
             boolean ofQueue = words.size() > 1 && words.get(1).equals(queue);
             switch (words.get(0)) {
                 case "zadd" -> {
-                    if (ofQueue) {
-                        arrive(words.get(3));
+                    for (int i = 3; ofQueue && i < words.size(); i += 2) {
+                        arrive(words.get(i));
                     }
                 }
                 case "zpopmin" -> {
@@ -109,8 +109,8 @@ final class TicketLog {
                     popped = standing.keySet().stream().findFirst().orElse(null);
                 }
                 case "zrem" -> {
-                    if (ofQueue) {
-                        remove(words.get(2), command);
+                    for (int i = 2; ofQueue && i < words.size(); i++) {
+                        remove(words.get(i), command);
                     }
                 }
                 case "hset" -> {
