@@ -31,6 +31,9 @@ abstract class AbstractRemoteLock implements RemoteLock, Stake {
     /** The thread that has the local half and waits for the remote half. */
     volatile @Nullable Thread frontman;
 
+    /** Whether the local half is taken only to clear up. */
+    private volatile boolean tidying;
+
     /** Whether the state has changed since the frontman reset this. An unpark alone may end another wait than is meant. */
     volatile boolean changed;
 
@@ -54,11 +57,13 @@ abstract class AbstractRemoteLock implements RemoteLock, Stake {
     @Override
     public void tidy() {
         while (hasStake() && !local.isWanted() && local.tryLock()) {
+            tidying = true;
             try {
                 if (!local.isWanted()) {
                     relinquish();
                 }
             } finally {
+                tidying = false;
                 local.unlock();
             }
         }
@@ -92,7 +97,7 @@ abstract class AbstractRemoteLock implements RemoteLock, Stake {
 
     @Override
     public final boolean isWaiting() {
-        return frontman != null;
+        return frontman != null || tidying;
     }
 
     @Override

@@ -293,7 +293,7 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
     @Override
     public void demanded() {
         // A retained name is given up, and a frontman who counts on being next has to think again.
-        if (retainMillis > 0 || isWaiting()) {
+        if (retainMillis > 0 || frontman != null) {
             wake();
         }
     }

@@ -7,6 +7,7 @@ import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -36,6 +37,10 @@ public final class RedissonLock extends AbstractRemoteLock {
     private static final long FOREVER_NANOS = TimeUnit.DAYS.toNanos(365);
 
     private static final long PARK_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** After so long without word a waiting thread looks whether Redisson has missed that the lock is free. */
+    private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(2);
+
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private final RLock lock;
@@ -101,8 +106,10 @@ public final class RedissonLock extends AbstractRemoteLock {
                 CompletableFuture<Boolean> asked =
                         request.toCompletableFuture().thenApply(result -> !Boolean.FALSE.equals(result));
                 asked.whenComplete((acquired, failure) -> wake());
+                AtomicBoolean missed = new AtomicBoolean();
+                long lookAtNanos = sent + LOOK_NANOS;
                 try {
-                    while (!asked.isDone()) {
+                    while (!asked.isDone() && !missed.get()) {
                         session.ensureOpen();
                         if (Thread.interrupted()) {
                             if (interruptible) {
@@ -114,7 +121,14 @@ public final class RedissonLock extends AbstractRemoteLock {
                         if (!forever && overdue >= 0) {
                             throw new RedisUnavailableException("Redis has not answered for lock '" + name + "'", null);
                         }
+                        if (session.now() - lookAtNanos >= 0) {
+                            lookAtNanos = session.now() + LOOK_NANOS;
+                            look(missed);
+                        }
                         LockSupport.parkNanos(this, PARK_NANOS);
+                    }
+                    if (!asked.isDone()) {
+                        continue;
                     }
                     if (!asked.isCompletedExceptionally()) {
                         return asked.join() && own(next, start);
@@ -143,6 +157,18 @@ public final class RedissonLock extends AbstractRemoteLock {
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
+        }
+    }
+
+    // A fair lock's request would lose its place if it were made anew, and a multi lock can't say whether it is free.
+    private void look(AtomicBoolean missed) {
+        if (!(lock instanceof RedissonFairLock) && !(lock instanceof RedissonMultiLock)) {
+            lock.isLockedAsync().whenComplete((locked, failure) -> {
+                if (failure == null && !locked) {
+                    missed.set(true);
+                    wake();
+                }
+            });
         }
     }
 

@@ -69,7 +69,7 @@ public interface RemoteLock {
     /** Throws {@link LeaseLostException} unless what was entered is still valid. */
     void assertValid();
 
-    /** Returns whether the thread that has the local half is waiting for the remote half. */
+    /** Returns whether the thread that has the local half has not entered: it waits for the remote half, or only clears up. */
     boolean isWaiting();
 
     /** Asks Redis whether anybody owns the name. */
