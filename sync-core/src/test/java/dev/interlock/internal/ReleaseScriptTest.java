@@ -265,7 +265,8 @@ class ReleaseScriptTest extends LockScriptTest {
                 "%d%s%1",
                 "quote'\"\\",
                 "tab\tand\nline",
-                "g 1 2 3 4 name"
+                "g 1 2 3 4 name",
+                "zero\0byte"
             })
     void lettersCarryAnyName(String suffix) throws InterruptedException {
         use(UUID.randomUUID() + suffix);

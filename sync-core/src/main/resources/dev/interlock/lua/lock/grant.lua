@@ -36,8 +36,9 @@ local function grantHead(caller)
         redis.call('del', waiters)
       end
       if session ~= caller then
-        local grant = string.format('g %s %.0f %.0f %d %.0f %s', sequence, value, micros, behind, last, lock)
-        redis.call('publish', 'interlock:mailbox:' .. session, grant)
+        -- The name is appended, since format ends a string at its first zero byte.
+        local grant = string.format('g %s %.0f %.0f %d %.0f ', sequence, value, micros, behind, last)
+        redis.call('publish', 'interlock:mailbox:' .. session, grant .. lock)
       end
       return owner
     end
