@@ -330,7 +330,7 @@ class LostReplyTest extends FaultFixture {
         Actor waiter = actor("waiter");
         other.lock();
         for (int round = 0; round < 5; round++) {
-            proxy().delayReplies(Requests.acquire(NAME).or(Requests.release(NAME)), Duration.ofMillis(100), 2);
+            proxy().delayReplies(Requests.acquire(NAME).or(Requests.release(NAME)), Duration.ofMillis(350), 2);
             waiter.ask(() -> lock.tryLock(60, TimeUnit.MILLISECONDS));
             assertThat(waiter.get(lock::isHeldByCurrentThread)).isFalse();
         }

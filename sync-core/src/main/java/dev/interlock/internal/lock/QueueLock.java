@@ -25,7 +25,7 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     /** The least time for the first answer, however short the wait is. */
-    private static final long FIRST_ANSWER_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+    private static final long FIRST_ANSWER_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
     private final boolean fair;
     private final long retainMillis;
