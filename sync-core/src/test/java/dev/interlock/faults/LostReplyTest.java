@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.Session;
 import dev.interlock.testing.FaultProxy;
 import dev.interlock.testing.Loss;
 import java.time.Duration;
@@ -287,7 +288,7 @@ class LostReplyTest extends FaultFixture {
         Duration late = Duration.ofMillis(1_500);
         proxy().delayRequests(Requests.release(NAME).and(Requests.of(session, sequence)), late, FaultProxy.ALWAYS);
         proxy().delayRequests(
-                        Requests.acquire(NAME).and(Requests.of(session, sequence + 1)),
+                        Requests.acquire(NAME).and(Requests.of(session, sequence + Session.SEQUENCE_STEP)),
                         late.multipliedBy(2),
                         FaultProxy.ALWAYS);
         lock.unlock();

@@ -10,11 +10,13 @@ public final class Requests {
     private static final int FIRST_KEY = 3;
 
     private enum Script {
-        TAKE(4, 3),
-        ACQUIRE(6, 7),
-        DROP(3, 5),
-        RELEASE(6, 7),
-        RENEW(3, 4);
+        TAKE(5, 3),
+        ACQUIRE(8, 7),
+        DROP(4, 5),
+        RELEASE(8, 9),
+        RENEW(3, 4),
+        SIGNAL(5, 5),
+        AWAIT(7, 6);
 
         final int keys;
         final int arguments;
@@ -28,13 +30,7 @@ public final class Requests {
             return words.get(0).equalsIgnoreCase("EVALSHA")
                     && words.get(2).equals(Integer.toString(keys))
                     && words.size() == FIRST_KEY + keys + arguments
-                    && words.get(FIRST_KEY).equals(key)
-                    && (this != ACQUIRE || !isPublishing(words))
-                    && (this != RELEASE || isPublishing(words));
-        }
-
-        private static boolean isPublishing(List<String> words) {
-            return words.get(words.size() - 2).endsWith("publish");
+                    && words.get(FIRST_KEY).equals(key);
         }
     }
 
@@ -53,6 +49,16 @@ public final class Requests {
     /** Requests that renew the lease of this key. */
     public static Predicate<List<String>> renew(String key) {
         return words -> Script.RENEW.isRunBy(words, key);
+    }
+
+    /** Requests that signal waiters of this key's conditions while its tenure goes on. */
+    public static Predicate<List<String>> signal(String key) {
+        return words -> Script.SIGNAL.isRunBy(words, key);
+    }
+
+    /** Requests that ask how waiters of this key's conditions stand, or have them leave. */
+    public static Predicate<List<String>> await(String key) {
+        return words -> Script.AWAIT.isRunBy(words, key);
     }
 
     /** Of all these requests, those of one session. */

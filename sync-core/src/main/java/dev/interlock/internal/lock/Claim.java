@@ -477,6 +477,11 @@ final class Claim {
         locked(() -> waiters.signal(current, condition, all));
     }
 
+    /** Returns whether others are to be signalled, who will want the name. */
+    boolean isAnySignalDue() {
+        return waiters.isAnySignalDue();
+    }
+
     /** The tenure goes on for other threads. */
     void flush(Tenure current) {
         locked(() -> waiters.flush(current));

@@ -204,13 +204,15 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner, 
         boolean turnIsOver = current.demand && now - current.startNanos >= settings.handoffSliceNanos();
         if (isWanted() && !turnIsOver && claim.mayServe(current)) {
             reportHandedOff();
-        } else if (retainMillis > 0 && !current.demand && current.renewed) {
+        } else if (retainMillis > 0 && !current.demand && current.renewed && !claim.isAnySignalDue()) {
             retain(current, now);
         } else {
             reportReleased(now - current.startNanos);
             return false;
         }
-        claim.flush(current);
+        if (claim.isAnySignalDue()) {
+            claim.flush(current);
+        }
         lookForDemand(current, now);
         return true;
     }

@@ -60,8 +60,8 @@ final class Waiters {
     /** The number of the first of them. */
     private long first = 1;
 
-    /** The number of the last of them that was sent. */
-    private long sent;
+    /** Whether there are signals among them that were not sent. */
+    private volatile boolean isAnySignalDue;
 
     /** How many are done with waiting, or about to be, and have not got to the local half yet. */
     private final AtomicInteger arriving = new AtomicInteger();
@@ -138,6 +138,7 @@ final class Waiters {
     void signal(Tenure current, String condition, boolean all) {
         if (current.awaited) {
             log.add(new Operation((all ? "a" : "s") + condition, null));
+            isAnySignalDue = true;
             return;
         }
         List<Waiter> signalled = locally(condition);
@@ -171,20 +172,21 @@ final class Waiters {
 
     /** The tenure goes on without the thread that has signalled: sends its signals ahead. */
     void flush(Tenure current) {
-        boolean isDue = false;
-        for (int i = log.size() - 1; i >= 0 && first + i > sent; i--) {
-            isDue |= log.get(i).waiter == null;
-        }
-        if (isDue) {
+        if (isAnySignalDue) {
             send(current, "");
         }
+    }
+
+    /** Returns whether there are signals that were not sent. Needs no mutex. */
+    boolean isAnySignalDue() {
+        return isAnySignalDue;
     }
 
     @CanIgnoreReturnValue
     private CompletableFuture<Signalled> send(Tenure current, String condition) {
         Operations operations = operations();
         long last = first + log.size() - 1;
-        sent = last;
+        isAnySignalDue = false;
         CompletableFuture<Signalled> reply = scripts.signal(current.sequence, operations, condition);
         reply.whenComplete((signalled, failure) -> claim.signalled(current, last, signalled));
         return reply;
@@ -205,7 +207,7 @@ final class Waiters {
     /** Takes note that operations are done; or that it isn't known, and they have to be sent again. */
     void done(Tenure current, long last, @Nullable Signalled signalled) {
         if (signalled == null || !signalled.owned()) {
-            sent = first - 1;
+            isAnySignalDue = log.stream().anyMatch(operation -> operation.waiter == null);
             return;
         }
         for (; first <= last && !log.isEmpty(); first++) {
@@ -236,7 +238,7 @@ final class Waiters {
     /** A tenure begins, by whose numbers those operations count that are still to be done. */
     void begin() {
         first = 1;
-        sent = 0;
+        isAnySignalDue = log.stream().anyMatch(operation -> operation.waiter == null);
     }
 
     /** Returns who is to be registered by what {@link #drain} returns. */
