@@ -4,12 +4,16 @@ import static java.util.Objects.requireNonNull;
 
 import dev.interlock.internal.lock.LocalHalf;
 import dev.interlock.internal.lock.RemoteLock;
+import dev.interlock.internal.lock.Waiter;
 import java.io.NotSerializableException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
 import java.io.Serial;
+import java.net.URLEncoder;
+import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -59,6 +63,9 @@ public final class DistributedReentrantLock extends ReentrantLock {
 
     @SuppressWarnings("serial") // serialization is refused
     private final LockOptions options;
+
+    @SuppressWarnings("serial") // serialization is refused
+    private final AtomicInteger anonymousConditions = new AtomicInteger();
 
     DistributedReentrantLock(LockOptions options, Function<LocalHalf, RemoteLock> remote) {
         super(options.isFair());
@@ -317,7 +324,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
         remote.assertValid();
     }
 
-    private void requireHeld() {
+    void requireHeld() {
         if (!super.isHeldByCurrentThread()) {
             throw new IllegalMonitorStateException("lock '" + getName() + "' isn't held by the current thread");
         }
@@ -351,15 +358,75 @@ public final class DistributedReentrantLock extends ReentrantLock {
     }
 
     /**
-     * Not there yet.
+     * Returns a condition of this lock, on which threads of all JVMs wait and which threads of any JVM signal. The first one
+     * that is made from a lock object is the same condition as the first one made from that lock in another JVM, the second
+     * one as the second, and so on: so a class that makes its conditions in its constructor agrees with its peers, if there is
+     * one object of it in each JVM. Where several objects share a lock, {@linkplain #newCondition(String) name} their
+     * conditions.
      *
-     * @throws UnsupportedOperationException always: conditions across JVMs are not part of this version
+     * <p>What {@link Condition} says holds across JVMs: a signal wakes the thread that has waited longest, of whichever JVM,
+     * and a signal isn't lost to a thread that is interrupted or runs out of time. {@code await} returns without a signal
+     * (which {@code Condition} allows, and callers test for in a loop) if a JVM that may have signalled has died, or if
+     * Redis has lost its data; and a JVM that is stopped for as long as its lease doesn't wait any more until it goes on.
+     *
+     * <p>An {@code await} that returns, whether normally or with an exception, has restored all holds. It throws
+     * {@link LeaseLostException} if it finds the lock lost: before anything is given up, or when Redis is told to. If the lock
+     * can't be had again because Redis is silent for the session's {@code redisTimeout} it throws
+     * {@link RedisUnavailableException}, if the session is closed {@link IllegalStateException}; then the lock is held in
+     * this JVM only, as a lost one, until it is unlocked.
+     *
+     * @throws UnsupportedOperationException if the lock is an adapted one: its protocol knows no conditions
      */
     @Override
     public Condition newCondition() {
-        throw new UnsupportedOperationException(
-                "conditions across JVMs are not part of this version; a condition of the "
-                        + "superclass would only be seen by the threads of this JVM");
+        return new DistributedCondition(this, remote.conditions(), "#" + anonymousConditions.getAndIncrement());
+    }
+
+    /**
+     * Returns the condition of this lock that has a name: all objects made with the same name, in any JVM, are the same
+     * condition.
+     *
+     * @param conditionName anything but the empty string
+     * @throws IllegalArgumentException if the name is empty
+     * @throws UnsupportedOperationException as {@link #newCondition()}
+     * @see #newCondition()
+     */
+    public Condition newCondition(String conditionName) {
+        if (requireNonNull(conditionName, "conditionName").isEmpty()) {
+            throw new IllegalArgumentException("conditionName must not be empty");
+        }
+        String key = URLEncoder.encode(conditionName, StandardCharsets.UTF_8);
+        return new DistributedCondition(this, remote.conditions(), key);
+    }
+
+    /** Has the current thread, which has so many holds, give them all up to wait. */
+    void giveUp(int holds, Waiter waiter) {
+        for (int i = 1; i < holds; i++) {
+            super.unlock();
+        }
+        try {
+            remote.conditions().leave(waiter);
+        } finally {
+            super.unlock();
+        }
+        remote.conditions().left();
+    }
+
+    /** Gets the current thread so many holds again, even if it can't have the remote half. */
+    void takeBack(int holds, Waiter waiter) {
+        super.lock();
+        try {
+            remote.conditions().enter(waiter);
+        } finally {
+            for (int i = 1; i < holds; i++) {
+                super.lock();
+            }
+        }
+    }
+
+    /** Returns the session's reading of time, in nanoseconds. */
+    long now() {
+        return remote.now();
     }
 
     /** Returns the holds of the current thread. No round trip; the local truth even if the lock has been lost. */
@@ -395,22 +462,53 @@ public final class DistributedReentrantLock extends ReentrantLock {
         return super.getQueuedThreads();
     }
 
-    /** {@inheritDoc} No condition belongs to this lock yet, so every condition is refused. */
+    /**
+     * Returns whether threads of any JVM wait for a condition of this lock. Asks Redis, unless only threads of this JVM can.
+     *
+     * @throws IllegalMonitorStateException if the current thread doesn't hold the lock
+     * @throws LeaseLostException if the lock has been lost
+     * @throws IllegalArgumentException if the condition doesn't belong to this lock object
+     * @throws RedisUnavailableException if Redis doesn't answer within one command time-out
+     */
     @Override
     public boolean hasWaiters(Condition condition) {
-        return super.hasWaiters(condition);
+        return getWaitQueueLength(condition) > 0;
     }
 
-    /** {@inheritDoc} No condition belongs to this lock yet, so every condition is refused. */
+    /**
+     * Returns an estimate of how many threads of all JVMs wait for a condition of this lock: those of a JVM that has died
+     * count for some seconds.
+     *
+     * @throws IllegalMonitorStateException as {@link #hasWaiters}
+     * @throws LeaseLostException as {@link #hasWaiters}
+     * @throws IllegalArgumentException as {@link #hasWaiters}
+     * @throws RedisUnavailableException as {@link #hasWaiters}
+     */
     @Override
     public int getWaitQueueLength(Condition condition) {
-        return super.getWaitQueueLength(condition);
+        DistributedCondition own = ownedCondition(condition);
+        requireHeld();
+        return own.waiters();
     }
 
-    /** {@inheritDoc} No condition belongs to this lock yet, so every condition is refused. */
+    /**
+     * Returns the threads of <em>this</em> JVM that may be waiting for a condition of this lock.
+     *
+     * @throws IllegalMonitorStateException if the current thread doesn't hold the lock
+     * @throws IllegalArgumentException if the condition doesn't belong to this lock object
+     */
     @Override
     protected Collection<Thread> getWaitingThreads(Condition condition) {
-        return super.getWaitingThreads(condition);
+        DistributedCondition own = ownedCondition(condition);
+        requireHeld();
+        return own.threads();
+    }
+
+    private DistributedCondition ownedCondition(Condition condition) {
+        if (requireNonNull(condition, "condition") instanceof DistributedCondition own && own.belongsTo(this)) {
+            return own;
+        }
+        throw new IllegalArgumentException("the condition doesn't belong to lock '" + getName() + "'");
     }
 
     /** Returns the name, the local owner and the tenure of the session. */

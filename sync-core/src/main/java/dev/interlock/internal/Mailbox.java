@@ -25,20 +25,25 @@ public final class Mailbox {
     /**
      * What a script has published: {@code <kind> <number>… <key>}, where the key comes last since it may contain anything.
      *
-     * @param kind what it is about: {@code g} a grant, {@code d} a demand, {@code p} a request to ask again later
+     * @param kind what it is about: {@code g} a grant, {@code d} a demand, {@code p} a request to ask again later, {@code s}
+     *     waiters of conditions that now queue for the lock; the latter's first number is how many others there are
      * @param key the key of the lock
      * @param numbers as the kind has it
      */
     public record Message(char kind, String key, ImmutableLongArray numbers) {
         static Message parse(String text) {
             char kind = text.charAt(0);
-            int count = kind == 'g' ? 5 : 1;
+            int count = kind == 'g' ? 6 : kind == 's' ? 1 + countIn(text) : 1;
             String[] fields = text.split(" ", count + 2);
-            ImmutableLongArray.Builder numbers = ImmutableLongArray.builder(count);
+            ImmutableLongArray.Builder numbers = ImmutableLongArray.builder();
             for (int i = 1; i <= count; i++) {
                 numbers.add(Long.parseLong(fields[i]));
             }
             return new Message(kind, fields[count + 1], numbers.build());
+        }
+
+        private static int countIn(String text) {
+            return Integer.parseInt(text.substring(2, text.indexOf(' ', 2)));
         }
     }
 

@@ -42,6 +42,9 @@ import org.slf4j.LoggerFactory;
  * was dropped in between.
  */
 public final class Session {
+    /** How far apart the sequences are that a session gives itself. Scripts count on no more waiters than that at a time. */
+    public static final long SEQUENCE_STEP = 1 << 20;
+
     private static final Logger log = LoggerFactory.getLogger(Session.class);
     private static final long PULSE_MILLIS = 1_000;
 
@@ -204,9 +207,12 @@ public final class Session {
         return settings.ticker().getAsLong();
     }
 
-    /** Returns a sequence that this session has not used yet, greater than all before. */
+    /**
+     * Returns a sequence that this session has not used yet, greater than all before: a multiple of {@link #SEQUENCE_STEP}.
+     * Those between are for scripts to give to waiters of conditions.
+     */
     public long nextSequence() {
-        return sequences.incrementAndGet();
+        return sequences.addAndGet(SEQUENCE_STEP);
     }
 
     /** Keeps an object alive, and in the beat of pulse and lease keeper, until {@link #unpin}. */

@@ -187,16 +187,27 @@ final class Contender {
     }
 
     long release(long sequence, long leaseMillis, long floor, List<Long> used) {
+        return release(sequence, Long.toString(leaseMillis), floor, text(used, leaseMillis), "");
+    }
+
+    /** Gives up a tenure that had something to do with conditions. */
+    long releaseAfter(long sequence, String operations) {
+        return release(sequence, Long.toString(LEASE), 1, "", operations);
+    }
+
+    private long release(long sequence, String terms, long floor, String used, String operations) {
         List<Long> reply = run(
                 RELEASE,
                 keys.all(id),
                 id,
                 Long.toString(sequence),
-                Long.toString(leaseMillis),
+                terms,
                 Long.toString(floor),
                 keys.channel(),
                 "publish",
-                text(used, leaseMillis));
+                used,
+                "1",
+                operations);
         assertThat(reply).hasSize(1);
         return reply.get(0);
     }
@@ -206,7 +217,7 @@ final class Contender {
         sent.add(request(sequence));
         List<Long> reply = run(
                 TAKE,
-                List.of(keys.lock(), keys.queue(), keys.token(), keys.mark(id)),
+                List.of(keys.lock(), keys.queue(), keys.token(), keys.conditions(), keys.mark(id)),
                 owner(sequence),
                 Long.toString(sequence),
                 Long.toString(LEASE));
@@ -218,7 +229,7 @@ final class Contender {
     boolean drop(long sequence) {
         List<Long> reply = run(
                 DROP,
-                List.of(keys.lock(), keys.queue(), keys.mark(id)),
+                List.of(keys.lock(), keys.queue(), keys.conditions(), keys.mark(id)),
                 owner(sequence),
                 Long.toString(sequence),
                 Long.toString(LEASE),

@@ -3,7 +3,15 @@ package dev.interlock.internal;
 import java.util.List;
 
 /** The keys and the channel of one lock, spelled out a second time: their format is a promise to other versions. */
-public record LockKeys(String lock, String queue, String waiters, String token, String turns, String channel) {
+public record LockKeys(
+        String lock,
+        String queue,
+        String waiters,
+        String token,
+        String turns,
+        String conditions,
+        String signals,
+        String channel) {
 
     static LockKeys of(String name) {
         boolean wrapped = !name.contains("{");
@@ -13,6 +21,8 @@ public record LockKeys(String lock, String queue, String waiters, String token, 
                 key(name, "waiters"),
                 key(name, "token"),
                 key(name, "turns"),
+                key(name, "conditions"),
+                key(name, "signals"),
                 "redisson_lock__channel:" + (wrapped ? "{" + name + "}" : name));
     }
 
@@ -30,7 +40,7 @@ public record LockKeys(String lock, String queue, String waiters, String token, 
 
     /** What acquire and release take. */
     public List<String> all(String session) {
-        return List.of(lock, queue, waiters, token, turns, mark(session));
+        return List.of(lock, queue, waiters, token, turns, mark(session), conditions, signals);
     }
 
     /** Whether it is what may stay behind, for a while. */

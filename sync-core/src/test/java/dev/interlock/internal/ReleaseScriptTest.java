@@ -282,15 +282,15 @@ class ReleaseScriptTest extends LockScriptTest {
         List<String> letters = letters(b);
         assertThat(letters).hasSize(1);
         assertThat(letters.get(0))
-                .matches("(?s)g 4 [1-9]\\d* [1-9]\\d{15} 1 0 .*")
-                .endsWith(" 1 0 " + keys.lock());
-        List<String> fields = List.of(letters.get(0).split(" ", 7));
+                .matches("(?s)g 4 [1-9]\\d* [1-9]\\d{15} 1 0 0 .*")
+                .endsWith(" 1 0 0 " + keys.lock());
+        List<String> fields = List.of(letters.get(0).split(" ", 8));
         assertThat(fields.get(2)).isEqualTo(redis("GET", keys.token()));
         assertThat(Long.parseLong(fields.get(3)))
                 .isGreaterThanOrEqualTo(Long.parseLong(before.get(0)) * 1_000_000 + Long.parseLong(before.get(1)));
-        assertThat(fields.get(6)).isEqualTo(keys.lock());
+        assertThat(fields.get(7)).isEqualTo(keys.lock());
         b.release(4);
-        assertThat(letters(c)).singleElement().asString().endsWith(" 0 0 " + keys.lock());
+        assertThat(letters(c)).singleElement().asString().endsWith(" 0 0 0 " + keys.lock());
         c.release(5);
         assertThat(announcements()).containsExactly("0");
     }

@@ -110,13 +110,14 @@ class ScriptHeaderTest {
     @Test
     void orderIsTheOneThatCallersPass() {
         assertThat(source("lock/acquire").keys().keySet())
-                .containsExactly("lock", "queue", "waiters", "token", "turns", "mark");
+                .containsExactly("lock", "queue", "waiters", "token", "turns", "mark", "conditions", "signals");
         assertThat(source("lock/acquire").arguments())
                 .containsExactly("session", "tickets", "lease", "enqueue", "earlier", "floor", "used");
         assertThat(source("lock/release").keys().keySet())
-                .containsExactly("lock", "queue", "waiters", "token", "turns", "mark");
+                .containsExactly("lock", "queue", "waiters", "token", "turns", "mark", "conditions", "signals");
         assertThat(source("lock/release").arguments())
-                .containsExactly("session", "sequence", "lease", "floor", "channel", "publish", "used");
+                .containsExactly(
+                        "session", "sequence", "lease", "floor", "channel", "publish", "used", "first", "operations");
         assertThat(source("lock/renew").keys().keySet()).containsExactly("lock", "queue", "mark");
         assertThat(source("lock/renew").arguments()).containsExactly("owner", "lease", "channel", "publish");
         assertThat(source("lock/inspect").keys().keySet()).containsExactly("lock");

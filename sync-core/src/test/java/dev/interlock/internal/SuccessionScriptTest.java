@@ -38,7 +38,7 @@ class SuccessionScriptTest extends LockScriptTest {
         a.queue(2);
         assertThat(owners()).containsExactly(b.owner(1));
         assertThat(tickets()).containsExactly(a.ticket(2));
-        assertThat(letters(b)).singleElement().asString().startsWith("g 1 ").endsWith(" 1 0 " + keys.lock());
+        assertThat(letters(b)).singleElement().asString().startsWith("g 1 ").endsWith(" 1 0 0 " + keys.lock());
     }
 
     @Test

@@ -54,12 +54,17 @@ abstract class AbstractRemoteLock implements RemoteLock, Stake {
     /** Gives up what {@link #hasStake} speaks of. The caller has the local half. */
     abstract void relinquish();
 
+    /** Returns whether threads of this session want the local half, or are about to. */
+    boolean isWanted() {
+        return local.isWanted();
+    }
+
     @Override
     public void tidy() {
-        while (hasStake() && !local.isWanted() && local.tryLock()) {
+        while (hasStake() && !isWanted() && local.tryLock()) {
             tidying = true;
             try {
-                if (!local.isWanted()) {
+                if (!isWanted()) {
                     relinquish();
                 }
             } finally {

@@ -5,8 +5,11 @@ import dev.interlock.LeaseLostException;
 import dev.interlock.internal.Mailbox.Message;
 import dev.interlock.internal.Session;
 import dev.interlock.internal.Stake;
+import dev.interlock.internal.lock.LockScripts.Operations;
+import dev.interlock.internal.lock.LockScripts.Signalled;
 import dev.interlock.internal.lock.LockScripts.Standing;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -55,6 +58,7 @@ final class Claim {
 
     private final ReentrantLock mutex = new ReentrantLock();
     private final Tickets tickets = new Tickets();
+    private final Waiters waiters;
     private volatile @Nullable Tenure tenure;
     private volatile long heardNanos;
     private @Nullable UnlockWatch watch;
@@ -76,6 +80,20 @@ final class Claim {
     /** Whether a grant has to be confirmed as soon as the command under way has been answered. */
     private boolean unconfirmed;
 
+    /**
+     * A sequence that this session owns, and didn't give to itself: it belongs to a waiter of a condition, and the message
+     * that tells which is on its way. If it isn't lost.
+     */
+    private long unannounced;
+
+    private long unannouncedNanos;
+
+    /** The last one that was given up, though its message may come. */
+    private long renounced;
+
+    /** The sequence whose grant is being taken note of. */
+    private long arrivingGrant;
+
     /** Before that, plain RLock clients have their turn. */
     private long notBeforeNanos;
 
@@ -85,6 +103,7 @@ final class Claim {
         this.fair = fair;
         this.scripts = new LockScripts(session, key);
         this.inquiry = new Inquiry(session, scripts, fair, this::answered);
+        this.waiters = new Waiters(session, scripts, fair, this);
         this.owner = lock;
         this.stake = lock;
         this.notBeforeNanos = session.now();
@@ -103,6 +122,16 @@ final class Claim {
 
     LockScripts scripts() {
         return scripts;
+    }
+
+    /** Returns whether threads are about to queue for the local half. */
+    boolean isAnyArriving() {
+        return waiters.isAnyArriving();
+    }
+
+    /** Returns the least remote part of the next fencing token. */
+    long floor() {
+        return lastToken + 1;
     }
 
     /** Returns whether Redis has answered about this name since then. */
@@ -285,6 +314,7 @@ final class Claim {
         current.end();
         ended = current.sequence;
         tenure = null;
+        waiters.begin();
     }
 
     private void open(Ticket request, long now) {
@@ -380,6 +410,15 @@ final class Claim {
 
     /** Ends the tenure and releases the name. */
     Release giveUp(Tenure current) {
+        return giveUp(current, null);
+    }
+
+    /**
+     * Ends the tenure and releases the name.
+     *
+     * @param leaver the waiter that gives it up, if it is one
+     */
+    Release giveUp(Tenure current, @Nullable Waiter leaver) {
         mutex.lock();
         try {
             if (tenure == current) {
@@ -388,15 +427,190 @@ final class Claim {
             // The plain RLock client that is told now needs a round trip to come; the next thread of ours needs none.
             long yieldMillis = current.foreignDemand ? LockScripts.YIELD_MILLIS : 0;
             notBeforeNanos = session.now() + TimeUnit.MILLISECONDS.toNanos(yieldMillis);
+            List<Waiter> registered = waiters.unsent();
+            Operations operations = waiters.drain();
             settle();
-            return new Release(session, scripts, current.ticket, inquiry.drainUsed(), lastToken + 1, !current.demand);
+            List<Ticket> used = inquiry.drainUsed();
+            var release = new Release(session, scripts, current.ticket, used, operations, floor(), !current.demand);
+            if (!registered.isEmpty()) {
+                release.confirmed()
+                        .whenComplete(
+                                (released, failure) -> locked(() -> waiters.released(registered, released, leaver)));
+            }
+            return release;
         } finally {
             mutex.unlock();
         }
     }
 
     private Release release(Ticket request) {
-        return new Release(session, scripts, request, List.of(), lastToken + 1, false);
+        return release(request, Operations.NONE);
+    }
+
+    private Release release(Ticket request, Operations operations) {
+        return new Release(session, scripts, request, List.of(), operations, floor(), false);
+    }
+
+    private void locked(Runnable event) {
+        mutex.lock();
+        try {
+            event.run();
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    // ---- threads that wait for conditions, or signal them
+
+    /** Has the current thread wait for a condition, as soon as it has given up the tenure. */
+    Waiter enlist(Tenure current, String condition) {
+        mutex.lock();
+        try {
+            session.ensureOpen();
+            return waiters.enlist(current, condition, session.now());
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    void signal(Tenure current, String condition, boolean all) {
+        locked(() -> waiters.signal(current, condition, all));
+    }
+
+    /** The tenure goes on for other threads. */
+    void flush(Tenure current) {
+        locked(() -> waiters.flush(current));
+    }
+
+    CompletableFuture<Signalled> count(Tenure current, String condition) {
+        mutex.lock();
+        try {
+            return waiters.count(current, condition);
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    Collection<Thread> waitingThreads(String condition) {
+        mutex.lock();
+        try {
+            return waiters.threads(condition);
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    void leave(Waiter waiter) {
+        locked(() -> waiters.leave(waiter));
+    }
+
+    void askIfDue() {
+        locked(() -> {
+            long now = session.now();
+            if (waiters.isDue(now)) {
+                waiters.ask(now);
+            }
+        });
+    }
+
+    void abandon(Waiter waiter) {
+        locked(() -> {
+            waiters.abandon(waiter);
+            settle();
+        });
+    }
+
+    /** A waiter has the local half again; or it can't have the remote half, and its signal has to go to others. */
+    void arrived(Waiter waiter, boolean isSignalLost) {
+        locked(() -> {
+            waiters.arrived(waiter, isSignalLost);
+            settle();
+        });
+    }
+
+    /** Takes over the ticket that a waiter has got in the queue. */
+    void adopt(Waiter waiter, long sequence, long number) {
+        Ticket other = tickets.first();
+        if (tickets.of(sequence) != null) {
+            return;
+        }
+        var ticket = new Ticket(
+                wanted(waiter.leaseMillis), waiter.leaseMillis == RemoteLock.RENEWED, true, 0, waiter.waitingNanos());
+        ticket.sequence = sequence;
+        ticket.waiter = number;
+        // Redis has said so at some time, but the grant may be older than that.
+        ticket.queuedAt(waiter.waitingNanos(), 1);
+        if (fair) {
+            ticket.thread = waiter.thread;
+        } else if (closed || tenure != null || (other != null && sequence != arrivingGrant)) {
+            release(ticket).insist();
+            return;
+        } else if (other != null) {
+            withdraw(other);
+        }
+        tickets.addQueued(ticket);
+        session.pin(key, stake);
+    }
+
+    /** Gets a waiter of a fair lock a place in the queue. */
+    void place(Waiter waiter) {
+        if (!closed && !session.isClosed()) {
+            placeOf(waiter.thread, waiter.leaseMillis, session.now());
+        }
+    }
+
+    /** Gives up the ticket of a waiter that nobody knows any more. */
+    void cancelUnwanted(long sequence, long number) {
+        Tenure current = tenure;
+        boolean isTenure = current != null && current.sequence == sequence;
+        if (!isTenure && sequence != ended && tickets.of(sequence) == null) {
+            Ticket unwanted = new Ticket(session.settings().leaseMillis(), true, true, 0, session.now());
+            unwanted.sequence = sequence;
+            unwanted.waiter = number;
+            renounced = sequence;
+            release(unwanted, number > 0 ? Operations.SIGNAL_ALL : Operations.NONE)
+                    .insist();
+        }
+    }
+
+    /** Takes the answer to operations. */
+    void signalled(Tenure current, long last, @Nullable Signalled signalled) {
+        boolean isLost = false;
+        boolean isDemanded = false;
+        mutex.lock();
+        try {
+            if (tenure != current) {
+                return;
+            }
+            waiters.done(current, last, signalled);
+            if (signalled != null) {
+                heardNanos = session.now();
+                isLost = !signalled.owned();
+                isDemanded = signalled.waiters();
+                current.demand |= isDemanded;
+            }
+        } finally {
+            mutex.unlock();
+        }
+        if (isLost) {
+            current.lose("its owner in Redis had changed");
+        }
+        if (isDemanded) {
+            owner.demanded();
+        }
+    }
+
+    /** Takes the answer about waiters. */
+    void stand(long sentNanos, @Nullable ImmutableLongArray answer, Runnable taken) {
+        locked(() -> {
+            if (answer != null) {
+                heardNanos = session.now();
+                taken.run();
+            }
+            waiters.stand(sentNanos, answer);
+            settle();
+        });
+        owner.changed();
     }
 
     // ---- replies and messages
@@ -413,7 +627,7 @@ final class Claim {
 
     private void send(List<Ticket> due, long now) {
         if (!due.isEmpty()) {
-            inquiry.send(due, lastToken + 1, now);
+            inquiry.send(due, floor(), waiters.isEmpty(), now);
         }
     }
 
@@ -465,7 +679,8 @@ final class Claim {
         }
         if (standing.status() == LockScripts.Status.GRANTED) {
             long valid = Tenure.validity(sent.nanos(), standing.ttlMillis());
-            own(standing.owner(), standing.token(), standing.run(), standing.waiters(), valid, now);
+            long flags = (standing.waiters() ? 1L : 0L) + (standing.conditions() ? 2L : 0L);
+            own(standing.owner(), standing.token(), standing.run(), flags, valid, now);
         } else if (standing.owner() != 0) {
             ownedAnyway(standing.owner(), standing.run());
         }
@@ -494,21 +709,36 @@ final class Claim {
         Tenure current = tenure;
         if (current != null && current.sequence == sequence) {
             current.run = Math.max(current.run, run);
-        } else if (sequence != ended && tickets.of(sequence) == null) {
-            releaseUnwanted(sequence);
+        } else if (sequence != ended && tickets.of(sequence) == null && !mayBeAnnounced(sequence)) {
+            releaseUnwanted(sequence, Operations.SIGNAL_ALL);
         }
     }
 
-    private void releaseUnwanted(long sequence) {
+    private boolean mayBeAnnounced(long sequence) {
+        if (waiters.isEmpty() || sequence % Session.SEQUENCE_STEP == 0) {
+            return false;
+        }
+        long now = session.now();
+        if (sequence != unannounced) {
+            unannounced = sequence;
+            unannouncedNanos = now;
+            return true;
+        }
+        return now - unannouncedNanos < session.settings().silenceNanos();
+    }
+
+    private void releaseUnwanted(long sequence, Operations operations) {
+        renounced = sequence;
         Ticket unwanted = new Ticket(session.settings().leaseMillis(), true, true, 0, session.now());
         unwanted.sequence = sequence;
-        release(unwanted).insist();
+        release(unwanted, operations).insist();
     }
 
     void receive(Message message) {
         ImmutableLongArray numbers = message.numbers();
         switch (message.kind()) {
-            case 'g' -> granted(numbers.get(0), numbers.get(1), numbers.get(2), numbers.get(3) > 0, numbers.get(4));
+            case 'g' -> granted(numbers);
+            case 's' -> locked(() -> waiters.admitted(numbers));
             case 'd' -> demanded(numbers.get(0));
             case 'p' -> session.schedule(this::pulse, numbers.get(0));
             default -> log.warn("Unknown message for '{}': {}", key, message);
@@ -520,9 +750,23 @@ final class Claim {
      * grant was made after the last reply that said "queued", so it is valid at least until that command's first sending
      * plus the lease. Later than that, or if a failover may yet undo it, Redis is asked before anybody enters.
      */
-    private void granted(long sequence, long token, long redisMicros, boolean waiters, long run) {
+    private void granted(ImmutableLongArray numbers) {
+        long sequence = numbers.get(0);
+        long token = numbers.get(1);
+        long redisMicros = numbers.get(2);
+        long flags = numbers.get(3);
+        long run = numbers.get(4);
+        long waiter = numbers.get(5);
         mutex.lock();
         try {
+            if (waiter != 0 && sequence != renounced && tickets.of(sequence) == null) {
+                arrivingGrant = sequence;
+                waiters.admitted(waiter, sequence);
+                arrivingGrant = 0;
+            }
+            if (sequence == renounced) {
+                return;
+            }
             Ticket request = tickets.of(sequence);
             if (request == null || tenure != null) {
                 ownedInVain(request, sequence, run);
@@ -532,7 +776,7 @@ final class Claim {
             long valid = Tenure.validity(request.queuedNanos(), request.grantMillis());
             boolean newer = redisMicros > request.queuedRedisMicros() && token > lastToken;
             if (now - valid < 0 && newer && !session.runner().isReplicated()) {
-                Tenure granted = own(sequence, token, run, waiters, valid, now);
+                Tenure granted = own(sequence, token, run, flags, valid, now);
                 if (granted != null) {
                     granted.renewSoon();
                 }
@@ -556,7 +800,7 @@ final class Claim {
     }
 
     /** Makes a tenure of a ticket, unless it is none of ours any more, or there is a tenure. */
-    private @Nullable Tenure own(long sequence, long token, long run, boolean waiters, long validUntilNanos, long now) {
+    private @Nullable Tenure own(long sequence, long token, long run, long flags, long validUntilNanos, long now) {
         Ticket request = tickets.of(sequence);
         if (request == null || tenure != null) {
             ownedInVain(request, sequence, run);
@@ -565,7 +809,8 @@ final class Claim {
         request.from = 0;
         Tenure granted = new Tenure(session, scripts, owner, request, token, now, validUntilNanos);
         granted.run = run;
-        granted.demand = waiters;
+        granted.demand = (flags & 1) != 0;
+        granted.awaited = (flags & 2) != 0;
         if (token <= lastToken) {
             // Redis has forgotten what it had counted to. The request that continues this one brings the floor.
             granted.exhaust();
@@ -585,7 +830,7 @@ final class Claim {
         Tenure current = tenure;
         if (request != null && current != null && current.sequence != sequence) {
             tickets.renew(request);
-            releaseUnwanted(sequence);
+            releaseUnwanted(sequence, Operations.NONE);
         } else {
             ownedAnyway(sequence, run);
         }
@@ -599,6 +844,11 @@ final class Claim {
         try {
             Ticket request = tickets.first();
             long now = session.now();
+            Tenure current = tenure;
+            if (current != null) {
+                waiters.flush(current);
+            }
+            waiters.ask(now);
             if (request == null || !request.queues || notBeforeNanos - now > 0) {
                 return;
             }
@@ -619,13 +869,15 @@ final class Claim {
             current = tenure;
             watch(false);
             List<CompletableFuture<?>> releases = new ArrayList<>();
+            releases.add(waiters.close());
             if (current != null) {
-                releases.add(release(current.ticket).confirmed());
+                releases.add(release(current.ticket, waiters.drain()).confirmed());
             }
             leaving.addAll(tickets.clear());
             for (Ticket request : leaving) {
                 if (request.sequence != 0) {
-                    releases.add(release(request).confirmed());
+                    Operations operations = request.waiter > 0 ? Operations.SIGNAL_ALL : Operations.NONE;
+                    releases.add(release(request, operations).confirmed());
                 }
                 releaseContinued(request);
             }
@@ -644,7 +896,9 @@ final class Claim {
     private void settle() {
         if (tenure == null && tickets.first() == null) {
             watch(false);
-            session.unpin(key, stake);
+            if (waiters.isEmpty()) {
+                session.unpin(key, stake);
+            }
         }
     }
 

@@ -95,8 +95,12 @@ final class Inquiry {
         return drained;
     }
 
-    /** Sends the command, for at least one ticket. */
-    void send(List<Ticket> tickets, long floor, long now) {
+    /**
+     * Sends the command, for at least one ticket.
+     *
+     * @param knowsAll whether this session can't own the name by a sequence of which it doesn't know yet
+     */
+    void send(List<Ticket> tickets, long floor, boolean knowsAll, long now) {
         if (isSilent(now)) {
             session.outage().failed(sentNanos, new RedisUnavailableException("no answer", null));
         }
@@ -113,7 +117,7 @@ final class Inquiry {
         ImmutableLongArray sequences =
                 ImmutableLongArray.copyOf(tickets.stream().mapToLong(ticket -> ticket.sequence));
         Sent sent = new Sent(tickets, sequences, List.copyOf(used), now);
-        long earlier = first.from != 0 ? first.from : fair ? LockScripts.LEFT_ALONE : LockScripts.ENDED;
+        long earlier = first.from != 0 ? first.from : fair || !knowsAll ? LockScripts.LEFT_ALONE : LockScripts.ENDED;
         CompletableFuture<Standing> reply = isNew
                 ? scripts.takeOrAcquire(tickets, earlier, floor, sent.used)
                 : scripts.acquire(tickets, earlier, floor, sent.used);

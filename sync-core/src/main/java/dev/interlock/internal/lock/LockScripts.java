@@ -29,6 +29,8 @@ final class LockScripts {
     private static final Script RELEASE = Script.load("lock/release");
     private static final Script RENEW = Script.load("lock/renew");
     private static final Script INSPECT = Script.load("lock/inspect");
+    private static final Script SIGNAL = Script.load("lock/signal");
+    private static final Script AWAIT = Script.load("lock/await");
 
     private final ScriptRunner runner;
     private final String id;
@@ -37,6 +39,9 @@ final class LockScripts {
     private final String publish;
     private final List<Object> keys;
     private final List<Object> takeKeys;
+    private final List<Object> dropKeys;
+    private final List<Object> signalKeys;
+    private final List<Object> awaitKeys;
     private final List<Object> renewKeys;
     private final List<Object> lockKey;
 
@@ -51,8 +56,16 @@ final class LockScripts {
         this.channel = "redisson_lock__channel:" + (key.contains("{") ? key : "{" + key + "}");
         String queue = keyOf("queue", key);
         String mark = keyOf("mark:" + id, key);
-        this.keys = List.of(key, queue, keyOf("waiters", key), keyOf("token", key), keyOf("turns", key), mark);
-        this.takeKeys = List.of(key, queue, keyOf("token", key), mark);
+        String waiters = keyOf("waiters", key);
+        String token = keyOf("token", key);
+        String turns = keyOf("turns", key);
+        String conditions = keyOf("conditions", key);
+        String signals = keyOf("signals", key);
+        this.keys = List.of(key, queue, waiters, token, turns, mark, conditions, signals);
+        this.takeKeys = List.of(key, queue, token, conditions, mark);
+        this.dropKeys = List.of(key, queue, conditions, mark);
+        this.signalKeys = List.of(key, queue, waiters, conditions, signals);
+        this.awaitKeys = List.of(key, queue, waiters, token, turns, conditions, signals);
         this.renewKeys = List.of(key, queue, mark);
         this.lockKey = List.of(key);
     }
@@ -75,6 +88,7 @@ final class LockScripts {
      * @param token if granted
      * @param foreign whether the owner is none of ours
      * @param waiters whether others are queued behind the run
+     * @param conditions whether threads wait for conditions of the lock that is granted
      * @param redisMicros 0 if the lock was simply free
      * @param owner the sequence by which this session owns the lock, or 0
      * @param run the last of the tickets that are served on the tenure of that sequence after its own, or 0
@@ -86,6 +100,7 @@ final class LockScripts {
             long token,
             boolean foreign,
             boolean waiters,
+            boolean conditions,
             long redisMicros,
             long owner,
             long run,
@@ -135,6 +150,7 @@ final class LockScripts {
                 token,
                 false,
                 false,
+                false,
                 0,
                 ticket.sequence,
                 0,
@@ -173,7 +189,8 @@ final class LockScripts {
                 number(reply, 1),
                 granted ? number(reply, 2) : 0,
                 !granted && number(reply, 2) > 0,
-                number(reply, 3) > 0,
+                isOdd(number(reply, 3)),
+                number(reply, 3) > 1,
                 number(reply, 4),
                 number(reply, 5),
                 number(reply, 6),
@@ -188,24 +205,34 @@ final class LockScripts {
     }
 
     /** Gives up a tenure, in the way that costs least if nobody waits. */
-    CompletableFuture<Released> dropOrRelease(Ticket ticket, String used, long floor) {
-        if (!isQuiet() || !used.isEmpty()) {
-            return release(ticket, used, floor);
+    CompletableFuture<Released> dropOrRelease(Ticket ticket, String used, long floor, Operations operations) {
+        if (!isQuiet() || !used.isEmpty() || !operations.text().isEmpty()) {
+            return release(ticket, used, floor, operations);
         }
         Call drop =
-                DROP.on(renewKeys, id + ":" + ticket.sequence, ticket.sequence, ticket.leaseMillis, channel, publish);
+                DROP.on(dropKeys, id + ":" + ticket.sequence, ticket.sequence, ticket.leaseMillis, channel, publish);
         return runner.run(drop).thenCompose(reply -> {
             if (number(reply, 0) > 0) {
                 return CompletableFuture.completedFuture(Released.TENURE);
             }
             quiet = 0;
-            return release(ticket, used, floor);
+            return release(ticket, used, floor, operations);
         });
     }
 
     /** Gives up what a sequence has. */
-    CompletableFuture<Released> release(Ticket ticket, String used, long floor) {
-        Call call = RELEASE.on(keys, id, ticket.sequence, ticket.grantMillis(), floor, channel, publish, used);
+    CompletableFuture<Released> release(Ticket ticket, String used, long floor, Operations operations) {
+        Call call = RELEASE.on(
+                keys,
+                id,
+                ticket.sequence,
+                ticket.terms(),
+                floor,
+                channel,
+                publish,
+                used,
+                operations.first(),
+                operations.text());
         return runner.run(call).thenApply(reply -> Released.values()[(int) number(reply, 0)]);
     }
 
@@ -222,6 +249,56 @@ final class LockScripts {
 
     CompletableFuture<Boolean> inspect() {
         return runner.run(INSPECT.on(lockKey)).thenApply(reply -> number(reply, 0) > 0);
+    }
+
+    // ---- conditions
+
+    /**
+     * What a tenure has to do with its conditions, as scripts take it.
+     *
+     * @param first the number of the first one, counted from 1 in a tenure
+     * @param text the operations, separated by spaces
+     */
+    record Operations(long first, String text) {
+        static final Operations NONE = new Operations(1, "");
+
+        /** A signal to all waiters of all conditions. */
+        static final Operations SIGNAL_ALL = new Operations(1, "*");
+    }
+
+    /**
+     * The answer to {@link #signal}.
+     *
+     * @param owned whether the operations are done
+     * @param waiters whether another session stands in the queue
+     * @param conditions whether threads wait for conditions
+     * @param count of those who wait for the condition that was asked for
+     */
+    record Signalled(boolean owned, boolean waiters, boolean conditions, int count) {}
+
+    /** Does what a tenure has to do with its conditions while it goes on, and counts the waiters of one. */
+    CompletableFuture<Signalled> signal(long sequence, Operations operations, String condition) {
+        Call call = SIGNAL.on(signalKeys, id, sequence, operations.first(), operations.text(), condition);
+        return runner.run(call)
+                .thenApply(reply -> new Signalled(
+                        number(reply, 0) > 0, number(reply, 1) > 0, number(reply, 2) > 0, (int) number(reply, 3)));
+    }
+
+    /** Asks how waiters stand. Returns the reply: the time in µs; then waiter, state, and sequence, of each. */
+    CompletableFuture<ImmutableLongArray> await(
+            String asked, String leaving, String gone, boolean isSignalLost, long floor) {
+        return runner.run(AWAIT.on(awaitKeys, id, floor, asked, leaving, gone, isSignalLost ? 1 : 0))
+                .thenApply(reply -> reply.stream()
+                        .mapToLong(number -> (Long) number)
+                        .collect(
+                                ImmutableLongArray::builder,
+                                ImmutableLongArray.Builder::add,
+                                (a, b) -> a.addAll(b.build()))
+                        .build());
+    }
+
+    private static boolean isOdd(long number) {
+        return (number & 1) != 0;
     }
 
     private static long number(List<Object> reply, int index) {

@@ -1,11 +1,17 @@
 package dev.interlock.internal.lock;
 
+import static java.util.Objects.requireNonNull;
+
+import com.google.common.primitives.ImmutableLongArray;
 import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Mailbox.Message;
 import dev.interlock.internal.Session;
 import dev.interlock.internal.lock.Claim.Advance;
+import dev.interlock.internal.lock.LockScripts.Operations;
 import dev.interlock.internal.lock.LockScripts.Released;
+import dev.interlock.internal.lock.LockScripts.Signalled;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -20,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * has become a tenure. It may leave at any time, because it keeps no state of its own: its ticket stays for the next local
  * thread, or is cancelled by {@link #tidy} if there is none.
  */
-public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
+public final class QueueLock extends AbstractRemoteLock implements Claim.Owner, RemoteLock.Conditions {
     /** How often a session that keeps a busy name looks for waiters that its mailbox has not told it of. */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -30,6 +36,9 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
     private final boolean fair;
     private final long retainMillis;
     private final Claim claim;
+
+    /** Why the thread that has the local half has it without the remote half. Guarded by the local half. */
+    private volatile @Nullable LeaseLostException forsaken;
 
     /**
      * Creates the remote half of the lock of this name.
@@ -44,16 +53,24 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
         this.claim = new Claim(session, session.key(name), fair, this);
     }
 
-    /** Gives back a grant that found nobody who wanted it. */
+    /** Gives back what a message tells of that found nobody who wanted it: a grant, or the tickets of waiters. */
     public static void giveBack(Session session, Message message) {
+        ImmutableLongArray numbers = message.numbers();
         if (message.kind() == 'g') {
-            long sequence = message.numbers().get(0);
-            long token = message.numbers().get(1);
-            LockScripts scripts = new LockScripts(session, message.key());
-            Ticket unwanted = new Ticket(session.settings().leaseMillis(), true, true, 0, session.now());
-            unwanted.sequence = sequence;
-            new Release(session, scripts, unwanted, List.of(), token + 1, false).insist();
+            giveBack(session, message.key(), numbers.get(0), numbers.get(5), numbers.get(1) + 1);
+        } else if (message.kind() == 's') {
+            for (int i = 1; i + 1 < numbers.length(); i += 2) {
+                giveBack(session, message.key(), numbers.get(i + 1), numbers.get(i), 0);
+            }
         }
+    }
+
+    private static void giveBack(Session session, String key, long sequence, long waiter, long floor) {
+        Ticket unwanted = new Ticket(session.settings().leaseMillis(), true, true, 0, session.now());
+        unwanted.sequence = sequence;
+        unwanted.waiter = waiter;
+        Operations operations = waiter > 0 ? Operations.SIGNAL_ALL : Operations.NONE;
+        new Release(session, new LockScripts(session, key), unwanted, List.of(), operations, floor, false).insist();
     }
 
     @Override
@@ -152,6 +169,13 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
 
     @Override
     public @Nullable Departure leave() {
+        LeaseLostException known = forsaken;
+        if (known != null) {
+            forsaken = null;
+            return () -> {
+                throw new LeaseLostException(known);
+            };
+        }
         Tenure current = owned();
         long now = session.now();
         if (!current.isUsable(now)) {
@@ -161,18 +185,9 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
                 throw new LeaseLostException(loss);
             };
         }
-        boolean turnIsOver = current.demand && now - current.startNanos >= settings.handoffSliceNanos();
-        if (local.isWanted() && !turnIsOver && claim.mayServe(current)) {
-            lookForDemand(current, now);
-            reportHandedOff();
+        if (isKept(current, now)) {
             return null;
         }
-        if (retainMillis > 0 && !current.demand && current.renewed) {
-            lookForDemand(current, now);
-            retain(current, now);
-            return null;
-        }
-        reportReleased(now - current.startNanos);
         Release release = claim.giveUp(current);
         return () -> {
             Released released = session.await(release.confirmed());
@@ -183,6 +198,21 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
                 release.repeat();
             }
         };
+    }
+
+    private boolean isKept(Tenure current, long now) {
+        boolean turnIsOver = current.demand && now - current.startNanos >= settings.handoffSliceNanos();
+        if (isWanted() && !turnIsOver && claim.mayServe(current)) {
+            reportHandedOff();
+        } else if (retainMillis > 0 && !current.demand && current.renewed) {
+            retain(current, now);
+        } else {
+            reportReleased(now - current.startNanos);
+            return false;
+        }
+        claim.flush(current);
+        lookForDemand(current, now);
+        return true;
     }
 
     // The mailbox may be deaf, and plain RLock clients write no letters.
@@ -222,6 +252,11 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
             claim.depart(Thread.currentThread());
         }
         super.tidy();
+    }
+
+    @Override
+    boolean isWanted() {
+        return super.isWanted() || claim.isAnyArriving();
     }
 
     // A fair lock's tickets are not among it: each belongs to a thread, which sees to it.
@@ -267,10 +302,126 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner {
 
     private Tenure owned() {
         Tenure current = claim.tenure();
+        LeaseLostException loss = forsaken;
+        if (loss != null) {
+            throw new LeaseLostException(loss);
+        }
         if (current == null) {
             throw new IllegalStateException("no tenure of '" + name + "'");
         }
         return current;
+    }
+
+    // ---- conditions
+
+    @Override
+    public Conditions conditions() {
+        return this;
+    }
+
+    @Override
+    public Waiter enlist(String condition) {
+        return claim.enlist(valid(), condition);
+    }
+
+    @Override
+    public void leave(Waiter waiter) {
+        Tenure current = owned();
+        long now = session.now();
+        if (!current.isUsable(now) || !isKept(current, now)) {
+            claim.giveUp(current, waiter).insist();
+        }
+    }
+
+    @Override
+    public void left() {
+        super.tidy();
+    }
+
+    @Override
+    public Outcome sleep(Waiter waiter, boolean interruptible, boolean timed, long deadlineNanos) {
+        boolean interrupted = false;
+        boolean leaves = false;
+        boolean byInterrupt = false;
+        while (waiter.outcome == null) {
+            interrupted |= Thread.interrupted();
+            long left = timed ? deadlineNanos - session.now() : Long.MAX_VALUE;
+            if (!leaves) {
+                byInterrupt = interrupted && interruptible;
+                leaves = byInterrupt || left <= 0;
+                if (leaves) {
+                    claim.leave(waiter);
+                }
+            }
+            if (isOutageTooLong()) {
+                claim.abandon(waiter);
+                restoreInterrupt(interrupted);
+                throw unavailable(settings.redisTimeoutNanos());
+            }
+            if (waiter.outcome == null) {
+                LockSupport.parkNanos(this, leaves ? Inquiry.POLL_NANOS : Math.min(left, Inquiry.POLL_NANOS));
+                claim.askIfDue();
+            }
+        }
+        return outcome(waiter, byInterrupt, interrupted);
+    }
+
+    private static void restoreInterrupt(boolean interrupted) {
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private Outcome outcome(Waiter waiter, boolean byInterrupt, boolean interrupted) {
+        boolean isInterrupt = waiter.outcome == Waiter.Outcome.LEFT && byInterrupt;
+        restoreInterrupt(interrupted && !isInterrupt);
+        switch (requireNonNull(waiter.outcome)) {
+            case LOST -> throw new LeaseLostException(name, 0, "its owner in Redis had changed");
+            case CLOSED -> throw new IllegalStateException("the Interlock session is closed");
+            case LEFT -> {
+                return isInterrupt ? Outcome.INTERRUPTED : Outcome.TIMED_OUT;
+            }
+            default -> {
+                return Outcome.SIGNALLED;
+            }
+        }
+    }
+
+    @Override
+    public void enter(Waiter waiter) {
+        claim.arrived(waiter, false);
+        boolean entered = false;
+        try {
+            boolean isRenewed = waiter.leaseMillis == RENEWED;
+            entered = (isRenewed && enterAtOnce(start())) || enter(false, Long.MAX_VALUE, waiter.leaseMillis, start());
+        } catch (InterruptedException e) {
+            throw new AssertionError("an uninterruptible wait was interrupted", e);
+        } finally {
+            if (!entered) {
+                forsaken = new LeaseLostException(name, 0, "it could not be taken back after waiting for a condition");
+                claim.arrived(waiter, true);
+            }
+        }
+    }
+
+    @Override
+    public void signal(String condition, boolean all) {
+        claim.signal(valid(), condition, all);
+    }
+
+    @Override
+    public int count(String condition) {
+        Signalled signalled = session.await(claim.count(valid(), condition));
+        if (signalled == null) {
+            throw unavailable(commandTimeoutNanos());
+        }
+        valid();
+        return signalled.count();
+    }
+
+    @Override
+    public Collection<Thread> threads(String condition) {
+        return claim.waitingThreads(condition);
     }
 
     @Override

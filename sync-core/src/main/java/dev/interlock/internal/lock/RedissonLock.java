@@ -302,6 +302,13 @@ public final class RedissonLock extends AbstractRemoteLock {
     }
 
     @Override
+    public Conditions conditions() {
+        throw new UnsupportedOperationException(
+                "Redisson's protocol knows no conditions; a condition of the superclass would only be seen by the "
+                        + "threads of this JVM");
+    }
+
+    @Override
     public boolean isLocked() {
         session.ensureOpen();
         Boolean locked = session.await(lock.isLockedAsync().toCompletableFuture());

@@ -2,6 +2,7 @@ package dev.interlock.internal.lock;
 
 import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
+import dev.interlock.internal.lock.LockScripts.Operations;
 import dev.interlock.internal.lock.LockScripts.Released;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -19,6 +20,7 @@ final class Release {
     private final LockScripts scripts;
     private final Ticket ticket;
     private final String used;
+    private final Operations operations;
     private final long floor;
     private final long deadlineNanos;
     private final AtomicInteger attempts = new AtomicInteger();
@@ -29,13 +31,22 @@ final class Release {
      *
      * @param ticket what has become a tenure, or has not
      * @param used the tickets that were served on that tenure beside its own
+     * @param operations what that tenure has to do with its conditions
      * @param isLikelyAlone whether nobody is known to wait
      */
-    Release(Session session, LockScripts scripts, Ticket ticket, List<Ticket> used, long floor, boolean isLikelyAlone) {
+    Release(
+            Session session,
+            LockScripts scripts,
+            Ticket ticket,
+            List<Ticket> used,
+            Operations operations,
+            long floor,
+            boolean isLikelyAlone) {
         this.session = session;
         this.scripts = scripts;
         this.ticket = ticket;
         this.used = LockScripts.text(used);
+        this.operations = operations;
         this.floor = floor;
         this.deadlineNanos = session.now() + TimeUnit.MILLISECONDS.toNanos(ticket.leaseMillis);
         send(isLikelyAlone);
@@ -58,8 +69,9 @@ final class Release {
 
     private void send(boolean isLikelyAlone) {
         int attempt = attempts.incrementAndGet();
-        CompletableFuture<Released> reply =
-                isLikelyAlone ? scripts.dropOrRelease(ticket, used, floor) : scripts.release(ticket, used, floor);
+        CompletableFuture<Released> reply = isLikelyAlone
+                ? scripts.dropOrRelease(ticket, used, floor, operations)
+                : scripts.release(ticket, used, floor, operations);
         reply.whenComplete((released, failure) -> {
             if (failure == null) {
                 confirmed.complete(released);

@@ -1,6 +1,7 @@
 package dev.interlock.internal.lock;
 
 import dev.interlock.LeaseLostException;
+import java.util.Collection;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -18,6 +19,51 @@ public interface RemoteLock {
         /** Waits for the confirmation, one command time-out at most; throws {@link LeaseLostException} if it was lost. */
         void complete();
     }
+
+    /** What is different about conditions of a lock from one remote half to another. */
+    interface Conditions {
+        /** How a thread's wait ended. */
+        enum Outcome {
+            SIGNALLED,
+            TIMED_OUT,
+            INTERRUPTED
+        }
+
+        /**
+         * Has the current thread, which has entered and is about to leave, wait for a condition.
+         *
+         * @throws LeaseLostException if what was entered is lost
+         */
+        Waiter enlist(String condition);
+
+        /** Leaves, as {@link RemoteLock#leave} does, without anything to complete. The local half is freed next. */
+        void leave(Waiter waiter);
+
+        /** Gives up whatever nobody of this session wants any more. Called when the local half is free. */
+        void left();
+
+        /**
+         * Sleeps until the wait is over.
+         *
+         * @param deadlineNanos a reading of the ticker; no deadline if it isn't timed
+         */
+        Outcome sleep(Waiter waiter, boolean interruptible, boolean timed, long deadlineNanos);
+
+        /** Enters again with the waiter's lease, for as long as that takes. The caller has the local half, and keeps it even if this fails. */
+        void enter(Waiter waiter);
+
+        /** Signals the thread that has waited longest, or all, as soon as the current one leaves. */
+        void signal(String condition, boolean all);
+
+        /** Returns how many threads of all sessions wait. */
+        int count(String condition);
+
+        /** Returns the threads of this session that wait. */
+        Collection<Thread> threads(String condition);
+    }
+
+    /** Returns the conditions of this lock, or throws an {@link UnsupportedOperationException} that says why it has none. */
+    Conditions conditions();
 
     /** Returns the name, without namespace. */
     String name();

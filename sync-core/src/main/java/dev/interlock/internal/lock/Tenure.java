@@ -48,6 +48,12 @@ final class Tenure {
 
     volatile boolean foreignDemand;
 
+    /** Whether threads may wait for conditions of which this session has not all in mind. Guarded by the mutex of the claim. */
+    boolean awaited;
+
+    /** How many of its threads have begun to wait for a condition. Guarded by the mutex of the claim. */
+    int awaits;
+
     /** Whether it is kept although nobody of this session wants it at the moment. */
     volatile boolean retained;
 
@@ -61,6 +67,7 @@ final class Tenure {
     private long token;
 
     private final long lastToken;
+    final long remoteToken;
 
     /** When to look for demand again; guarded by the local half. */
     long lookAtNanos;
@@ -88,6 +95,7 @@ final class Tenure {
         this.startNanos = nowNanos;
         this.lookAtNanos = nowNanos;
         this.validUntilNanos = validUntilNanos;
+        this.remoteToken = remoteToken;
         this.token = remoteToken << LOCAL_BITS;
         this.lastToken = token + (1L << LOCAL_BITS) - 1;
         this.renewAtNanos = nowNanos + Math.min(renewalNanos(), Math.max(0, validUntilNanos - nowNanos) / 3);

@@ -21,6 +21,9 @@ final class Ticket {
     /** 0 until it is sent for the first time. */
     long sequence;
 
+    /** The waiter of a condition that has got it, negative if it was not signalled, or 0. */
+    long waiter;
+
     /** The thread that waits with it, if it is one thread's. */
     @Nullable
     Thread thread;
@@ -51,13 +54,19 @@ final class Ticket {
 
     /** Returns it as scripts know it. */
     String text() {
-        return sequence + ":" + grantMillis();
+        return sequence + ":" + terms();
+    }
+
+    /** Returns what scripts know of it but the sequence. */
+    String terms() {
+        return waiter == 0 ? Long.toString(grantMillis()) : grantMillis() + ":" + waiter;
     }
 
     /** It is over, and will get a new sequence. */
     void renew() {
         sequence = 0;
         from = 0;
+        waiter = 0;
         queuedRedisMicros = 0;
     }
 

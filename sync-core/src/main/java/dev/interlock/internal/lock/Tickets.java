@@ -58,6 +58,14 @@ final class Tickets {
     void queue(Ticket ticket) {
         ticket.from = 0;
         standing.remove(ticket);
+        addQueued(ticket);
+    }
+
+    /** Adds a ticket that stands in the queue already. */
+    void addQueued(Ticket ticket) {
+        if (ticket.thread != null) {
+            byThread.put(ticket.thread, ticket);
+        }
         int index = 0;
         while (index < standing.size()
                 && standing.get(index).sequence != 0

@@ -2,25 +2,28 @@
 -- renews the session's heartbeat and hands a lock that has become free to the first live waiter.
 --
 -- KEYS[1] lock     hash    Redisson's lock: its one field is the owner, `<session>:<sequence>`
--- KEYS[2] queue    zset    tickets `<session>:<sequence>:<lease>` by position
+-- KEYS[2] queue    zset    tickets `<session>:<sequence>:<lease>` by position, those of waiters with `:<waiter>`
 -- KEYS[3] waiters  zset    sessions by the end of their heartbeat, ms
 -- KEYS[4] token    string  remote part of the last fencing token
 -- KEYS[5] turns    hash    hand-overs since plain RLock clients had a turn, and the end of their turn, ms
 -- KEYS[6] mark     string  `<n>:<m>`: highest sequence of this session that queued or was over, highest that was released
+-- KEYS[7] conditions zset  waiters of conditions
+-- KEYS[8] signals  hash    sessions that wait for conditions, and how the last tenure ended
 -- ARGV[1] session          the caller
--- ARGV[2] tickets          its requests, `<sequence>:<lease>` each, in growing order, separated by spaces
+-- ARGV[2] tickets          its requests, `<sequence>:<lease>` each, with `:<waiter>` if it is one, in growing order, separated by spaces
 -- ARGV[3] lease            ms, if the first of them gets the lock without having queued
 -- ARGV[4] enqueue          1: wait in the queue, 0: take it only if it is free
 -- ARGV[5] earlier          an earlier sequence that still owns the lock is ended if 0, left alone if -1, continued if this one
 -- ARGV[6] floor            the least remote part of the fencing token
 -- ARGV[7] used             tickets served on the tenure of another one, as in tickets
--- Reply: {1, ttl ms, token, 1 if others wait, time µs, sequence, last of the run, over…} one of the requests is granted;
+-- Reply: {1, ttl ms, token, 1 if others wait + 2 if conditions have waiters, time µs, sequence, last of the run, over…} one of the requests is granted;
 --   {2, ttl ms of the holder or -1 if it is this session, 1 if that is foreign, 1 if others wait, time µs, sequence by which the session owns the lock,
 --   last of the run, over…} queued; {3, …} not free; {0, …} all requests are over. The run is what the session's tickets are at
 --   the head of the queue if it owns the lock; sequences and counts are 0 if there are none. Requests that are over come
 --   last. The time is 0 if the lock was simply free.
 -- Idempotent by: session, tickets
 local lock, queue, waiters, token, turns, mark = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local conditions, signals = KEYS[7], KEYS[8]
 local session, tickets, lease, enqueue, earlier = ARGV[1], ARGV[2], ARGV[3], ARGV[4] == '1', tonumber(ARGV[5])
 local floor, used = tonumber(ARGV[6]), ARGV[7]
 
@@ -31,7 +34,7 @@ local first, caller = tonumber(head), session .. ':' .. head
 
 -- @include give
 
-if first > queued and not string.find(tickets, ' ', 1, true) and redis.call('exists', lock, queue) == 0 then
+if first > queued and not string.find(tickets, ' ', 1, true) and redis.call('exists', lock, queue, conditions) == 0 then
   return { 1, tonumber(lease), give(caller, lease), 0, 0, first, 0 }
 end
 
@@ -39,11 +42,14 @@ local time = redis.call('time')
 local micros = time[1] * 1000000 + time[2]
 local millis = math.floor(micros / 1000)
 
--- @include grant
--- @include tickets
+-- Looked at when the lock is free.
+local hasConditions = false
 
--- A session of which nothing was heard for so long is passed over.
-local heartbeat = 3000
+-- @include tickets
+-- @include conditions
+-- @include lost
+-- @include grant
+
 -- Marks outlive any command that is delayed on its way.
 local markTtl = lease + 300000
 
@@ -53,20 +59,9 @@ local function ownBy(holder)
   return holder and string.sub(holder, 1, #prefix) == prefix and tonumber(string.sub(holder, #prefix + 1)) or 0
 end
 
--- The session of an owner or a ticket.
-local function ownerOf(text)
-  return string.match(text, '^(interlock%-[^:]+):')
-end
-
 -- Anything but one of our own sessions: a plain RLock, another kind of lock.
 local function isForeign(holder)
   return holder ~= nil and string.sub(holder, 1, 10) ~= 'interlock-'
-end
-
--- For how long plain RLock clients still have their turn. It can't be longer, unless the clock has stepped back.
-local function yielding()
-  local left = tonumber(redis.call('hget', turns, 'until') or 0) - millis
-  return left > 0 and left <= 10 and left or 0
 end
 
 local holder = redis.call('hkeys', lock)[1]
@@ -74,7 +69,7 @@ local tenure = ownBy(holder)
 
 -- How each request stands so far.
 local standing, arriving, over, count, waiting = {}, {}, {}, 0, false
-for sequence, grantLease in string.gmatch(tickets, '(%d+):(%d+)') do
+for sequence, grantLease in string.gmatch(tickets, '(%d+):(%S+)') do
   local ticket, number = session .. ':' .. sequence .. ':' .. grantLease, tonumber(sequence)
   count = count + 1
   if number == tenure then
@@ -95,6 +90,9 @@ local function answer(status, ttl, detail)
   local last, behind = 0, 0
   if tenure > 0 then
     last, behind = runOf(session)
+  end
+  if status == 1 then
+    behind = behind + 2 * redis.call('exists', conditions)
   end
   local fields = { status, ttl, detail, behind, micros, tenure, last }
   for _, number in ipairs(over) do
@@ -146,6 +144,11 @@ if enqueue then
     hasCompany = back[1] and ownerOf(back[1]) ~= ownerOf(holder or '')
     enqueueTickets(arriving, back[2] or 0)
     isFirst = not back[1]
+    if redis.call('hexists', signals, session) == 1 then
+      local own = sessionOf(session)
+      own.highest = math.max(own.highest, queued)
+      keepSession(session, own)
+    end
   end
   local isPoll = waiting and #arriving == 0
   if waiting or #arriving > 0 then
@@ -162,11 +165,14 @@ end
 
 -- The holder has been told if somebody else stood there already.
 if #arriving > 0 and holder and tenure == 0 and not hasCompany and not isForeign(holder) then
-  local sequence = string.match(holder, ':(%d+)$')
-  redis.call('publish', 'interlock:mailbox:' .. ownerOf(holder), 'd ' .. sequence .. ' ' .. lock)
+  demand(holder)
 end
 local ttl = 0
 if not holder then
+  hasConditions = redis.call('exists', conditions) == 1
+  if hasConditions then
+    signalAllIfLost()
+  end
   ttl = yielding()
   if ttl == 0 then
     holder = grantHead(session)
@@ -180,6 +186,10 @@ tenure = ownBy(holder)
 if holder then
   -- When its own tenure ends, the session knows.
   ttl = (tenure == 0 or standing[tenure]) and redis.call('pttl', lock) or -1
+end
+if hasConditions then
+  tellAdmitted('')
+  keepConditions()
 end
 if standing[tenure] then
   return answer(1, ttl, tonumber(redis.call('get', token)) or drawToken())

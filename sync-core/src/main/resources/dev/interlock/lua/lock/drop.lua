@@ -3,7 +3,8 @@
 --
 -- KEYS[1] lock     hash    Redisson's lock: its one field is the owner, `<session>:<sequence>`
 -- KEYS[2] queue    zset    tickets `<session>:<sequence>:<lease>` by position
--- KEYS[3] mark     string  `<n>:<m>`: highest sequence of this session that queued or was over, highest that was released
+-- KEYS[3] conditions zset  waiters of conditions
+-- KEYS[4] mark     string  `<n>:<m>`: highest sequence of this session that queued or was over, highest that was released
 -- ARGV[1] owner            `<session>:<sequence>`
 -- ARGV[2] sequence         what it gives up
 -- ARGV[3] lease            ms, as in the request
@@ -11,10 +12,10 @@
 -- ARGV[5] publish          the verb Redisson's clients listen by: publish or spublish
 -- Reply: {1} released; {0} ask release
 -- Idempotent by: owner
-local lock, queue, mark = KEYS[1], KEYS[2], KEYS[3]
+local lock, queue, conditions, mark = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local owner, sequence, lease, channel, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 
-if redis.call('exists', queue) == 1 or redis.call('hdel', lock, owner) == 0 then
+if redis.call('exists', queue, conditions) > 0 or redis.call('hdel', lock, owner) == 0 then
   return { 0 }
 end
 local before = redis.call('set', mark, sequence .. ':' .. sequence, 'px', lease + 300000, 'get')

@@ -1,4 +1,5 @@
--- Included by the scripts of the lock, after give; expects the locals lock, queue, waiters and micros.
+-- Included by the scripts of the lock, after give and conditions; expects the locals lock, queue, waiters, turns,
+-- hasConditions and micros.
 
 -- Consecutive tickets of one session are a run: so many at most are served on the tenure of the one before them.
 local maxRun = 32
@@ -13,7 +14,7 @@ local function runOf(session)
       behind = 1
       break
     end
-    last = tonumber(string.match(ticket, ':(%d+):%d+$'))
+    last = tonumber(string.match(ticket, '^[^:]+:(%d+)'))
   end
   return last, #line == maxRun and 1 or behind
 end
@@ -27,7 +28,7 @@ local function grantHead(caller)
       redis.call('del', waiters)
       return nil
     end
-    local session, sequence, lease = string.match(head, '^(.+):(%d+):(%d+)$')
+    local session, sequence, lease, waiter = string.match(head, '^([^:]+):(%d+):(%d+):?(%-?%d*)$')
     if tonumber(redis.call('zscore', waiters, session) or 0) * 1000 >= micros then
       local owner = session .. ':' .. sequence
       local value = give(owner, lease)
@@ -37,10 +38,32 @@ local function grantHead(caller)
       end
       if session ~= caller then
         -- The name is appended, since format ends a string at its first zero byte.
-        local grant = string.format('g %s %.0f %.0f %d %.0f ', sequence, value, micros, behind, last)
+        local flags = behind + (hasConditions and 2 or 0)
+        local number = waiter == '' and '0' or waiter
+        local grant = string.format('g %s %.0f %.0f %d %.0f %s ', sequence, value, micros, flags, last, number)
         redis.call('publish', 'interlock:mailbox:' .. session, grant .. lock)
       end
       return owner
     end
+    -- It may have been signalled, and then nobody would be.
+    signalAll()
+    enqueueAdmitted()
   end
+end
+
+-- For how long plain RLock clients still have their turn. It can't be longer, unless the clock has stepped back.
+local function yielding()
+  local left = tonumber(redis.call('hget', turns, 'until') or 0) - math.floor(micros / 1000)
+  return left > 0 and left <= 10 and left or 0
+end
+
+-- The session of an owner or a ticket, if it is one of ours.
+local function ownerOf(text)
+  return string.match(text, '^(interlock%-[^:]+):')
+end
+
+-- Tells an owner of ours that somebody waits.
+local function demand(holder)
+  local sequence = string.match(holder, ':(%d+)$')
+  redis.call('publish', 'interlock:mailbox:' .. ownerOf(holder), 'd ' .. sequence .. ' ' .. lock)
 end

@@ -4,18 +4,19 @@
 -- KEYS[1] lock     hash    Redisson's lock: its one field is the owner, `<session>:<sequence>`
 -- KEYS[2] queue    zset    tickets `<session>:<sequence>:<lease>` by position
 -- KEYS[3] token    string  remote part of the last fencing token
--- KEYS[4] mark     string  `<n>:<m>`: highest sequence of this session that queued or was over, highest that was released
+-- KEYS[4] conditions zset  waiters of conditions
+-- KEYS[5] mark     string  `<n>:<m>`: highest sequence of this session that queued or was over, highest that was released
 -- ARGV[1] owner            `<session>:<sequence>`
 -- ARGV[2] sequence         the caller's request
 -- ARGV[3] lease            ms
 -- Reply: {token} taken; {0} ask acquire
 -- Idempotent by: owner
-local lock, queue, token, mark = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local lock, queue, token, conditions, mark = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local owner, sequence, lease = ARGV[1], ARGV[2], ARGV[3]
 
 local queued = string.match(redis.call('get', mark) or '0', '^%d+')
 local isNew = tonumber(sequence) > tonumber(queued)
-if not isNew or redis.call('exists', lock, queue) > 0 or redis.call('exists', token) == 0 then
+if not isNew or redis.call('exists', lock, queue, conditions) > 0 or redis.call('exists', token) == 0 then
   return { 0 }
 end
 redis.call('hset', lock, owner, 1)

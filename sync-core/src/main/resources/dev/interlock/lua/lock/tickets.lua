@@ -18,7 +18,7 @@ end
 -- Removes tickets of the session, given as `<sequence>:<lease>` separated by spaces. Returns their sequences.
 local function dropTickets(used)
   local members, sequences = {}, {}
-  for sequence, grantLease in string.gmatch(used, '(%d+):(%d+)') do
+  for sequence, grantLease in string.gmatch(used, '(%d+):(%S+)') do
     members[#members + 1] = session .. ':' .. sequence .. ':' .. grantLease
     sequences[#sequences + 1] = sequence
   end

@@ -8,6 +8,7 @@ import dev.interlock.internal.RedisMonitor;
 import dev.interlock.internal.RedisMonitor.Command;
 import dev.interlock.internal.Session;
 import dev.interlock.internal.Settings;
+import dev.interlock.internal.lock.LockScripts.Operations;
 import dev.interlock.internal.lock.LockScripts.Released;
 import dev.interlock.internal.lock.LockScripts.Renewal;
 import dev.interlock.internal.lock.LockScripts.Standing;
@@ -51,7 +52,7 @@ class LockScriptsTest extends LockScriptTest {
     @AfterEach
     void leave() {
         for (long sequence = 1; sequence <= 9; sequence++) {
-            answer(scripts.release(ticket(sequence), "", 1));
+            answer(scripts.release(ticket(sequence), "", 1, Operations.NONE));
         }
         session.close();
     }
@@ -98,11 +99,11 @@ class LockScriptsTest extends LockScriptTest {
             assertThat(only(monitor, "lock/acquire").arguments())
                     .containsExactly(session.id(), "9:3000", "30000", "0", "-1", "5", "");
 
-            answer(scripts.release(fixed, "8:3000", 6));
+            answer(scripts.release(fixed, "8:3000", 6, Operations.NONE));
             Command release = only(monitor, "lock/release");
             assertThat(release.keys()).isEqualTo(keys.all(session.id()));
             assertThat(release.arguments())
-                    .containsExactly(session.id(), "7", "20000", "6", keys.channel(), "publish", "8:3000");
+                    .containsExactly(session.id(), "7", "20000", "6", keys.channel(), "publish", "8:3000", "1", "");
 
             renew(8);
             Command renew = only(monitor, "lock/renew");
@@ -141,7 +142,7 @@ class LockScriptsTest extends LockScriptTest {
         assertThat(named.channel()).isEqualTo(keys.channel());
         assertThat(hashed(named.channel())).isEqualTo(hashed(name));
         try (RedisMonitor monitor = new RedisMonitor(server)) {
-            answer(named.release(ticket(1), "", 1));
+            answer(named.release(ticket(1), "", 1, Operations.NONE));
             assertThat(only(monitor, "lock/release").keys()).isEqualTo(keys.all(session.id()));
         }
     }
@@ -180,11 +181,11 @@ class LockScriptsTest extends LockScriptTest {
         assertThat(renewal.ttlMillis()).isBetween(LEASE - 1_000, LEASE);
         assertThat(renewal).isEqualTo(new Renewal(true, renewal.ttlMillis(), true, false));
 
-        assertThat(answer(other.release(ticket(2), "", 1))).isEqualTo(Released.TICKET);
+        assertThat(answer(other.release(ticket(2), "", 1, Operations.NONE))).isEqualTo(Released.TICKET);
         assertThat(answer(scripts.inspect())).isTrue();
-        assertThat(answer(scripts.release(ticket(1), "", 1))).isEqualTo(Released.TENURE);
+        assertThat(answer(scripts.release(ticket(1), "", 1, Operations.NONE))).isEqualTo(Released.TENURE);
         assertThat(answer(scripts.inspect())).isFalse();
-        assertThat(answer(scripts.release(ticket(5), "", 1))).isEqualTo(Released.NOTHING);
+        assertThat(answer(scripts.release(ticket(5), "", 1, Operations.NONE))).isEqualTo(Released.NOTHING);
         assertThat(acquire(ticket(1, true, 0)).status()).isEqualTo(Status.OVER);
         assertThat(renew(1)).isEqualTo(new Renewal(false, 0, false, false));
         otherSession.close();
@@ -201,7 +202,7 @@ class LockScriptsTest extends LockScriptTest {
             Standing queued = acquire(ticket(2, true, 0));
             assertThat(queued.status()).isEqualTo(Status.QUEUED);
             assertThat(queued.foreign()).isTrue();
-            answer(scripts.release(ticket(2), "", 1));
+            answer(scripts.release(ticket(2), "", 1, Operations.NONE));
         } finally {
             lock.unlock();
         }

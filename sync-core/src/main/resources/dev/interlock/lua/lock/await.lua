@@ -1,0 +1,108 @@
+-- Asks how waiters of a session stand, and has others leave their conditions. Also keeps the session alive as one that waits,
+-- finds out whether a tenure has ended without its release, and hands a lock that has become free to the first live waiter.
+--
+-- KEYS[1] lock     hash    Redisson's lock: its one field is the owner, `<session>:<sequence>`
+-- KEYS[2] queue    zset    tickets `<session>:<sequence>:<lease>` by position, those of waiters with `:<waiter>`
+-- KEYS[3] waiters  zset    sessions by the end of their heartbeat, ms
+-- KEYS[4] token    string  remote part of the last fencing token
+-- KEYS[5] turns    hash    hand-overs since plain RLock clients had a turn, and the end of their turn, ms
+-- KEYS[6] conditions zset  waiters of conditions
+-- KEYS[7] signals  hash    sessions that wait for conditions, and how the last tenure ended
+-- ARGV[1] session          the caller
+-- ARGV[2] floor            the least remote part of the fencing token
+-- ARGV[3] asked            waiters `<condition>:<position>:<waiter>:<lease>`, separated by spaces
+-- ARGV[4] leaving          waiters that are to queue for the lock, unless they have been signalled
+-- ARGV[5] gone             waiters that nobody waits with any more
+-- ARGV[6] lost             1: a signal has reached nobody
+-- Reply: {time µs, waiter, state, sequence, …}: of each that is asked for or leaves, 0 it is signalled or unknown, 1 it waits,
+--   2 it has left without a signal; and the sequence of its ticket, 0 if it has none
+-- Idempotent by: session, waiters
+local lock, queue, waiters, token, turns, conditions, signals = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
+local session, floor, asked, leaving, gone, lost = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+
+local time = redis.call('time')
+local micros = time[1] * 1000000 + time[2]
+local millis = math.floor(micros / 1000)
+
+local hasConditions = true
+
+-- @include give
+-- @include tickets
+-- @include conditions
+-- @include lost
+-- @include grant
+
+-- Calls with the member, the waiter and its lease.
+local function each(text, call)
+  for place, waiter, lease in string.gmatch(text, '([^: ]+:%d+):(%d+):(%d+)') do
+    call(place .. ':' .. session .. ':' .. waiter .. ':' .. lease, waiter, lease)
+  end
+end
+
+local tickets
+-- The sequence of a waiter's ticket, or 0.
+local function ticketOf(waiter)
+  if not tickets then
+    tickets = {}
+    for _, ticket in ipairs(redis.call('zrange', queue, 0, -1)) do
+      local owner, sequence, number = string.match(ticket, '^([^:]+):(%d+):%d+:(%-?%d+)$')
+      if owner == session then
+        tickets[number] = tonumber(sequence)
+      end
+    end
+  end
+  return tickets[waiter] or 0
+end
+
+local reply = { micros }
+local function answer(waiter, state, sequence)
+  reply[#reply + 1] = tonumber(waiter)
+  reply[#reply + 1] = state
+  reply[#reply + 1] = sequence
+end
+
+if redis.call('hexists', signals, session) == 1 then
+  local own = sessionOf(session)
+  own.alive = millis + heartbeat
+  keepSession(session, own)
+  redis.call('zadd', waiters, 'xx', own.alive, session)
+end
+
+each(gone, function(member, waiter, lease)
+  if redis.call('zrem', conditions, member) == 0 then
+    lost = '1'
+    if ticketOf(waiter) > 0 then
+      redis.call('zrem', queue, string.format('%s:%.0f:%s:%s', session, ticketOf(waiter), lease, waiter))
+    end
+  end
+end)
+if lost == '1' then
+  signalAll()
+end
+each(leaving, function(member, waiter, lease)
+  if redis.call('zrem', conditions, member) == 1 then
+    answer(waiter, 2, admit(session, '-' .. waiter, lease))
+  elseif ticketOf('-' .. waiter) > 0 then
+    answer(waiter, 2, ticketOf('-' .. waiter))
+  else
+    answer(waiter, 0, ticketOf(waiter))
+  end
+end)
+local isFirst = enqueueAdmitted()
+each(asked, function(member, waiter)
+  local isWaiting = redis.call('zscore', conditions, member)
+  answer(waiter, isWaiting and 1 or 0, isWaiting and 0 or ticketOf(waiter))
+end)
+
+local holder = redis.call('hkeys', lock)[1]
+if not holder and yielding() == 0 then
+  if redis.call('exists', conditions) == 1 then
+    signalAllIfLost()
+  end
+  grantHead('')
+elseif isFirst and holder and ownerOf(holder) and ownerOf(holder) ~= session then
+  demand(holder)
+end
+tellAdmitted('')
+keepConditions()
+return reply

@@ -1,0 +1,40 @@
+-- Does what a tenure has to do with its conditions while it goes on, and counts those who wait.
+--
+-- KEYS[1] lock     hash    Redisson's lock: its one field is the owner, `<session>:<sequence>`, with 1 + operations done
+-- KEYS[2] queue    zset    tickets `<session>:<sequence>:<lease>` by position, those of waiters with `:<waiter>`
+-- KEYS[3] waiters  zset    sessions by the end of their heartbeat, ms
+-- KEYS[4] conditions zset  waiters of conditions
+-- KEYS[5] signals  hash    sessions that wait for conditions, and how the last tenure ended
+-- ARGV[1] session          the caller
+-- ARGV[2] sequence         of its tenure
+-- ARGV[3] first            number of the first operation
+-- ARGV[4] operations       as in release
+-- ARGV[5] condition        whose waiters are counted
+-- Reply: {1, 1 if another session stands first in the queue, 1 if conditions have waiters, waiters of the condition}; {0, 0, 0, 0} it isn't the owner
+-- Idempotent by: session, sequence, first
+local lock, queue, waiters, conditions, signals = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local session, sequence, first, operations, condition = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5]
+
+local owner = session .. ':' .. sequence
+local done = tonumber(redis.call('hget', lock, owner))
+if not done then
+  return { 0, 0, 0, 0 }
+end
+local time = redis.call('time')
+local micros = time[1] * 1000000 + time[2]
+local millis = math.floor(micros / 1000)
+
+-- @include tickets
+-- @include conditions
+-- @include operations
+
+local count = operate(operations, done - first)
+redis.call('hset', lock, owner, string.format('%.0f', math.max(done, first + count)))
+enqueueAdmitted()
+local from, to = rangeOf(condition)
+local waiting = redis.call('zlexcount', conditions, from, to)
+local head = redis.call('zrange', queue, 0, 0)[1]
+local isOthers = head and string.sub(head, 1, #session + 1) ~= session .. ':'
+tellAdmitted('')
+keepConditions()
+return { 1, isOthers and 1 or 0, redis.call('exists', conditions), waiting }
