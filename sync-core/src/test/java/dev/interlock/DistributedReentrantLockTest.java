@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.InstanceOfAssertFactories.LONG;
 import static org.awaitility.Awaitility.await;
 
+import dev.interlock.LockFixture.Deviation;
 import dev.interlock.testing.RedisServer;
 import java.time.Duration;
 import java.util.EnumSet;
@@ -31,8 +32,13 @@ import org.redisson.config.Config;
 @DisplayName("DistributedReentrantLock")
 class DistributedReentrantLockTest {
 
-    /** Two sessions over one Redis. */
-    private abstract static class OverRedis extends LockContract {
+    /** What all differ in. */
+    private static Set<Deviation> commonDeviations() {
+        return EnumSet.of(Deviation.NOT_SERIALIZABLE, Deviation.TO_STRING_DIFFERS, Deviation.REMOTE_WAITER_NOT_QUEUED);
+    }
+
+    /** Two sessions over one Redis, and names that nobody has used. */
+    private static final class Sessions implements AutoCloseable {
         private static final AtomicInteger NAMES = new AtomicInteger();
 
         final RedisServer redis = RedisServer.launch();
@@ -44,26 +50,22 @@ class DistributedReentrantLockTest {
         }
 
         @Override
-        protected Set<Deviation> deviations() {
-            return EnumSet.of(
-                    Deviation.NO_CONDITIONS,
-                    Deviation.NOT_SERIALIZABLE,
-                    Deviation.TO_STRING_DIFFERS,
-                    Deviation.REMOTE_WAITER_NOT_QUEUED);
-        }
-
-        @AfterAll
-        void close() {
+        public void close() {
             mine.close();
             other.close();
             redis.close();
         }
     }
 
-    private abstract static class OwnScripts extends OverRedis {
+    private abstract static class OwnScripts extends ConditionContract {
+        private final Sessions sessions = new Sessions();
+        final RedisServer redis = sessions.redis;
+        final Interlock mine = sessions.mine;
+        final Interlock other = sessions.other;
+
         @Override
         protected ReentrantLock newLock() {
-            return lock(mine, nextName());
+            return lock(mine, Sessions.nextName());
         }
 
         @Override
@@ -72,6 +74,11 @@ class DistributedReentrantLockTest {
         }
 
         abstract DistributedReentrantLock lock(Interlock session, String name);
+
+        @Override
+        protected Set<Deviation> deviations() {
+            return commonDeviations();
+        }
 
         @AfterEach
         void nothingIsLeftButMarks() {
@@ -82,6 +89,11 @@ class DistributedReentrantLockTest {
                             .allSatisfy(key -> assertThat(key).containsPattern(":(token|mark:.*)$"))
                             .allSatisfy(key -> assertThat((Long) redis.command("PTTL", key))
                                     .isPositive()));
+        }
+
+        @AfterAll
+        void close() {
+            sessions.close();
         }
     }
 
@@ -148,9 +160,10 @@ class DistributedReentrantLockTest {
     }
 
     /** Redisson's own objects decide between sessions here, each session with a client of its own. */
-    private abstract static class Adapted extends OverRedis {
-        private final RedissonClient myClient = client(redis);
-        private final RedissonClient otherClient = client(redis);
+    private abstract static class Adapted extends LockContract {
+        private final Sessions sessions = new Sessions();
+        private final RedissonClient myClient = client(sessions.redis);
+        private final RedissonClient otherClient = client(sessions.redis);
         private final Map<ReentrantLock, ReentrantLock> rivals = new ConcurrentHashMap<>();
         private final BiFunction<RedissonClient, String, RLock> adaptee;
 
@@ -166,9 +179,9 @@ class DistributedReentrantLockTest {
 
         @Override
         protected ReentrantLock newLock() {
-            String name = nextName();
-            ReentrantLock lock = mine.adapt(adaptee.apply(myClient, name));
-            rivals.put(lock, other.adapt(adaptee.apply(otherClient, name)));
+            String name = Sessions.nextName();
+            ReentrantLock lock = sessions.mine.adapt(adaptee.apply(myClient, name));
+            rivals.put(lock, sessions.other.adapt(adaptee.apply(otherClient, name)));
             return lock;
         }
 
@@ -177,8 +190,16 @@ class DistributedReentrantLockTest {
             return Optional.ofNullable(rivals.get(lock));
         }
 
+        @Override
+        protected Set<Deviation> deviations() {
+            Set<Deviation> deviations = commonDeviations();
+            deviations.add(Deviation.NO_CONDITIONS);
+            return deviations;
+        }
+
         @AfterAll
-        void shutDown() {
+        void close() {
+            sessions.close();
             List.of(myClient, otherClient).forEach(RedissonClient::shutdown);
         }
     }

@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Nested;
 class JdkReentrantLockTest {
 
     @Nested
-    class Nonfair extends LockContract {
+    class Nonfair extends ConditionContract {
         @Override
         protected ReentrantLock newLock() {
             return new ReentrantLock();
@@ -17,7 +17,7 @@ class JdkReentrantLockTest {
     }
 
     @Nested
-    class Fair extends LockContract {
+    class Fair extends ConditionContract {
         @Override
         protected ReentrantLock newLock() {
             return new ReentrantLock(true);

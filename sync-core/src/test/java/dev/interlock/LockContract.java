@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.MethodSource;
  *
  * <p>A chain of classes, one per subject: {@linkplain LockHoldContract holding}, {@linkplain LockWaitContract competing},
  * {@linkplain LockInterruptContract interrupting}, {@linkplain LockQueueContract looking on}, and here the order in which
- * waiters enter.
+ * waiters enter. Locks that have conditions run it as part of {@link ConditionContract}.
  */
 @SuppressWarnings("LockNotBeforeTry") // The lock is the subject: a test that fails holding it is over.
 abstract class LockContract extends LockQueueContract {

@@ -23,7 +23,7 @@ import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.Arguments;
 
 /**
- * What {@link LockContract} asks of a subclass, and the means its tests share.
+ * What {@link LockContract} and {@link ConditionContract} ask of a subclass, and the means its tests share.
  *
  * <p>A test that involves several threads runs once per {@link Contender}: against a thread that uses the same lock object
  * and, where {@link #rivalOf} knows one, against a thread of another session. One instance serves all tests of a class, so
@@ -154,7 +154,7 @@ abstract class LockFixture {
         return with(Acquisition.LOCK_INTERRUPTIBLY, Acquisition.TIMED_TRY_LOCK);
     }
 
-    private Stream<Arguments> with(Acquisition... ways) {
+    final Stream<Arguments> with(Object... ways) {
         return contenders().flatMap(contender -> Stream.of(ways).map(way -> Arguments.of(contender, way)));
     }
 

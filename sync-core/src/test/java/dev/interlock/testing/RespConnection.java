@@ -14,7 +14,7 @@ import javax.net.ssl.SSLSocketFactory;
 import org.jspecify.annotations.Nullable;
 
 /** One plain connection to Redis, so that a test can look at the server without the client under test. */
-final class RespConnection implements Closeable {
+public final class RespConnection implements Closeable {
 
     private static final int DEFAULT_PORT = 6379;
 
@@ -27,7 +27,7 @@ final class RespConnection implements Closeable {
     }
 
     /** Connects to a {@code redis://} or {@code rediss://} URL, signs in and selects its database. */
-    static RespConnection open(URI url, Duration timeout) throws IOException {
+    public static RespConnection open(URI url, Duration timeout) throws IOException {
         int timeoutMillis = Math.toIntExact(timeout.toMillis());
         Socket socket =
                 url.getScheme().equals("rediss") ? SSLSocketFactory.getDefault().createSocket() : new Socket();
@@ -66,8 +66,7 @@ final class RespConnection implements Closeable {
     }
 
     /** Sends a command and returns its answer. */
-    @Nullable
-    Object call(String... arguments) throws IOException {
+    public @Nullable Object call(String... arguments) throws IOException {
         write(arguments);
         return read();
     }
