@@ -81,7 +81,7 @@ class LostReplyTest extends FaultFixture {
         long start = System.nanoTime();
         assertThat(way.acquire(lock)).isTrue();
         assertThat(System.nanoTime() - start).isLessThan(REPEATED.toNanos());
-        assertThat(proxy().dropped()).isPositive();
+        assertThat(dropped()).isPositive();
         assertFreedByOneUnlock(lock, session);
         assertAvailable(undisturbed());
     }
@@ -118,7 +118,7 @@ class LostReplyTest extends FaultFixture {
         proxy().dropReplies(Requests.acquire(NAME), 1, loss);
         Actor waiter = actor("waiter");
         CompletableFuture<Boolean> entered = waiter.begin(wanted::lock);
-        await("lost").until(() -> proxy().dropped() > 0);
+        await("lost").until(() -> dropped() > 0);
         awaitTickets(NAME, 1);
         held.unlock();
         assertThat(entered).succeedsWithin(REPEATED);
@@ -162,7 +162,7 @@ class LostReplyTest extends FaultFixture {
         DistributedReentrantLock lock = lock(session, NAME);
         proxy().dropReplies(Requests.renew(NAME), 1, loss);
         lock.lock();
-        await("lost").until(() -> proxy().dropped() > 0);
+        await("lost").until(() -> dropped() > 0);
         int before = recorder.count(Recorder.Kind.RENEWED);
         await("renewed again").until(() -> recorder.count(Recorder.Kind.RENEWED) > before);
         lock.assertHeld();
