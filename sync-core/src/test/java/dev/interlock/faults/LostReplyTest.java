@@ -27,6 +27,9 @@ class LostReplyTest extends FaultFixture {
     /** A mute connection stays so for longer: the repeated command must not get stuck where the first one did. */
     private static final Duration REPEATED = COMMAND_TIMEOUT.multipliedBy(4).plus(SLACK);
 
+    /** After that a waiter is dead of whom nothing was heard; with that a lease begins that somebody else's release grants. */
+    private static final Duration HEARTBEAT = Duration.ofSeconds(3);
+
     /** How a thread acquires. */
     enum Way {
         LOCK,
@@ -168,6 +171,48 @@ class LostReplyTest extends FaultFixture {
         lock.assertHeld();
         assertThat(recorder.count(Recorder.Kind.LOST)).isZero();
         assertFreedByOneUnlock(lock, session);
+    }
+
+    /** The first renewal of a lease that began short is answered to nobody: the next one comes in time. */
+    @ParameterizedTest
+    @MethodSource("losses")
+    void theFirstRenewalOfAShortLeaseMayGetLost(Loss loss) {
+        Recorder recorder = new Recorder();
+        DistributedReentrantLock held = lock(undisturbed(), NAME);
+        Interlock second = session(builder -> builder.commandTimeout(HEARTBEAT).listener(recorder));
+        DistributedReentrantLock wanted = lock(second, NAME);
+        held.lock();
+        Actor waiter = actor("waiter");
+        CompletableFuture<Boolean> entered = waiter.begin(wanted::lock);
+        awaitTickets(NAME, 1);
+        proxy().dropReplies(Requests.renew(NAME), 1, loss);
+        held.unlock();
+        assertThat(entered).succeedsWithin(PROMPTLY);
+        await("lost").until(() -> dropped() > 0);
+        await("renewed, or lost")
+                .until(() -> recorder.count(Recorder.Kind.RENEWED) + recorder.count(Recorder.Kind.LOST) > 0);
+        assertThat(recorder.count(Recorder.Kind.LOST)).isZero();
+        waiter.run(() -> assertFreedByOneUnlock(wanted, second));
+    }
+
+    /** A lease that began short is renewed by the next beat, also if its grant was not told but found. */
+    @Test
+    void aGrantThatIsFoundIsRenewedAtOnce() {
+        Recorder recorder = new Recorder();
+        DistributedReentrantLock held = lock(undisturbed(), NAME);
+        // Nothing becomes due as time goes by.
+        long now = System.nanoTime();
+        Interlock second = session(builder -> builder.ticker(() -> now).listener(recorder));
+        DistributedReentrantLock wanted = lock(second, NAME);
+        held.lock();
+        Actor waiter = actor("waiter");
+        CompletableFuture<Boolean> entered = waiter.begin(wanted::lock);
+        awaitTickets(NAME, 1);
+        proxy().dropMessages(Requests.grant(second), 1);
+        held.unlock();
+        assertThat(entered).succeedsWithin(PROMPTLY);
+        await("renewed").until(() -> recorder.count(Recorder.Kind.RENEWED) > 0);
+        waiter.run(() -> assertFreedByOneUnlock(wanted, second));
     }
 
     /** A grant of which its session isn't told is found by the pulse. */
