@@ -173,6 +173,37 @@ class LostReplyTest extends FaultFixture {
         assertFreedByOneUnlock(lock, session);
     }
 
+    /** A waiter whose questions are lost on a mute connection is not taken to be dead: it is heard of in time. */
+    @Test
+    void aLostInquiryDoesNotMakeAWaiterDead() {
+        DistributedReentrantLock held = lock(undisturbed(), NAME);
+        Interlock second = session(builder -> builder.commandTimeout(HEARTBEAT));
+        DistributedReentrantLock wanted = lock(second, NAME);
+        held.lock();
+        Actor waiter = actor("waiter");
+        CompletableFuture<Boolean> entered = waiter.begin(wanted::lock);
+        awaitTickets(NAME, 1);
+        for (int i = 0; i < 2; i++) {
+            long before = proxy().droppedRequests();
+            proxy().dropRequests(Requests.acquire(NAME), 1, Loss.MUTE);
+            await("lost").until(() -> proxy().droppedRequests() > before);
+            await("time for its heartbeat to end")
+                    .failFast("taken to be dead", () -> isOverdue(second))
+                    .during(HEARTBEAT.minusMillis(200))
+                    .until(() -> true);
+        }
+        held.unlock();
+        assertThat(entered).succeedsWithin(PROMPTLY);
+        waiter.run(() -> assertFreedByOneUnlock(wanted, second));
+    }
+
+    private boolean isOverdue(Interlock session) {
+        String script = "local time = redis.call('time') "
+                + "return redis.call('zscore', KEYS[1], ARGV[1]) * 1000 < time[1] * 1000000 + time[2] and 1 or 0";
+        String key = "interlock:{" + NAME + "}:waiters";
+        return Long.valueOf(1).equals(server().command("EVAL", script, "1", key, session.id()));
+    }
+
     /** The first renewal of a lease that began short is answered to nobody: the next one comes in time. */
     @ParameterizedTest
     @MethodSource("losses")
