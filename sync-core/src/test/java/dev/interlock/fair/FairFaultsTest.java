@@ -81,7 +81,7 @@ class FairFaultsTest extends FaultFixture {
             entered.add(waiter.begin(wanted::lock));
             await("in line")
                     .until(() -> wanted.getQueueLength() == Math.max(0, entered.size() - 1)
-                            && (entered.size() > 1 || proxy().dropped() > 0));
+                            && (entered.size() > 1 || dropped() > 0));
         }
         await("a place each").until(() -> tickets(NAME) == waiters.size());
         held.unlock();

@@ -12,6 +12,7 @@ import dev.interlock.faults.Requests;
 import dev.interlock.internal.RedisMonitor;
 import dev.interlock.internal.RedisMonitor.Command;
 import dev.interlock.testing.FaultProxy;
+import dev.interlock.testing.Loss;
 import dev.interlock.testing.Monotonic;
 import java.io.IOException;
 import java.time.Duration;
@@ -165,6 +166,22 @@ class RetentionTest extends FaultFixture {
             assertThat(entered).succeedsWithin(SOON);
             other.run(plain::unlock);
         }
+    }
+
+    /** The same if the very renewal that would have found it is answered to nobody: the next one comes after a time-out. */
+    @Test
+    void aPlainRLockIsFoundAlthoughARenewalGetsLost() {
+        Duration silence = Duration.ofSeconds(2);
+        DistributedReentrantLock lock = retained(session(builder -> builder.commandTimeout(silence)), LONG);
+        RLock plain = client(server().url()).getLock(NAME);
+        Actor other = actor("plain");
+        lock.lock();
+        lock.unlock();
+        proxy().dropReplies(Requests.renew(NAME), 1, Loss.MUTE);
+        await("lost").until(() -> dropped() > 0);
+        CompletableFuture<Boolean> entered = other.begin(plain::lock);
+        assertThat(entered).succeedsWithin(silence.plus(SOON));
+        other.run(plain::unlock);
     }
 
     /** Nothing depends on the message by which another session asks. */

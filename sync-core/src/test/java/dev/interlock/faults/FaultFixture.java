@@ -61,6 +61,7 @@ public abstract class FaultFixture {
     private final List<DistributedReentrantLock> locks = new ArrayList<>();
     private RedisServer server;
     private FaultProxy proxy;
+    private long droppedBefore;
 
     /** Arguments of the server. */
     protected List<String> serverArguments() {
@@ -104,6 +105,7 @@ public abstract class FaultFixture {
     @BeforeEach
     void flush() {
         server.command("FLUSHALL");
+        droppedBefore = proxy.dropped();
     }
 
     @AfterEach
@@ -172,6 +174,11 @@ public abstract class FaultFixture {
 
     protected final FaultProxy proxy() {
         return proxy;
+    }
+
+    /** How many answers were lost in this test so far; the proxy itself counts over all tests of a class. */
+    protected final long dropped() {
+        return proxy.dropped() - droppedBefore;
     }
 
     /** A session through the proxy, with default settings but for a short command time-out. */

@@ -28,6 +28,9 @@ class LostReplyTest extends FaultFixture {
     /** A mute connection stays so for longer: the repeated command must not get stuck where the first one did. */
     private static final Duration REPEATED = COMMAND_TIMEOUT.multipliedBy(4).plus(SLACK);
 
+    /** After that a waiter is dead of whom nothing was heard; with that a lease begins that somebody else's release grants. */
+    private static final Duration HEARTBEAT = Duration.ofSeconds(3);
+
     /** How a thread acquires. */
     enum Way {
         LOCK,
@@ -82,7 +85,7 @@ class LostReplyTest extends FaultFixture {
         long start = System.nanoTime();
         assertThat(way.acquire(lock)).isTrue();
         assertThat(System.nanoTime() - start).isLessThan(REPEATED.toNanos());
-        assertThat(proxy().dropped()).isPositive();
+        assertThat(dropped()).isPositive();
         assertFreedByOneUnlock(lock, session);
         assertAvailable(undisturbed());
     }
@@ -119,7 +122,7 @@ class LostReplyTest extends FaultFixture {
         proxy().dropReplies(Requests.acquire(NAME), 1, loss);
         Actor waiter = actor("waiter");
         CompletableFuture<Boolean> entered = waiter.begin(wanted::lock);
-        await("lost").until(() -> proxy().dropped() > 0);
+        await("lost").until(() -> dropped() > 0);
         awaitTickets(NAME, 1);
         held.unlock();
         assertThat(entered).succeedsWithin(REPEATED);
@@ -163,12 +166,85 @@ class LostReplyTest extends FaultFixture {
         DistributedReentrantLock lock = lock(session, NAME);
         proxy().dropReplies(Requests.renew(NAME), 1, loss);
         lock.lock();
-        await("lost").until(() -> proxy().dropped() > 0);
+        await("lost").until(() -> dropped() > 0);
         int before = recorder.count(Recorder.Kind.RENEWED);
         await("renewed again").until(() -> recorder.count(Recorder.Kind.RENEWED) > before);
         lock.assertHeld();
         assertThat(recorder.count(Recorder.Kind.LOST)).isZero();
         assertFreedByOneUnlock(lock, session);
+    }
+
+    /** A waiter whose questions are lost on a mute connection is not taken to be dead: it is heard of in time. */
+    @Test
+    void aLostInquiryDoesNotMakeAWaiterDead() {
+        DistributedReentrantLock held = lock(undisturbed(), NAME);
+        Interlock second = session(builder -> builder.commandTimeout(HEARTBEAT));
+        DistributedReentrantLock wanted = lock(second, NAME);
+        held.lock();
+        Actor waiter = actor("waiter");
+        CompletableFuture<Boolean> entered = waiter.begin(wanted::lock);
+        awaitTickets(NAME, 1);
+        for (int i = 0; i < 2; i++) {
+            long before = proxy().droppedRequests();
+            proxy().dropRequests(Requests.acquire(NAME), 1, Loss.MUTE);
+            await("lost").until(() -> proxy().droppedRequests() > before);
+            await("time for its heartbeat to end")
+                    .failFast("taken to be dead", () -> isOverdue(second))
+                    .during(HEARTBEAT.minusMillis(200))
+                    .until(() -> true);
+        }
+        held.unlock();
+        assertThat(entered).succeedsWithin(PROMPTLY);
+        waiter.run(() -> assertFreedByOneUnlock(wanted, second));
+    }
+
+    private boolean isOverdue(Interlock session) {
+        String script = "local time = redis.call('time') "
+                + "return redis.call('zscore', KEYS[1], ARGV[1]) * 1000 < time[1] * 1000000 + time[2] and 1 or 0";
+        String key = "interlock:{" + NAME + "}:waiters";
+        return Long.valueOf(1).equals(server().command("EVAL", script, "1", key, session.id()));
+    }
+
+    /** The first renewal of a lease that began short is answered to nobody: the next one comes in time. */
+    @ParameterizedTest
+    @MethodSource("losses")
+    void theFirstRenewalOfAShortLeaseMayGetLost(Loss loss) {
+        Recorder recorder = new Recorder();
+        DistributedReentrantLock held = lock(undisturbed(), NAME);
+        Interlock second = session(builder -> builder.commandTimeout(HEARTBEAT).listener(recorder));
+        DistributedReentrantLock wanted = lock(second, NAME);
+        held.lock();
+        Actor waiter = actor("waiter");
+        CompletableFuture<Boolean> entered = waiter.begin(wanted::lock);
+        awaitTickets(NAME, 1);
+        proxy().dropReplies(Requests.renew(NAME), 1, loss);
+        held.unlock();
+        assertThat(entered).succeedsWithin(PROMPTLY);
+        await("lost").until(() -> dropped() > 0);
+        await("renewed, or lost")
+                .until(() -> recorder.count(Recorder.Kind.RENEWED) + recorder.count(Recorder.Kind.LOST) > 0);
+        assertThat(recorder.count(Recorder.Kind.LOST)).isZero();
+        waiter.run(() -> assertFreedByOneUnlock(wanted, second));
+    }
+
+    /** A lease that began short is renewed by the next beat, also if its grant was not told but found. */
+    @Test
+    void aGrantThatIsFoundIsRenewedAtOnce() {
+        Recorder recorder = new Recorder();
+        DistributedReentrantLock held = lock(undisturbed(), NAME);
+        // Nothing becomes due as time goes by.
+        long now = System.nanoTime();
+        Interlock second = session(builder -> builder.ticker(() -> now).listener(recorder));
+        DistributedReentrantLock wanted = lock(second, NAME);
+        held.lock();
+        Actor waiter = actor("waiter");
+        CompletableFuture<Boolean> entered = waiter.begin(wanted::lock);
+        awaitTickets(NAME, 1);
+        proxy().dropMessages(Requests.grant(second), 1);
+        held.unlock();
+        assertThat(entered).succeedsWithin(PROMPTLY);
+        await("renewed").until(() -> recorder.count(Recorder.Kind.RENEWED) > 0);
+        waiter.run(() -> assertFreedByOneUnlock(wanted, second));
     }
 
     /** A grant of which its session isn't told is found by the pulse. */

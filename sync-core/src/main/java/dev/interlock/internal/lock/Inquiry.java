@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * The command that asks for a claim's tickets, or asks how they stand. There is one at a time, and those who come meanwhile
  * share the next: so sequences, which tickets get when they are first sent, reach Redis in their order. Only one that has
- * been silent for as long as anybody waits for an answer is sent again, by its next asker, with all that have come since.
+ * been silent is sent again, by its next asker, with all that have come since: the first time after a second, since Redis
+ * takes a session to be dead that it doesn't hear of, and then after as long as anybody waits for an answer.
  *
  * <p>Guarded by the mutex of the claim.
  */
@@ -22,7 +23,10 @@ final class Inquiry {
     /** After so long without word a waiting thread asks by itself, should the pulse have failed to. */
     static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(1_500);
 
-    /** Between two attempts of a command that got no answer. */
+    /** An unanswered command is repeated after this long, the first time: its connection may have gone mute. */
+    static final long REPEAT_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** Between two attempts of a command that failed. */
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     /** Takes the reply, or the failure, without the mutex. */
@@ -47,6 +51,13 @@ final class Inquiry {
 
     private boolean inFlight;
     private long sentNanos;
+
+    /** If a command is under way: when that began, or when it was last taken to be lost. */
+    private long silentSinceNanos;
+
+    /** If a command is under way: whether not for the first time. */
+    private boolean repeated;
+
     private long pollAtNanos;
 
     /** Tickets served on the tenure of another one, of which Redis doesn't know yet. */
@@ -63,9 +74,14 @@ final class Inquiry {
         return inFlight;
     }
 
-    /** Returns whether there has been no answer for as long as anybody waits for one. */
+    /** Returns whether there has been no answer for so long that the command is to be repeated. */
     boolean isSilent(long now) {
-        return inFlight && now - sentNanos >= session.settings().silenceNanos();
+        return inFlight && now - repeatAtNanos() >= 0;
+    }
+
+    private long repeatAtNanos() {
+        long silenceNanos = session.settings().silenceNanos();
+        return silentSinceNanos + (repeated ? silenceNanos : Math.min(REPEAT_NANOS, silenceNanos));
     }
 
     /** Returns whether it is time to ask again. */
@@ -75,7 +91,7 @@ final class Inquiry {
 
     /** Returns when it will be, unless there is an answer before. */
     long dueNanos() {
-        return inFlight ? sentNanos + session.settings().silenceNanos() : pollAtNanos;
+        return inFlight ? repeatAtNanos() : pollAtNanos;
     }
 
     /** Sets the time to ask again. */
@@ -101,8 +117,12 @@ final class Inquiry {
      * @param knowsAll whether this session can't own the name by a sequence of which it doesn't know yet
      */
     void send(List<Ticket> tickets, long floor, boolean knowsAll, long now) {
-        if (isSilent(now)) {
-            session.outage().failed(sentNanos, new RedisUnavailableException("no answer", null));
+        repeated = isSilent(now) || (inFlight && repeated);
+        if (inFlight && now - silentSinceNanos >= session.settings().silenceNanos()) {
+            session.outage().failed(silentSinceNanos, new RedisUnavailableException("no answer", null));
+            silentSinceNanos = now;
+        } else if (!inFlight) {
+            silentSinceNanos = now;
         }
         Ticket first = tickets.get(0);
         boolean isNew = first.sequence == 0;

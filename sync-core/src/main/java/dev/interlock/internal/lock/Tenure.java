@@ -22,7 +22,7 @@ final class Tenure {
     /** Bits of a fencing token that count the acquisitions of one tenure. */
     private static final int LOCAL_BITS = 14;
 
-    /** After a renewal that failed, the next one is tried so soon. */
+    /** From a renewal that failed, the next one is so far at least. */
     private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /** A lease so short may be over before the lease keeper comes by. */
@@ -98,7 +98,8 @@ final class Tenure {
         this.remoteToken = remoteToken;
         this.token = remoteToken << LOCAL_BITS;
         this.lastToken = token + (1L << LOCAL_BITS) - 1;
-        this.renewAtNanos = nowNanos + Math.min(renewalNanos(), Math.max(0, validUntilNanos - nowNanos) / 3);
+        // When a third of the lease is over: at once, if it began as a short one.
+        this.renewAtNanos = validUntilNanos - 2 * renewalNanos();
         if (!renewed && ticket.leaseMillis < SHORT_MILLIS) {
             session.schedule(this::expire, TimeUnit.NANOSECONDS.toMillis(validUntilNanos - nowNanos) + 1);
         }
@@ -161,19 +162,29 @@ final class Tenure {
         }
         synchronized (this) {
             boolean due = renewed && now - renewAtNanos >= 0;
-            boolean free = !renewing || now - renewalSentNanos >= settings.silenceNanos();
-            return due && free && isUsable(now) ? renewal(now) : null;
+            return due && !isUnderWay(now) && isUsable(now) ? renewal(now) : null;
         }
+    }
+
+    // The less is left, the sooner it is sent again: a short lease would be over before a command is taken to be lost.
+    private boolean isUnderWay(long now) {
+        long patience = Math.max(retryNanos(), (validUntilNanos - now) / 3);
+        return renewing && now - renewalSentNanos < Math.min(settings.silenceNanos(), patience);
+    }
+
+    private long retryNanos() {
+        return Math.min(RETRY_NANOS, renewalNanos() / 3);
     }
 
     /** Renews at once, for the sake of what the reply tells about waiters. */
     void renewNow() {
         Renewal renewal;
+        long now = session.now();
         synchronized (this) {
-            if (!renewed || renewing) {
+            if (!renewed || isUnderWay(now)) {
                 return;
             }
-            renewal = renewal(session.now());
+            renewal = renewal(now);
         }
         session.renew(List.of(renewal));
     }
@@ -188,10 +199,11 @@ final class Tenure {
         LockScripts.Renewal renewal = reply == null ? null : LockScripts.renewal(reply);
         long now = session.now();
         synchronized (this) {
-            renewing = false;
-            if (renewal == null) {
-                renewAtNanos = now + Math.min(RETRY_NANOS, renewalNanos() / 3);
-            } else if (renewal.owned() && isUsable(now)) {
+            boolean isLatest = renewalSentNanos == sentNanos;
+            renewing &= !isLatest;
+            if (renewal == null && isLatest) {
+                renewAtNanos = sentNanos + retryNanos();
+            } else if (renewal != null && renewal.owned() && isUsable(now)) {
                 // What was over in between may have had other owners, even if Redis knows this one again.
                 renewAtNanos = sentNanos + renewalNanos();
                 extend(validity(sentNanos, renewal.ttlMillis()));

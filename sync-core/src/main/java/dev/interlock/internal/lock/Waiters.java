@@ -69,6 +69,9 @@ final class Waiters {
     private boolean isAsking;
     private long askedNanos;
 
+    /** While it is asking: since when there has been no answer, or when that was last reported. */
+    private long silentSinceNanos;
+
     /** Whether to ask for all, since some are over that were the oldest. */
     private boolean asksForAll;
 
@@ -308,11 +311,16 @@ final class Waiters {
      * @see LockScripts#await
      */
     void ask(long now) {
-        if (isAsking && now - askedNanos < session.settings().silenceNanos()) {
+        if (isAsking
+                && now - askedNanos
+                        < Math.min(Inquiry.REPEAT_NANOS, session.settings().silenceNanos())) {
             return;
         }
-        if (isAsking) {
-            session.outage().failed(askedNanos, new RedisUnavailableException("no answer", null));
+        if (!isAsking) {
+            silentSinceNanos = now;
+        } else if (now - silentSinceNanos >= session.settings().silenceNanos()) {
+            session.outage().failed(silentSinceNanos, new RedisUnavailableException("no answer", null));
+            silentSinceNanos = now;
         }
         Set<String> oldest = new HashSet<>();
         List<String> asked = new ArrayList<>();
