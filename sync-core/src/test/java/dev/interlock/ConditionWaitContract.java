@@ -248,8 +248,9 @@ abstract class ConditionWaitContract extends LockContract {
         Ends ends = newEnds(contender);
 
         for (int holds = 1; holds <= 20; holds++) {
-            Running<Boolean> waiter = startWaiting("waiter " + holds, ends.of(holds), holds, () -> {
-                Form.PLAIN.on(ends.here().condition());
+            End mine = ends.of(holds);
+            Running<Boolean> waiter = startWaiting("waiter " + holds, mine, holds, () -> {
+                Form.PLAIN.on(mine.condition());
                 return true;
             });
             ends.of(holds + 1).signal();

@@ -18,6 +18,7 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiFunction;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
 import org.redisson.Redisson;
@@ -62,6 +63,7 @@ class DistributedReentrantLockTest {
         final RedisServer redis = sessions.redis;
         final Interlock mine = sessions.mine;
         final Interlock other = sessions.other;
+        private Set<String> before = Set.of();
 
         @Override
         protected ReentrantLock newLock() {
@@ -80,11 +82,18 @@ class DistributedReentrantLockTest {
             return commonDeviations();
         }
 
+        /** What a test that failed has left behind isn't the fault of the next. */
+        @BeforeEach
+        void lookAround() {
+            before = redis.keys();
+        }
+
         @AfterEach
         void nothingIsLeftButMarks() {
             await("what is left")
                     .untilAsserted(() -> assertThat(redis.keys())
-                            .filteredOn(key -> !lock(mine, key).isLocked()
+                            .filteredOn(key -> !before.contains(key)
+                                    && !lock(mine, key).isLocked()
                                     && !lock(other, key).isLocked())
                             .allSatisfy(key -> assertThat(key).containsPattern(":(token|mark:.*)$"))
                             .allSatisfy(key -> assertThat((Long) redis.command("PTTL", key))
