@@ -414,6 +414,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
 
     /** Gets the current thread so many holds again, even if it can't have the remote half. */
     void takeBack(int holds, Waiter waiter) {
+        remote.conditions().lineUp(waiter);
         super.lock();
         try {
             remote.conditions().enter(waiter);
@@ -540,6 +541,11 @@ public final class DistributedReentrantLock extends ReentrantLock {
         @Override
         public boolean isWanted() {
             return hasQueuedThreads();
+        }
+
+        @Override
+        public boolean isQueued(Thread thread) {
+            return hasQueuedThread(thread);
         }
 
         @Override

@@ -432,7 +432,7 @@ final class Claim {
             settle();
             List<Ticket> used = inquiry.drainUsed();
             var release = new Release(session, scripts, current.ticket, used, operations, floor(), !current.demand);
-            if (!registered.isEmpty()) {
+            if (!operations.text().isEmpty()) {
                 release.confirmed()
                         .whenComplete(
                                 (released, failure) -> locked(() -> waiters.released(registered, released, leaver)));
@@ -565,7 +565,7 @@ final class Claim {
     }
 
     /** Gives up the ticket of a waiter that nobody knows any more. */
-    void cancelUnwanted(long sequence, long number) {
+    void cancelUnwanted(long sequence, long number, boolean isSignalLost) {
         Tenure current = tenure;
         boolean isTenure = current != null && current.sequence == sequence;
         if (!isTenure && sequence != ended && tickets.of(sequence) == null) {
@@ -573,8 +573,19 @@ final class Claim {
             unwanted.sequence = sequence;
             unwanted.waiter = number;
             renounced = sequence;
-            release(unwanted, number > 0 ? Operations.SIGNAL_ALL : Operations.NONE)
+            release(unwanted, number > 0 && isSignalLost ? Operations.SIGNAL_ALL : Operations.NONE)
                     .insist();
+        }
+    }
+
+    /** Returns whom a waiter has to let go first to the local half. */
+    @Nullable
+    Waiter linesUp(Waiter waiter) {
+        mutex.lock();
+        try {
+            return waiters.linesUp(waiter);
+        } finally {
+            mutex.unlock();
         }
     }
 
@@ -632,7 +643,7 @@ final class Claim {
 
     private void send(List<Ticket> due, long now) {
         if (!due.isEmpty()) {
-            inquiry.send(due, floor(), waiters.isEmpty(), now);
+            inquiry.send(due, floor(), waiters.isEmpty() && !waiters.isReleasing(), now);
         }
     }
 

@@ -8,6 +8,9 @@ public interface LocalHalf {
     /** Returns whether a thread has the local half, be it in its critical section or waiting for the remote half. */
     boolean isHeld();
 
+    /** Returns whether that thread is queued. */
+    boolean isQueued(Thread thread);
+
     /** Takes the local half if no thread has it. */
     boolean tryLock();
 

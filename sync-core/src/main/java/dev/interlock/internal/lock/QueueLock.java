@@ -33,6 +33,12 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner, 
     /** The least time for the first answer, however short the wait is. */
     private static final long FIRST_ANSWER_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
+    /** How often to look whether a thread has queued that is about to. */
+    private static final long LINING_UP_NANOS = 10_000;
+
+    /** A thread that has not queued after so long may have met with an accident. */
+    private static final long MAX_LINING_UP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
     private final boolean fair;
     private final long retainMillis;
     private final Claim claim;
@@ -385,6 +391,18 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner, 
             }
             default -> {
                 return Outcome.SIGNALLED;
+            }
+        }
+    }
+
+    @Override
+    public void lineUp(Waiter waiter) {
+        Waiter ahead = claim.linesUp(waiter);
+        if (fair && ahead != null) {
+            // It is at the same point, and mostly further.
+            long begun = session.now();
+            while (!ahead.isThrough && !local.isQueued(ahead.thread) && session.now() - begun < MAX_LINING_UP_NANOS) {
+                LockSupport.parkNanos(LINING_UP_NANOS);
             }
         }
     }

@@ -49,6 +49,9 @@ public interface RemoteLock {
          */
         Outcome sleep(Waiter waiter, boolean interruptible, boolean timed, long deadlineNanos);
 
+        /** Called before the local half is taken again: waiters come back to it in the order in which they were done with waiting. */
+        void lineUp(Waiter waiter);
+
         /** Enters again with the waiter's lease, for as long as that takes. The caller has the local half, and keeps it even if this fails. */
         void enter(Waiter waiter);
 

@@ -38,6 +38,20 @@ public final class Waiter {
     /** Whether it is to leave, unless it has been signalled. */
     boolean isLeaving;
 
+    /** Who was done with waiting just before it, and is to queue for the local half before it. */
+    @Nullable
+    Waiter predecessor;
+
+    /** Who was done with waiting just after it. */
+    @Nullable
+    Waiter successor;
+
+    /** Whether it is about to queue for the local half. */
+    boolean isLiningUp;
+
+    /** Whether it has had the local half. */
+    volatile boolean isThrough;
+
     /** Whether it is counted among those that are about to queue for the local half. */
     boolean isArriving;
 

@@ -44,7 +44,7 @@ final class Waiters {
 
     private static final int SIGNALLED = 0;
     private static final int WAITING = 1;
-    private static final int MAX_GHOSTS = 10_000;
+    private static final int MAX_REMEMBERED = 10_000;
 
     private final Session session;
     private final LockScripts scripts;
@@ -81,7 +81,18 @@ final class Waiters {
     /** Who was given up before Redis had heard of it, and may hear of it yet. */
     private final Set<Long> ghosts = new HashSet<>();
 
+    /** Who was found to be over before the message came that would have told so, with its ticket. */
+    private final Set<Long> told = new HashSet<>();
+
     private boolean isSignalLost;
+
+    /** Who was the last to be done with waiting. */
+    private @Nullable Waiter last;
+
+    /** Releases under way that have something to do with conditions, and since when that has been so. */
+    private int releasing;
+
+    private long releasingSinceNanos;
 
     Waiters(Session session, LockScripts scripts, boolean fair, Claim claim) {
         this.session = session;
@@ -102,6 +113,11 @@ final class Waiters {
 
     /** The thread has the local half; with it or not, its signal may have to go to others. */
     void arrived(Waiter waiter, boolean isLost) {
+        waiter.isThrough = true;
+        waiter.successor = null;
+        if (last == waiter) {
+            last = null;
+        }
         if (waiter.isArriving) {
             waiter.isArriving = false;
             arriving.decrementAndGet();
@@ -219,7 +235,7 @@ final class Waiters {
                 waiter.isConfirmed = true;
             }
         }
-        if (log.isEmpty()) {
+        if (log.isEmpty() && last == first - 1) {
             current.awaited = signalled.conditions();
         }
         flush(current);
@@ -235,6 +251,8 @@ final class Waiters {
         Operations operations = operations();
         log.clear();
         begin();
+        releasing++;
+        releasingSinceNanos = session.now();
         return operations;
     }
 
@@ -257,6 +275,7 @@ final class Waiters {
 
     /** A release has brought word of those to be registered with it, or none. */
     void released(List<Waiter> registered, LockScripts.@Nullable Released released, @Nullable Waiter leaver) {
+        releasing--;
         for (Waiter waiter : registered) {
             if (released == LockScripts.Released.NOTHING) {
                 over(waiter, waiter == leaver ? Outcome.LOST : Outcome.SIGNALLED, 0, 0);
@@ -277,6 +296,11 @@ final class Waiters {
         if (waiter.isRegistered) {
             waiter.isLeaving = true;
             arrives(waiter);
+            Tenure current = claim.tenure();
+            if (current != null) {
+                // What was signalled before comes first.
+                flush(current);
+            }
             ask(session.now());
         } else {
             log.removeIf(operation -> operation.waiter == waiter);
@@ -297,10 +321,14 @@ final class Waiters {
     }
 
     private void mayComeBack(Waiter waiter) {
-        if (ghosts.size() >= MAX_GHOSTS) {
-            ghosts.clear();
+        remember(waiter, ghosts);
+    }
+
+    private static void remember(Waiter waiter, Set<Long> memory) {
+        if (memory.size() >= MAX_REMEMBERED) {
+            memory.clear();
         }
-        ghosts.add(waiter.sequence);
+        memory.add(waiter.sequence);
     }
 
     // ---- what Redis says
@@ -322,6 +350,7 @@ final class Waiters {
             session.outage().failed(silentSinceNanos, new RedisUnavailableException("no answer", null));
             silentSinceNanos = now;
         }
+        boolean isSignalling = isSignalling(now);
         Set<String> oldest = new HashSet<>();
         List<String> asked = new ArrayList<>();
         List<String> leaving = new ArrayList<>();
@@ -330,7 +359,9 @@ final class Waiters {
                     || (waiter.isRegistered
                             && now - waiter.waitingNanos() >= session.settings().silenceNanos());
             if (isKnown && waiter.isLeaving) {
-                leaving.add(waiter.text);
+                if (!isSignalling) {
+                    leaving.add(waiter.text);
+                }
             } else if (isKnown && (oldest.add(waiter.condition) || asksForAll)) {
                 asked.add(waiter.text);
             }
@@ -348,6 +379,17 @@ final class Waiters {
             gone.removeAll(wereGone);
             isSignalLost &= !wasLost;
         }));
+    }
+
+    // Whether signals are on their way: who leaves does so after them.
+    private boolean isSignalling(long now) {
+        boolean isReleasing = releasing > 0 && now - releasingSinceNanos < Inquiry.REPEAT_NANOS;
+        return isReleasing || log.stream().anyMatch(operation -> operation.waiter == null);
+    }
+
+    /** Returns whether operations may be undone of a tenure that is over. */
+    boolean isReleasing() {
+        return releasing > 0;
     }
 
     /** Returns when to ask again, unless there is an answer before. */
@@ -377,7 +419,8 @@ final class Waiters {
                 over(waiter, state == SIGNALLED ? Outcome.SIGNALLED : Outcome.LEFT, ticket, sign(state, waiter));
             }
         }
-        boolean isMissing = waiting.values().stream().anyMatch(waiter -> waiter.isLeaving);
+        boolean isMissing = waiting.values().stream().anyMatch(waiter -> waiter.isLeaving && waiter.isConfirmed)
+                && !isSignalling(session.now());
         asksForAll = isAnyOver;
         if (isAnyOver || isMissing || isSignalLost) {
             ask(session.now());
@@ -416,7 +459,7 @@ final class Waiters {
 
     private void unwanted(long number, long ticket) {
         if (ticket != 0) {
-            claim.cancelUnwanted(ticket, number);
+            claim.cancelUnwanted(ticket, number, !told.remove(Math.abs(number)));
         } else if (number > 0 && ghosts.remove(number)) {
             isSignalLost = true;
             ask(session.now());
@@ -427,8 +470,8 @@ final class Waiters {
         if (waiting.remove(waiter.sequence) == null) {
             return;
         }
-        if (waiter.isRegistered && !waiter.isConfirmed && ticket == 0) {
-            mayComeBack(waiter);
+        if (waiter.isRegistered && ticket == 0) {
+            remember(waiter, waiter.isConfirmed ? told : ghosts);
         }
         arrives(waiter);
         if (ticket != 0) {
@@ -436,8 +479,28 @@ final class Waiters {
         } else if (fair && outcome != Outcome.CLOSED) {
             claim.place(waiter);
         }
+        Waiter ahead = last;
+        if (ahead != null && !ahead.isThrough) {
+            waiter.predecessor = ahead;
+            ahead.successor = waiter;
+        }
+        last = waiter;
         waiter.outcome = outcome;
-        LockSupport.unpark(waiter.thread);
+        if (waiter.predecessor == null || waiter.predecessor.isLiningUp) {
+            LockSupport.unpark(waiter.thread);
+        }
+    }
+
+    /** The thread queues for the local half now; then the next one shall. Returns whom it has to let go first. */
+    @Nullable
+    Waiter linesUp(Waiter waiter) {
+        waiter.isLiningUp = true;
+        if (waiter.successor != null) {
+            LockSupport.unpark(waiter.successor.thread);
+        }
+        Waiter ahead = waiter.predecessor;
+        waiter.predecessor = null;
+        return ahead;
     }
 
     /** Ends all waits, because the session is closed. */

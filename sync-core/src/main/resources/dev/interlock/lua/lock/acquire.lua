@@ -126,6 +126,9 @@ if (earlier == 0 or earlier == tenure) and tenure > 0 and tenure < first and sta
   redis.call('del', lock)
   released = math.max(released, tenure)
   holder = nil
+  if earlier == 0 and redis.call('exists', conditions) == 1 then
+    redis.call('hset', signals, 'released', redis.call('get', token) or '')
+  end
   if tenure == earlier then
     redis.call('zrem', queue, session .. ':' .. string.match(tickets, '^%S+'))
     if redis.call('exists', queue) == 0 then
