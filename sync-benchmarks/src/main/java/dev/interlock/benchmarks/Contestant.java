@@ -26,8 +26,15 @@ interface Contestant {
     @FunctionalInterface
     interface Work {
 
-        /** One operation. A section that should exclude all others is booked in the ledger. */
-        void once(Ledger ledger);
+        /**
+         * One operation. A section that should exclude all others is booked in the ledger.
+         *
+         * @return false if it has waited for its partner in vain, so that there was none
+         */
+        boolean once(Ledger ledger);
+
+        /** Called by each thread after its last operation of a round. */
+        default void end() {}
     }
 
     /**
@@ -63,6 +70,7 @@ interface Contestant {
             } finally {
                 lock.unlock();
             }
+            return true;
         };
     }
 }

@@ -22,6 +22,8 @@ final class Contestants {
             "Interlock-retaining",
                     Contestant.locking(
                             Interlock::connect, (session, name) -> session.lock(name, RETAINING), Interlock::close),
+            "Interlock-conditions", PingPong.throughConditions(),
+            "pubsub-echo", PingPong.throughMessages(Contestants::redisson),
             "RLock", Contestant.locking(Contestants::redisson, RedissonClient::getLock, RedissonClient::shutdown),
             "RFairLock",
                     Contestant.locking(Contestants::redisson, RedissonClient::getFairLock, RedissonClient::shutdown),

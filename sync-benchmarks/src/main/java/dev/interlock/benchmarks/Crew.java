@@ -115,10 +115,13 @@ final class Crew implements Site {
             var ledger = new Ledger(page, round.timed() ? waits : null, round.stayNanos());
             parkUntil(round.startNanos());
             long operations = 0;
-            do {
-                work.once(ledger);
-                operations++;
-            } while (!over);
+            try {
+                do {
+                    operations += work.once(ledger) ? 1 : 0;
+                } while (!over);
+            } finally {
+                work.end();
+            }
             double seconds = (Monotonic.nanos() - round.startNanos()) / 1e9;
             return new Tally(
                     operations / seconds, ledger.handOffs() / seconds, ledger.booked(), ledger.repeats(), waits);

@@ -99,6 +99,16 @@ final class Ledger {
         }
     }
 
+    /** Whether this JVM was in the section last. */
+    boolean isLast() {
+        return page.getLong(LAST) == JVM;
+    }
+
+    /** What the threads have added up so far; called inside the critical section. */
+    long sum() {
+        return sum(page);
+    }
+
     /** How often this thread has called {@link #book}. */
     long booked() {
         return booked;

@@ -26,7 +26,9 @@ record Scenario(
         /** The same, and how long threads waited for them. Reading the clock costs the fast more than the slow. */
         SECTIONS_AND_WAITS,
         /** Those sections per second that came after one of another JVM. Ours has to alternate between two of them. */
-        HAND_OFFS
+        HAND_OFFS,
+        /** How often per second two JVMs pass the turn to each other. The peer is no lock, but a floor. */
+        SWITCHES
     }
 
     private static final Pace FINE = new Pace(Duration.ofMillis(100), 24, 36);
@@ -42,6 +44,7 @@ record Scenario(
             of("contended-2jvm-4t", 2, 4, Measure.SECTIONS_AND_WAITS, COARSE, "Interlock", "RLock"),
             of("fair-1jvm-8t", 1, 8, Measure.SECTIONS, SLOW, "Interlock-fair", "RFairLock"),
             of("fair-handoff-2jvm-1t", 2, 1, Measure.HAND_OFFS, SLOW, "Interlock-fair", "RFairLock", "RLock"),
+            of("condition-pingpong-2jvm", 2, 1, Measure.SWITCHES, SLOW, "Interlock-conditions", "pubsub-echo"),
             of("fair-4jvm-4t", 4, 4, Measure.SECTIONS, SLOW, "Interlock-fair", "RFairLock"));
 
     Scenario {

@@ -3,12 +3,15 @@ package dev.interlock.benchmarks;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.within;
 
 import dev.interlock.benchmarks.Contest.BrokenExclusionException;
 import dev.interlock.benchmarks.Contest.BrokenOrderException;
 import dev.interlock.benchmarks.Scenario.Measure;
 import dev.interlock.benchmarks.Scenario.Pace;
+import dev.interlock.benchmarks.Site.Round;
 import dev.interlock.benchmarks.Site.Tally;
+import dev.interlock.testing.Monotonic;
 import dev.interlock.testing.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -68,6 +71,37 @@ class ContestTest {
             assertThatThrownBy(() -> contest.play(SHORT))
                     .isInstanceOf(BrokenOrderException.class)
                     .hasMessageContaining("NO STRICT ALTERNATION in s by RLock");
+        }
+    }
+
+    @Test
+    void turnsAreTakenByTwoJvmsAlternately() {
+        try (var ensemble = Ensemble.start(2, RedisServer.provided().url())) {
+            ensemble.open("Interlock-conditions");
+            long booked = 0;
+            for (int i = 0; i < 3; i++) {
+                long start = Monotonic.nanos();
+                Tally tally = ensemble.play(
+                        new Round("Interlock-conditions", "turns", 1, false, 0, start, start + 500_000_000));
+                assertThat(tally.booked()).isPositive();
+                assertThat(tally.repeats()).isZero();
+                assertThat(tally.handOffsPerSecond()).isEqualTo(tally.perSecond(), within(1e-6));
+                booked += tally.booked();
+            }
+            assertThat(ensemble.sum()).isEqualTo(booked);
+        }
+    }
+
+    @Test
+    void messagesGoBackAndForth() {
+        try (var ensemble = Ensemble.start(2, RedisServer.provided().url())) {
+            ensemble.open("pubsub-echo");
+            for (int i = 0; i < 3; i++) {
+                long start = Monotonic.nanos();
+                Tally tally = ensemble.play(new Round("pubsub-echo", "echo", 1, false, 0, start, start + 500_000_000));
+                assertThat(tally.perSecond()).isPositive();
+                assertThat(tally.booked()).isZero();
+            }
         }
     }
 

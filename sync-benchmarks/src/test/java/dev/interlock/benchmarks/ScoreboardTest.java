@@ -62,6 +62,17 @@ class ScoreboardTest {
     }
 
     @Test
+    void comparesTurnsWithTheirFloor() {
+        assertThat(run("--quick", "--only", "condition-pingpong-2jvm", "--rounds", "1", "--millis", "300"))
+                .describedAs("%s", err)
+                .isZero();
+        assertThat(out.toString().lines())
+                .singleElement()
+                .asString()
+                .matches(SCORE.formatted("condition-pingpong-2jvm").replace("RLock", "pubsub-echo"));
+    }
+
+    @Test
     void optionsThatMakeNoSenseAreNamed() {
         assertThat(run("--only", "no-such-scenario")).isEqualTo(CommandLine.ExitCode.USAGE);
         assertThat(run("--rounds", "0")).isEqualTo(CommandLine.ExitCode.USAGE);
