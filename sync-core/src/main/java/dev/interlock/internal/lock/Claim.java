@@ -865,6 +865,7 @@ final class Claim {
                 waiters.flush(current);
             }
             waiters.ask(now);
+            settle();
             if (request == null || !request.queues || notBeforeNanos - now > 0) {
                 return;
             }
@@ -912,7 +913,7 @@ final class Claim {
     private void settle() {
         if (tenure == null && tickets.first() == null) {
             watch(false);
-            if (waiters.isEmpty()) {
+            if (waiters.isIdle()) {
                 session.unpin(key, stake);
             }
         }

@@ -9,6 +9,7 @@ import dev.interlock.internal.lock.LockScripts.Signalled;
 import dev.interlock.internal.lock.Waiter.Outcome;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -44,7 +45,7 @@ final class Waiters {
 
     private static final int SIGNALLED = 0;
     private static final int WAITING = 1;
-    private static final int MAX_REMEMBERED = 10_000;
+    private static final int MAX_GHOSTS = 10_000;
 
     private final Session session;
     private final LockScripts scripts;
@@ -81,8 +82,8 @@ final class Waiters {
     /** Who was given up before Redis had heard of it, and may hear of it yet. */
     private final Set<Long> ghosts = new HashSet<>();
 
-    /** Who was found to be over before the message came that would have told so, with its ticket. */
-    private final Set<Long> told = new HashSet<>();
+    /** Who was found to be over before the message came that would have told so, with its ticket; and when. */
+    private final Map<Long, Long> told = new HashMap<>();
 
     private boolean isSignalLost;
 
@@ -104,6 +105,11 @@ final class Waiters {
     /** Returns whether anybody waits. Redis may then make tickets of which this session doesn't know. */
     boolean isEmpty() {
         return waiting.isEmpty();
+    }
+
+    /** Returns whether nobody waits, and there is nothing to remember. */
+    boolean isIdle() {
+        return waiting.isEmpty() && told.isEmpty() && gone.isEmpty() && !isSignalLost && !isAnyArriving();
     }
 
     /** Returns whether threads are about to queue for the local half. Needs no mutex. */
@@ -321,14 +327,10 @@ final class Waiters {
     }
 
     private void mayComeBack(Waiter waiter) {
-        remember(waiter, ghosts);
-    }
-
-    private static void remember(Waiter waiter, Set<Long> memory) {
-        if (memory.size() >= MAX_REMEMBERED) {
-            memory.clear();
+        if (ghosts.size() >= MAX_GHOSTS) {
+            ghosts.clear();
         }
-        memory.add(waiter.sequence);
+        ghosts.add(waiter.sequence);
     }
 
     // ---- what Redis says
@@ -339,6 +341,7 @@ final class Waiters {
      * @see LockScripts#await
      */
     void ask(long now) {
+        told.values().removeIf(nanos -> now - nanos >= session.settings().silenceNanos());
         if (isAsking
                 && now - askedNanos
                         < Math.min(Inquiry.REPEAT_NANOS, session.settings().silenceNanos())) {
@@ -459,8 +462,8 @@ final class Waiters {
 
     private void unwanted(long number, long ticket) {
         if (ticket != 0) {
-            claim.cancelUnwanted(ticket, number, !told.remove(Math.abs(number)));
-        } else if (number > 0 && ghosts.remove(number)) {
+            claim.cancelUnwanted(ticket, number, told.remove(Math.abs(number)) == null);
+        } else if (told.remove(Math.abs(number)) == null && number > 0 && ghosts.remove(number)) {
             isSignalLost = true;
             ask(session.now());
         }
@@ -470,8 +473,10 @@ final class Waiters {
         if (waiting.remove(waiter.sequence) == null) {
             return;
         }
-        if (waiter.isRegistered && ticket == 0) {
-            remember(waiter, waiter.isConfirmed ? told : ghosts);
+        if (waiter.isConfirmed && ticket == 0) {
+            told.put(waiter.sequence, session.now());
+        } else if (waiter.isRegistered && ticket == 0) {
+            mayComeBack(waiter);
         }
         arrives(waiter);
         if (ticket != 0) {

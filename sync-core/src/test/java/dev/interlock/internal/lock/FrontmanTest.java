@@ -29,6 +29,11 @@ class FrontmanTest extends LockScriptTest {
         }
 
         @Override
+        public boolean isQueued(Thread thread) {
+            return false;
+        }
+
+        @Override
         public boolean isHeld() {
             return true;
         }
