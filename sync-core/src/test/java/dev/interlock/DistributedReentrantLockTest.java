@@ -1,10 +1,12 @@
 package dev.interlock;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.InstanceOfAssertFactories.LONG;
 import static org.awaitility.Awaitility.await;
 
 import dev.interlock.LockFixture.Deviation;
+import dev.interlock.TestThreads.Running;
 import dev.interlock.testing.RedisServer;
 import java.time.Duration;
 import java.util.EnumSet;
@@ -21,6 +23,9 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
@@ -80,6 +85,43 @@ class DistributedReentrantLockTest {
         @Override
         protected Set<Deviation> deviations() {
             return commonDeviations();
+        }
+
+        @ParameterizedTest
+        @ValueSource(strings = {"not empty", "#0", "a:b;{c} d%"})
+        @DisplayName(
+                "conditions of one name are one condition, through every object; others, and those without a name, aren't")
+        void namesTellConditionsApart(String name) {
+            var lock = (DistributedReentrantLock) newLock();
+            DistributedReentrantLock rival = lock(other, lock.getName());
+            var here = new End(lock, lock.newCondition(name));
+            List<End> same = List.of(new End(lock, lock.newCondition(name)), new End(rival, rival.newCondition(name)));
+            List<End> others = List.of(
+                    new End(lock, lock.newCondition()),
+                    new End(rival, rival.newCondition(name + ":")),
+                    new End(rival, rival.newCondition(name.substring(1))));
+            for (End signaller : same) {
+                Running<Boolean> waiter = startWaiting("waiter", here, Form.PLAIN);
+                for (End end : others) {
+                    end.assertWaiters(0);
+                    end.signalAll();
+                }
+                assertNotYet(waiter);
+                signaller.assertWaiters(1);
+                signaller.signal();
+                waiter.result();
+                here.assertWaiters(0);
+            }
+        }
+
+        @Test
+        @DisplayName("a condition has no name or one that says something")
+        @SuppressWarnings("NullAway") // What null does is the question.
+        void emptyNamesAreRefused() {
+            DistributedReentrantLock lock = lock(mine, Sessions.nextName());
+
+            assertThatThrownBy(() -> lock.newCondition("")).isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> lock.newCondition(null)).isInstanceOf(NullPointerException.class);
         }
 
         /** What a test that failed has left behind isn't the fault of the next. */

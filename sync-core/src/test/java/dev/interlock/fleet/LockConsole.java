@@ -14,6 +14,7 @@ import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.locks.Condition;
 
 /**
  * The child's end of {@link Peer}s: sessions with one lock each, and threads that do with it what they are told.
@@ -27,6 +28,7 @@ final class LockConsole {
     private final String label;
     private final Interlock interlock;
     private final DistributedReentrantLock lock;
+    private final Condition condition;
     private final Map<String, ExecutorService> threads = new HashMap<>();
 
     private LockConsole(String label, String url, String name, Duration lease, String kind) {
@@ -44,6 +46,7 @@ final class LockConsole {
             default -> interlock.lock(name, LockOptions.retain(Duration.ofMillis(Long.parseLong(kind))));
         };
         lock.onLost(loss -> say("LOST lock " + loss.fencingToken()));
+        condition = lock.newCondition();
     }
 
     public static void main(String[] args) throws InterruptedException {
@@ -97,6 +100,11 @@ final class LockConsole {
         }
     }
 
+    @SuppressWarnings("WaitNotInLoop") // What ends it is the question.
+    private void waitOnce() {
+        condition.awaitUninterruptibly();
+    }
+
     private String run(String verb) {
         switch (verb) {
             case "lock" -> {
@@ -107,6 +115,21 @@ final class LockConsole {
                 long exit = Monotonic.nanos();
                 lock.unlock();
                 return "UNLOCKED " + exit;
+            }
+            case "await" -> {
+                waitOnce();
+                return "RETURNED " + Monotonic.nanos() + " " + lock.getHoldCount();
+            }
+            case "signal" -> {
+                condition.signal();
+                return "SIGNALLED";
+            }
+            case "signalAll" -> {
+                condition.signalAll();
+                return "SIGNALLED";
+            }
+            case "waiters" -> {
+                return "WAITERS " + lock.getWaitQueueLength(condition);
             }
             case "assert" -> {
                 lock.assertHeld();
