@@ -421,14 +421,15 @@ final class Claim {
     Release giveUp(Tenure current, @Nullable Waiter leaver) {
         mutex.lock();
         try {
-            if (tenure == current) {
+            boolean isCurrent = tenure == current;
+            List<Waiter> registered = isCurrent ? waiters.unsent() : List.of();
+            Operations operations = isCurrent ? waiters.drain() : Operations.NONE;
+            if (isCurrent) {
                 end(current);
             }
             // The plain RLock client that is told now needs a round trip to come; the next thread of ours needs none.
             long yieldMillis = current.foreignDemand ? LockScripts.YIELD_MILLIS : 0;
             notBeforeNanos = session.now() + TimeUnit.MILLISECONDS.toNanos(yieldMillis);
-            List<Waiter> registered = waiters.unsent();
-            Operations operations = waiters.drain();
             settle();
             List<Ticket> used = inquiry.drainUsed();
             var release = new Release(session, scripts, current.ticket, used, operations, floor(), !current.demand);
@@ -725,13 +726,16 @@ final class Claim {
         Tenure current = tenure;
         if (current != null && current.sequence == sequence) {
             current.run = Math.max(current.run, run);
-        } else if (sequence != ended && tickets.of(sequence) == null && !mayBeAnnounced(sequence)) {
+        } else if (sequence != ended
+                && sequence != renounced
+                && tickets.of(sequence) == null
+                && !mayBeAnnounced(sequence)) {
             releaseUnwanted(sequence, Operations.SIGNAL_ALL);
         }
     }
 
     private boolean mayBeAnnounced(long sequence) {
-        if (waiters.isEmpty() || sequence % Session.SEQUENCE_STEP == 0) {
+        if (waiters.isIdle() || sequence % Session.SEQUENCE_STEP == 0) {
             return false;
         }
         long now = session.now();
