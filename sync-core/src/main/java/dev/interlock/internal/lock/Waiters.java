@@ -245,7 +245,7 @@ final class Waiters {
             current.awaited = signalled.conditions();
         }
         flush(current);
-        ask(session.now());
+        askForLeavers();
     }
 
     /** The tenure is over; another one continues it, or what this returns is done by its release. */
@@ -289,7 +289,14 @@ final class Waiters {
                 waiter.isConfirmed |= released != null;
             }
         }
-        ask(session.now());
+        askForLeavers();
+    }
+
+    // Those who had to wait for what is confirmed now.
+    private void askForLeavers() {
+        if (isSignalLost || waiting.values().stream().anyMatch(waiter -> waiter.isLeaving)) {
+            ask(session.now());
+        }
     }
 
     // ---- what threads do that wait

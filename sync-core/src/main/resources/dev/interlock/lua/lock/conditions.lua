@@ -32,6 +32,9 @@ local standing
 local function stands(id)
   if not standing then
     standing = {}
+    if redis.call('exists', lock, queue) == 0 then
+      return nil
+    end
     for _, owner in ipairs(redis.call('hkeys', lock)) do
       standing[string.match(owner, '^[^:]*')] = true
     end
@@ -118,8 +121,6 @@ local function enqueueAdmitted()
       keepSession(id, known)
     end
   end
-  redis.call('pexpire', waiters, heartbeat * 10)
-  redis.call('pexpire', queue, heartbeat * 10)
   return not back[1]
 end
 
@@ -134,6 +135,8 @@ local function tellAdmitted(told)
       end
     end
     if #news > 0 then
+      redis.call('pexpire', waiters, heartbeat * 10)
+      redis.call('pexpire', queue, heartbeat * 10)
       redis.call('publish', 'interlock:mailbox:' .. id, 's ' .. #news * 2 .. ' ' .. table.concat(news) .. lock)
     end
     known.news = {}
