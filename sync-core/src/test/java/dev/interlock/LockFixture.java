@@ -45,6 +45,11 @@ abstract class LockFixture {
     enum Deviation {
         /** {@code newCondition()} throws an {@link UnsupportedOperationException} that gives the reason. */
         NO_CONDITIONS,
+        /**
+         * A signal reaches waiters of other sessions when the signaller leaves, or a second later. A waiter that is interrupted
+         * before that leaves, and the signal goes to the next one.
+         */
+        SIGNAL_TRAVELS_WITH_RELEASE,
         /** Writing the lock to an object stream throws an {@link java.io.ObjectStreamException}. */
         NOT_SERIALIZABLE,
         /** {@code toString()} tells the state in the JDK's words, but isn't the JDK's to the letter. */
