@@ -405,6 +405,7 @@ final class Claim {
             Ticket continued = new Ticket(request.leaseMillis, request.renewed, true, 0, session.now());
             continued.sequence = request.from;
             release(continued).insist();
+            waiters.forsake();
         }
     }
 
@@ -560,8 +561,12 @@ final class Claim {
 
     /** Gets a waiter of a fair lock a place in the queue. */
     void place(Waiter waiter) {
-        if (!closed && !session.isClosed()) {
-            placeOf(waiter.thread, waiter.leaseMillis, session.now());
+        try {
+            if (!closed && !session.isClosed()) {
+                placeOf(waiter.thread, waiter.leaseMillis, session.now());
+            }
+        } catch (IllegalStateException e) {
+            log.debug("The session of '{}' is being closed", key, e);
         }
     }
 

@@ -268,6 +268,21 @@ final class Waiters {
         isAnySignalDue = log.stream().anyMatch(operation -> operation.waiter == null);
     }
 
+    /** What the tenure had to do won't be done: who was to wait doesn't, and all others are signalled. */
+    void forsake() {
+        if (log.isEmpty()) {
+            return;
+        }
+        List<Waiter> unsent = unsent();
+        isSignalLost = true;
+        log.clear();
+        begin();
+        for (Waiter waiter : unsent) {
+            over(waiter, Outcome.SIGNALLED, 0, 0);
+        }
+        ask(session.now());
+    }
+
     /** Returns who is to be registered by what {@link #drain} returns. */
     List<Waiter> unsent() {
         List<Waiter> unsent = new ArrayList<>();
