@@ -25,11 +25,14 @@ final class Contender {
     private static final String RELEASE = Script.load("lock/release").text();
     private static final String RENEW = Script.load("lock/renew").text();
     private static final String INSPECT = Script.load("lock/inspect").text();
+    private static final String SIGNAL = Script.load("lock/signal").text();
+    private static final String AWAIT = Script.load("lock/await").text();
 
     final String id = "interlock-" + UUID.randomUUID();
     private final RedisServer server;
     private final LockKeys keys;
     private final Set<Request> sent = new LinkedHashSet<>();
+    private final Set<Waiting> waiting = new LinkedHashSet<>();
 
     Contender(RedisServer server, LockKeys keys) {
         this.server = server;
@@ -191,11 +194,39 @@ final class Contender {
     }
 
     /** Gives up a tenure that had something to do with conditions. */
-    long releaseAfter(long sequence, String operations) {
-        return release(sequence, Long.toString(LEASE), 1, "", operations);
+    long releaseAfter(long sequence, String... operations) {
+        return releaseAfter(sequence, 1, operations);
+    }
+
+    /** The same if the first of these operations wasn't the first one of that tenure. */
+    long releaseAfter(long sequence, long first, String... operations) {
+        return release(sequence, Long.toString(LEASE), 1, "", first, String.join(" ", operations));
+    }
+
+    /** Asks how a waiter's place in the queue stands. */
+    Answer polls(Waiting waiter, long sequence) {
+        return Answer.of(run(
+                ACQUIRE,
+                keys.all(id),
+                id,
+                sequence + ":" + LEASE + ":" + waiter.number,
+                Long.toString(LEASE),
+                "1",
+                "-1",
+                "1",
+                ""));
+    }
+
+    /** Gives up what a waiter has got in the queue, or that has become. */
+    long releaseOf(Waiting waiter, long sequence, String... operations) {
+        return release(sequence, LEASE + ":" + waiter.number, 1, "", 1, String.join(" ", operations));
     }
 
     private long release(long sequence, String terms, long floor, String used, String operations) {
+        return release(sequence, terms, floor, used, 1, operations);
+    }
+
+    private long release(long sequence, String terms, long floor, String used, long first, String operations) {
         List<Long> reply = run(
                 RELEASE,
                 keys.all(id),
@@ -206,7 +237,7 @@ final class Contender {
                 keys.channel(),
                 "publish",
                 used,
-                "1",
+                Long.toString(first),
                 operations);
         assertThat(reply).hasSize(1);
         return reply.get(0);
@@ -255,6 +286,162 @@ final class Contender {
         List<Long> reply = run(INSPECT, List.of(keys.lock()));
         assertThat(reply).hasSize(1);
         return reply.get(0) == 1;
+    }
+
+    /**
+     * A waiter of a condition.
+     *
+     * @param number by which its session knows it
+     */
+    record Waiting(Contender by, String condition, long position, long number) {
+        /** The waiter as its session writes it. */
+        String text() {
+            return String.format("%s:%025d:%d:%d", condition, position, number, LEASE);
+        }
+
+        /** What stands in the set of those who wait. */
+        String member() {
+            return String.format("%s:%025d:%s:%d:%d", condition, position, by.id, number, LEASE);
+        }
+
+        /** What stands in the queue once it has left. */
+        String ticket(long sequence) {
+            return by.ticket(sequence) + ":" + number;
+        }
+
+        /** The operation that has it wait. */
+        String plain() {
+            return "w" + text();
+        }
+
+        /** The same if each thread of its session has a ticket. */
+        String fair() {
+            return "f" + text();
+        }
+
+        /** Has it wait, by a tenure that does nothing else. */
+        Waiting begin(long sequence) {
+            by.own(sequence);
+            assertThat(by.releaseAfter(sequence, plain())).isEqualTo(TENURE);
+            return this;
+        }
+    }
+
+    Waiting waiter(String condition, long position, long number) {
+        Waiting waiter = new Waiting(this, condition, position, number);
+        waiting.add(waiter);
+        return waiter;
+    }
+
+    /** The reply to signals sent ahead. */
+    record Signalled(boolean owned, boolean othersQueue, boolean conditions, long count) {}
+
+    Signalled signal(long sequence, long first, String condition, String... operations) {
+        List<Long> reply = run(
+                SIGNAL,
+                List.of(keys.lock(), keys.queue(), keys.waiters(), keys.conditions(), keys.signals()),
+                id,
+                Long.toString(sequence),
+                Long.toString(first),
+                String.join(" ", operations),
+                condition);
+        assertThat(reply).hasSize(4);
+        return new Signalled(reply.get(0) == 1, reply.get(1) == 1, reply.get(2) == 1, reply.get(3));
+    }
+
+    /** How a waiter stands, in the numbers of the reply. */
+    enum State {
+        SIGNALLED,
+        WAITING,
+        LEFT
+    }
+
+    record Stand(State state, long sequence) {}
+
+    Stand asks(Waiting waiter) {
+        return await(List.of(waiter), List.of(), List.of(), false).get(0);
+    }
+
+    Stand leaves(Waiting waiter) {
+        return await(List.of(), List.of(waiter), List.of(), false).get(0);
+    }
+
+    void abandons(Waiting... waiters) {
+        assertThat(await(List.of(), List.of(), List.of(waiters), false)).isEmpty();
+    }
+
+    void losesASignal() {
+        assertThat(await(List.of(), List.of(), List.of(), true)).isEmpty();
+    }
+
+    /** Asks how waiters stand. The answers come in the order of those who leave, then of those asked for. */
+    List<Stand> await(List<Waiting> asked, List<Waiting> leaving, List<Waiting> gone, boolean isSignalLost) {
+        List<Long> reply = run(
+                AWAIT,
+                List.of(
+                        keys.lock(),
+                        keys.queue(),
+                        keys.waiters(),
+                        keys.token(),
+                        keys.turns(),
+                        keys.conditions(),
+                        keys.signals()),
+                id,
+                "1",
+                texts(asked),
+                texts(leaving),
+                texts(gone),
+                isSignalLost ? "1" : "0");
+        assertThat(reply.get(0)).isGreaterThan(1_000_000_000_000_000L);
+        List<Waiting> answered = Stream.concat(leaving.stream(), asked.stream()).toList();
+        assertThat(reply).hasSize(1 + 3 * answered.size());
+        List<Stand> stands = new ArrayList<>();
+        for (int i = 0; i < answered.size(); i++) {
+            assertThat(reply.get(1 + 3 * i)).isEqualTo(answered.get(i).number);
+            State state = State.values()[Math.toIntExact(reply.get(2 + 3 * i))];
+            stands.add(new Stand(state, reply.get(3 + 3 * i)));
+        }
+        return stands;
+    }
+
+    private static String texts(List<Waiting> waiters) {
+        return waiters.stream().map(Waiting::text).collect(Collectors.joining(" "));
+    }
+
+    /** Has nobody wait for a condition any more. */
+    void abandonAll() {
+        if (!waiting.isEmpty()) {
+            abandons(waiting.toArray(Waiting[]::new));
+        }
+    }
+
+    /** Gives up what its waiters have got. Returns whether there was anything. */
+    boolean releaseTickets() {
+        if (waiting.isEmpty()) {
+            return false;
+        }
+        boolean isAny = false;
+        for (String element : elements("ZRANGE", keys.queue(), "0", "-1")) {
+            String[] parts = element.split(":", 3);
+            if (parts[0].equals(id)) {
+                isAny = true;
+                assertThat(release(Long.parseLong(parts[1]), parts[2], 1, "", ""))
+                        .isEqualTo(TICKET);
+            }
+        }
+        for (String owner : elements("HKEYS", keys.lock())) {
+            if (owner.startsWith(id + ":")) {
+                isAny = true;
+                release(Long.parseLong(owner.substring(id.length() + 1)));
+            }
+        }
+        return isAny;
+    }
+
+    private List<String> elements(String... command) {
+        return server.command(command) instanceof List<?> reply
+                ? reply.stream().map(String::valueOf).toList()
+                : List.of();
     }
 
     /** Leaves no request unfinished. */

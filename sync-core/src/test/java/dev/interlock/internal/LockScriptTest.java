@@ -66,7 +66,14 @@ public abstract class LockScriptTest {
     /** After everyone has left, nothing stays but what expires by itself. */
     @AfterEach
     void nothingIsLeftButMemories() {
+        contenders.forEach(Contender::abandonAll);
         contenders.forEach(Contender::releaseAll);
+        for (boolean isAny = true; isAny; ) {
+            isAny = false;
+            for (Contender contender : contenders) {
+                isAny |= contender.releaseTickets();
+            }
+        }
         assertThat(ttls()).allSatisfy((key, ttl) -> {
             assertThat(keys.isMemory(key)).as(key).isTrue();
             assertThat(ttl).as(key).isPositive();
@@ -120,6 +127,17 @@ public abstract class LockScriptTest {
     /** The lease of the owner is over. */
     final void expire() {
         assertThat(number("DEL", keys.lock())).isEqualTo(1);
+    }
+
+    /** The members of the set of those who wait for conditions. */
+    final List<String> waiting() {
+        return list("ZRANGE", keys.conditions(), "0", "-1");
+    }
+
+    /** Nothing was heard for too long of a session that waits for a condition. */
+    final void fallSilent(Contender waiter) {
+        String known = redis("HGET", keys.signals(), waiter.id).toString();
+        redis("HSET", keys.signals(), waiter.id, known.replaceFirst(":\\d+:", ":1:"));
     }
 
     /** Nothing was heard of a waiting session for too long. */

@@ -140,6 +140,11 @@ if (earlier == 0 or earlier == tenure) and tenure > 0 and tenure < first and sta
 end
 
 redis.call('set', mark, string.format('%.0f:%.0f', queued, released), 'px', markTtl)
+if redis.call('hexists', signals, session) == 1 then
+  local own = sessionOf(session)
+  own.highest = math.max(own.highest, queued)
+  keepSession(session, own)
+end
 local hasCompany, isFirst = false, false
 if enqueue then
   if #arriving > 0 then
@@ -147,11 +152,6 @@ if enqueue then
     hasCompany = back[1] and ownerOf(back[1]) ~= ownerOf(holder or '')
     enqueueTickets(arriving, back[2] or 0)
     isFirst = not back[1]
-    if redis.call('hexists', signals, session) == 1 then
-      local own = sessionOf(session)
-      own.highest = math.max(own.highest, queued)
-      keepSession(session, own)
-    end
   end
   local isPoll = waiting and #arriving == 0
   if waiting or #arriving > 0 then

@@ -3,8 +3,9 @@
 --
 -- All who wait for conditions are in one sorted set, with the same score: so those of one condition stand together, by
 -- position. Who is signalled moves to the queue of the lock, with a ticket that tells which waiter it is. Its sequence is the
--- next one after the highest that its session has used here; sessions leave gaps for these between their own. A session
--- that needs but one ticket, and has one in the queue or owns the lock, gets no other.
+-- next one after the highest that its session has used here, since the tickets of a session stand in the order of their
+-- sequences; sessions leave gaps for these between their own. A session that needs but one ticket, and has one in the queue
+-- or owns the lock, gets no other.
 
 -- A session of which nothing was heard for so long is passed over.
 local heartbeat = 3000
@@ -27,7 +28,8 @@ local function keepSession(id, known)
   redis.call('hset', signals, id, string.format('%.0f:%.0f:%s', known.highest, known.alive, known.fair))
 end
 
--- Sessions that own the lock or stand in the queue.
+-- Sessions that own the lock, each with 0, or stand in the queue, each with its highest ticket: others of its threads may have
+-- queued before a waiter was registered.
 local standing
 local function stands(id)
   if not standing then
@@ -36,10 +38,11 @@ local function stands(id)
       return nil
     end
     for _, owner in ipairs(redis.call('hkeys', lock)) do
-      standing[string.match(owner, '^[^:]*')] = true
+      standing[string.match(owner, '^[^:]*')] = 0
     end
     for _, ticket in ipairs(redis.call('zrange', queue, 0, -1)) do
-      standing[string.match(ticket, '^[^:]*')] = true
+      local other, sequence = string.match(ticket, '^([^:]*):(%d+)')
+      standing[other] = math.max(standing[other] or 0, tonumber(sequence))
     end
   end
   return standing[id]
@@ -51,14 +54,12 @@ local admitted = {}
 -- Gives a waiter that has left its condition its place behind all others. It is negative if it was not signalled. Returns
 -- the sequence of its ticket, or 0.
 local function admit(id, waiter, lease)
-  local known, sequence = sessionOf(id), 0
-  if known.fair == '1' or not stands(id) then
-    sequence = math.max(known.highest, math.abs(tonumber(waiter))) + 1
+  local known, ahead, sequence = sessionOf(id), stands(id), 0
+  if known.fair == '1' or not ahead then
+    sequence = math.max(known.highest, math.abs(tonumber(waiter)), ahead or 0) + 1
     known.highest = sequence
+    standing[id] = sequence
     admitted[#admitted + 1] = string.format('%s:%.0f:%s:%s', id, sequence, lease, waiter)
-    if known.fair ~= '1' then
-      standing[id] = true
-    end
   end
   known.news[#known.news + 1] = { waiter, sequence }
   return sequence

@@ -1,4 +1,4 @@
--- Included by the scripts of the lock, after conditions; expects the locals session, conditions and millis.
+-- Included by the scripts of the lock, after conditions; expects the locals session, sequence, conditions and millis.
 
 -- Does what a tenure had to do with its conditions, in this order: `s<condition>` and `a<condition>` signal one or all,
 -- `w<condition>:<position>:<waiter>:<lease>` has a waiter wait (`f` if each thread of its session has a ticket), `*` signals all
@@ -18,7 +18,7 @@ local function operate(operations, done)
         local place, waiter, lease = string.match(text, '^([^:]+:%d+):(%d+):(%d+)$')
         redis.call('zadd', conditions, 0, place .. ':' .. session .. ':' .. waiter .. ':' .. lease)
         local own = sessionOf(session)
-        own.highest = math.max(own.highest, tonumber(waiter))
+        own.highest = math.max(own.highest, tonumber(waiter), tonumber(sequence))
         own.alive = millis + heartbeat
         own.fair = kind == 'f' and '1' or '0'
         keepSession(session, own)
