@@ -9,7 +9,6 @@ import dev.interlock.internal.lock.LockScripts.Operations;
 import dev.interlock.internal.lock.LockScripts.Signalled;
 import dev.interlock.internal.lock.LockScripts.Standing;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -103,7 +102,7 @@ final class Claim {
         this.fair = fair;
         this.scripts = new LockScripts(session, key);
         this.inquiry = new Inquiry(session, scripts, fair, this::answered);
-        this.waiters = new Waiters(session, scripts, fair, this);
+        this.waiters = new Waiters(session, scripts, fair, this, mutex);
         this.owner = lock;
         this.stake = lock;
         this.notBeforeNanos = session.now();
@@ -124,9 +123,8 @@ final class Claim {
         return scripts;
     }
 
-    /** Returns whether threads are about to queue for the local half. */
-    boolean isAnyArriving() {
-        return waiters.isAnyArriving();
+    Waiters waiters() {
+        return waiters;
     }
 
     /** Returns the least remote part of the next fencing token. */
@@ -462,78 +460,7 @@ final class Claim {
         }
     }
 
-    // ---- threads that wait for conditions, or signal them
-
-    /** Has the current thread wait for a condition, as soon as it has given up the tenure. */
-    Waiter enlist(Tenure current, String condition) {
-        mutex.lock();
-        try {
-            session.ensureOpen();
-            return waiters.enlist(current, condition, session.now());
-        } finally {
-            mutex.unlock();
-        }
-    }
-
-    void signal(Tenure current, String condition, boolean all) {
-        locked(() -> waiters.signal(current, condition, all));
-    }
-
-    /** Returns whether others are to be signalled, who will want the name. */
-    boolean isAnySignalDue() {
-        return waiters.isAnySignalDue();
-    }
-
-    /** The tenure goes on for other threads. */
-    void flush(Tenure current) {
-        locked(() -> waiters.flush(current));
-    }
-
-    CompletableFuture<Signalled> count(Tenure current, String condition) {
-        mutex.lock();
-        try {
-            return waiters.count(current, condition);
-        } finally {
-            mutex.unlock();
-        }
-    }
-
-    Collection<Thread> waitingThreads(String condition) {
-        mutex.lock();
-        try {
-            return waiters.threads(condition);
-        } finally {
-            mutex.unlock();
-        }
-    }
-
-    void leave(Waiter waiter) {
-        locked(() -> waiters.leave(waiter));
-    }
-
-    void askIfDue() {
-        locked(() -> {
-            long now = session.now();
-            if (waiters.isDue(now)) {
-                waiters.ask(now);
-            }
-        });
-    }
-
-    void abandon(Waiter waiter) {
-        locked(() -> {
-            waiters.abandon(waiter);
-            settle();
-        });
-    }
-
-    /** A waiter has the local half again; or it can't have the remote half, and its signal has to go to others. */
-    void arrived(Waiter waiter, boolean isSignalLost) {
-        locked(() -> {
-            waiters.arrived(waiter, isSignalLost);
-            settle();
-        });
-    }
+    // ---- what becomes of waiters for conditions
 
     /** Takes over the ticket that a waiter has got in the queue. */
     void adopt(Waiter waiter, long sequence, long number) {
@@ -581,17 +508,6 @@ final class Claim {
             renounced = sequence;
             release(unwanted, number > 0 && isSignalLost ? Operations.SIGNAL_ALL : Operations.NONE)
                     .insist();
-        }
-    }
-
-    /** Returns whom a waiter has to let go first to the local half. */
-    @Nullable
-    Waiter linesUp(Waiter waiter) {
-        mutex.lock();
-        try {
-            return waiters.linesUp(waiter);
-        } finally {
-            mutex.unlock();
         }
     }
 
@@ -919,7 +835,7 @@ final class Claim {
     }
 
     /** Lets go of the stake, if there is none any more. */
-    private void settle() {
+    void settle() {
         if (tenure == null && tickets.first() == null) {
             watch(false);
             if (waiters.isIdle()) {

@@ -42,6 +42,7 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner, 
     private final boolean fair;
     private final long retainMillis;
     private final Claim claim;
+    private final Waiters waiters;
 
     /** Why the thread that has the local half has it without the remote half. Guarded by the local half. */
     private volatile @Nullable LeaseLostException forsaken;
@@ -57,6 +58,7 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner, 
         this.fair = fair;
         this.retainMillis = retainMillis;
         this.claim = new Claim(session, session.key(name), fair, this);
+        this.waiters = claim.waiters();
     }
 
     /** Gives back what a message tells of that found nobody who wanted it: a grant, or the tickets of waiters. */
@@ -210,14 +212,14 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner, 
         boolean turnIsOver = current.demand && now - current.startNanos >= settings.handoffSliceNanos();
         if (isWanted() && !turnIsOver && claim.mayServe(current)) {
             reportHandedOff();
-        } else if (retainMillis > 0 && !current.demand && current.renewed && !claim.isAnySignalDue()) {
+        } else if (retainMillis > 0 && !current.demand && current.renewed && !waiters.isAnySignalDue()) {
             retain(current, now);
         } else {
             reportReleased(now - current.startNanos);
             return false;
         }
-        if (claim.isAnySignalDue()) {
-            claim.flush(current);
+        if (waiters.isAnySignalDue()) {
+            waiters.flush(current);
         }
         lookForDemand(current, now);
         return true;
@@ -264,7 +266,7 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner, 
 
     @Override
     boolean isWanted() {
-        return super.isWanted() || claim.isAnyArriving();
+        return super.isWanted() || waiters.isAnyArriving();
     }
 
     // A fair lock's tickets are not among it: each belongs to a thread, which sees to it.
@@ -329,7 +331,7 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner, 
 
     @Override
     public Waiter enlist(String condition) {
-        return claim.enlist(valid(), condition);
+        return waiters.enlist(valid(), condition);
     }
 
     @Override
@@ -358,17 +360,17 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner, 
                 byInterrupt = interrupted && interruptible;
                 leaves = byInterrupt || left <= 0;
                 if (leaves) {
-                    claim.leave(waiter);
+                    waiters.leave(waiter);
                 }
             }
             if (isOutageTooLong()) {
-                claim.abandon(waiter);
+                waiters.abandon(waiter);
                 restoreInterrupt(interrupted);
                 throw unavailable(settings.redisTimeoutNanos());
             }
             if (waiter.outcome == null) {
                 LockSupport.parkNanos(this, leaves ? Inquiry.POLL_NANOS : Math.min(left, Inquiry.POLL_NANOS));
-                claim.askIfDue();
+                waiters.askIfDue();
             }
         }
         return outcome(waiter, byInterrupt, interrupted);
@@ -397,7 +399,7 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner, 
 
     @Override
     public void lineUp(Waiter waiter) {
-        Waiter ahead = claim.linesUp(waiter);
+        Waiter ahead = waiters.linesUp(waiter);
         if (fair && ahead != null) {
             // It is at the same point, and mostly further.
             long begun = session.now();
@@ -409,7 +411,7 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner, 
 
     @Override
     public void enter(Waiter waiter) {
-        claim.arrived(waiter, false);
+        waiters.arrived(waiter, false);
         boolean entered = false;
         try {
             boolean isRenewed = waiter.leaseMillis == RENEWED;
@@ -419,19 +421,19 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner, 
         } finally {
             if (!entered) {
                 forsaken = new LeaseLostException(name, 0, "it could not be taken back after waiting for a condition");
-                claim.arrived(waiter, true);
+                waiters.arrived(waiter, true);
             }
         }
     }
 
     @Override
     public void signal(String condition, boolean all) {
-        claim.signal(valid(), condition, all);
+        waiters.signal(valid(), condition, all);
     }
 
     @Override
     public int count(String condition) {
-        Signalled signalled = session.await(claim.count(valid(), condition));
+        Signalled signalled = session.await(waiters.count(valid(), condition));
         if (signalled == null) {
             throw unavailable(commandTimeoutNanos());
         }
@@ -441,7 +443,7 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner, 
 
     @Override
     public Collection<Thread> threads(String condition) {
-        return claim.waitingThreads(condition);
+        return waiters.threads(condition);
     }
 
     @Override

@@ -18,6 +18,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -37,7 +38,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Nothing may get lost with a signal. If a tenure, or a ticket, ends in any other way than by its own release, scripts
  * signal all waiters of all conditions. So does a session that hears of a signal for nobody.
  *
- * <p>Guarded by the mutex of the claim.
+ * <p>Guarded by the mutex of the claim: what threads call takes it, what events call has it.
  */
 final class Waiters {
     /** What a tenure has to do; a waiter's registration, unless it is a signal. */
@@ -51,6 +52,7 @@ final class Waiters {
     private final LockScripts scripts;
     private final boolean fair;
     private final Claim claim;
+    private final ReentrantLock mutex;
 
     /** By sequence, oldest first. */
     private final Map<Long, Waiter> waiting = new LinkedHashMap<>();
@@ -95,11 +97,12 @@ final class Waiters {
 
     private long releasingSinceNanos;
 
-    Waiters(Session session, LockScripts scripts, boolean fair, Claim claim) {
+    Waiters(Session session, LockScripts scripts, boolean fair, Claim claim, ReentrantLock mutex) {
         this.session = session;
         this.scripts = scripts;
         this.fair = fair;
         this.claim = claim;
+        this.mutex = mutex;
     }
 
     /** Returns whether anybody waits. Redis may then make tickets of which this session doesn't know. */
@@ -117,8 +120,15 @@ final class Waiters {
         return arriving.get() > 0;
     }
 
-    /** The thread has the local half; with it or not, its signal may have to go to others. */
+    /** A waiter has the local half again; or it can't have the remote half, and its signal has to go to others. */
     void arrived(Waiter waiter, boolean isLost) {
+        locked(() -> {
+            hasArrived(waiter, isLost);
+            claim.settle();
+        });
+    }
+
+    private void hasArrived(Waiter waiter, boolean isLost) {
         waiter.isThrough = true;
         waiter.successor = null;
         if (last == waiter) {
@@ -134,6 +144,15 @@ final class Waiters {
         }
     }
 
+    private void locked(Runnable action) {
+        mutex.lock();
+        try {
+            action.run();
+        } finally {
+            mutex.unlock();
+        }
+    }
+
     private void arrives(Waiter waiter) {
         if (!waiter.isArriving) {
             waiter.isArriving = true;
@@ -143,10 +162,23 @@ final class Waiters {
 
     // ---- what threads do that have the lock
 
-    /** Has the current thread wait. */
-    Waiter enlist(Tenure current, String condition, long now) {
+    /** Has the current thread wait for a condition, as soon as it has given up the tenure. */
+    Waiter enlist(Tenure current, String condition) {
+        mutex.lock();
+        try {
+            session.ensureOpen();
+            Waiter waiter = waiter(current, condition);
+            waiting.put(waiter.sequence, waiter);
+            log.add(new Operation((fair ? "f" : "w") + waiter.text, waiter));
+            return waiter;
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    private Waiter waiter(Tenure current, String condition) {
         Ticket ticket = current.ticket;
-        Waiter waiter = new Waiter(
+        return new Waiter(
                 Thread.currentThread(),
                 condition,
                 session.nextSequence(),
@@ -154,13 +186,15 @@ final class Waiters {
                 ticket.grantMillis(),
                 current.remoteToken,
                 current.awaits++,
-                now);
-        waiting.put(waiter.sequence, waiter);
-        log.add(new Operation((fair ? "f" : "w") + waiter.text, waiter));
-        return waiter;
+                session.now());
     }
 
+    /** Signals the waiter that has waited longest, or all. */
     void signal(Tenure current, String condition, boolean all) {
+        locked(() -> note(current, condition, all));
+    }
+
+    private void note(Tenure current, String condition, boolean all) {
         if (current.awaited) {
             log.add(new Operation((all ? "a" : "s") + condition, null));
             isAnySignalDue = true;
@@ -181,25 +215,37 @@ final class Waiters {
 
     /** Returns how many wait for a condition, asking Redis if need be. */
     CompletableFuture<Signalled> count(Tenure current, String condition) {
-        return current.awaited
-                ? send(current, condition)
-                : CompletableFuture.completedFuture(
-                        new Signalled(true, false, false, locally(condition).size()));
+        mutex.lock();
+        try {
+            return current.awaited
+                    ? send(current, condition)
+                    : CompletableFuture.completedFuture(
+                            new Signalled(true, false, false, locally(condition).size()));
+        } finally {
+            mutex.unlock();
+        }
     }
 
     /** Returns the threads of this session that wait for a condition. */
     Collection<Thread> threads(String condition) {
-        return waiting.values().stream()
-                .filter(waiter -> waiter.condition.equals(condition))
-                .map(waiter -> waiter.thread)
-                .toList();
+        mutex.lock();
+        try {
+            return waiting.values().stream()
+                    .filter(waiter -> waiter.condition.equals(condition))
+                    .map(waiter -> waiter.thread)
+                    .toList();
+        } finally {
+            mutex.unlock();
+        }
     }
 
     /** The tenure goes on without the thread that has signalled: sends its signals ahead. */
     void flush(Tenure current) {
-        if (isAnySignalDue) {
-            send(current, "");
-        }
+        locked(() -> {
+            if (isAnySignalDue) {
+                send(current, "");
+            }
+        });
     }
 
     /** Returns whether there are signals that were not sent. Needs no mutex. */
@@ -318,6 +364,10 @@ final class Waiters {
 
     /** Has a thread leave the condition, unless it has been signalled. */
     void leave(Waiter waiter) {
+        locked(() -> leaves(waiter));
+    }
+
+    private void leaves(Waiter waiter) {
         if (waiter.outcome != null) {
             return;
         }
@@ -338,6 +388,13 @@ final class Waiters {
 
     /** The thread doesn't wait for an answer any more. */
     void abandon(Waiter waiter) {
+        locked(() -> {
+            giveUp(waiter);
+            claim.settle();
+        });
+    }
+
+    private void giveUp(Waiter waiter) {
         if (waiting.remove(waiter.sequence) != null) {
             log.removeIf(operation -> operation.waiter == waiter && !waiter.isRegistered);
             if (waiter.isRegistered) {
@@ -417,9 +474,14 @@ final class Waiters {
         return releasing > 0;
     }
 
-    /** Returns when to ask again, unless there is an answer before. */
-    boolean isDue(long now) {
-        return now - askedNanos >= Inquiry.POLL_NANOS;
+    /** Asks if nobody else has done so for a while. */
+    void askIfDue() {
+        locked(() -> {
+            long now = session.now();
+            if (now - askedNanos >= Inquiry.POLL_NANOS) {
+                ask(now);
+            }
+        });
     }
 
     /** Takes note of an answer, or of none. */
@@ -521,13 +583,18 @@ final class Waiters {
     /** The thread queues for the local half now; then the next one shall. Returns whom it has to let go first. */
     @Nullable
     Waiter linesUp(Waiter waiter) {
-        waiter.isLiningUp = true;
-        if (waiter.successor != null) {
-            LockSupport.unpark(waiter.successor.thread);
+        mutex.lock();
+        try {
+            waiter.isLiningUp = true;
+            if (waiter.successor != null) {
+                LockSupport.unpark(waiter.successor.thread);
+            }
+            Waiter ahead = waiter.predecessor;
+            waiter.predecessor = null;
+            return ahead;
+        } finally {
+            mutex.unlock();
         }
-        Waiter ahead = waiter.predecessor;
-        waiter.predecessor = null;
-        return ahead;
     }
 
     /** Ends all waits, because the session is closed. */
