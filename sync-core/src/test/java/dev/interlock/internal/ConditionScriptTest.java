@@ -535,6 +535,40 @@ class ConditionScriptTest extends LockScriptTest {
         assertThat(ttls()).doesNotContainKeys(keys.queue(), keys.waiters());
     }
 
+    /** Its place is where it was signalled, however often its session asks for it. */
+    @Test
+    void pollKeepsThePlaceOfAWaiter() {
+        Contender a = contender();
+        Contender b = contender();
+        Contender owner = contender();
+        Waiting waiter = a.waiter("c", 10, 2_000).begin(1_000);
+        owner.own(1_000);
+        owner.signal(1_000, 1, "", "sc");
+        b.queue(1_000);
+        assertThat(a.polls(waiter, 2_001).status()).isEqualTo(Status.QUEUED);
+        assertThat(a.polls(waiter, 2_001).status()).isEqualTo(Status.QUEUED);
+        assertThat(tickets()).containsExactly(waiter.ticket(2_001), b.ticket(1_000));
+    }
+
+    /** Where its grant has expired, or its ticket was lost, it is over, and never queues or owns by that sequence again. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void ticketOfAWaiterIsGrantedOnce(boolean isFree) {
+        Contender a = contender();
+        Contender b = contender();
+        Waiting waiter = a.waiter("c", 10, 2_000).begin(1_000);
+        b.own(1_000);
+        b.releaseAfter(1_000, "sc");
+        assertThat(owners()).containsExactly(a.owner(2_001));
+        expire();
+        if (!isFree) {
+            b.own(2_000);
+        }
+        assertThat(a.polls(waiter, 2_001).status()).isEqualTo(Status.OVER);
+        assertThat(tickets()).isEmpty();
+        assertThat(owners()).hasSize(isFree ? 0 : 1);
+    }
+
     /** Who gets the lock is told that conditions have waiters, whichever way he gets it. */
     @Test
     void ownersHearThatConditionsHaveWaiters() throws InterruptedException {

@@ -34,7 +34,7 @@ local first, caller = tonumber(head), session .. ':' .. head
 
 -- @include give
 
-if first > queued and not string.find(tickets, ' ', 1, true) and redis.call('exists', lock, queue, conditions) == 0 then
+if first > queued and string.find(tickets, '^%d+:%d+$') and redis.call('exists', lock, queue, conditions) == 0 then
   return { 1, tonumber(lease), give(caller, lease), 0, 0, first, 0 }
 end
 
@@ -67,14 +67,15 @@ end
 local holder = redis.call('hkeys', lock)[1]
 local tenure = ownBy(holder)
 
--- How each request stands so far.
+-- How each request stands so far. A waiter's ticket doesn't arrive by a request: it was put into the queue when the waiter was
+-- signalled, or is over.
 local standing, arriving, over, count, waiting = {}, {}, {}, 0, false
 for sequence, grantLease in string.gmatch(tickets, '(%d+):(%S+)') do
   local ticket, number = session .. ':' .. sequence .. ':' .. grantLease, tonumber(sequence)
   count = count + 1
   if number == tenure then
     standing[number] = true
-  elseif number > queued and number > tenure then
+  elseif number > queued and number > tenure and not string.find(grantLease, ':', 1, true) then
     standing[number] = true
     arriving[#arriving + 1] = ticket
     queued = number

@@ -68,12 +68,16 @@ if redis.call('hexists', signals, session) == 1 then
   redis.call('zadd', waiters, 'xx', own.alive, session)
 end
 
+-- Takes a waiter's ticket out of the queue, if there is one.
+local function drop(waiter, lease)
+  local ticket = string.format('%s:%.0f:%s:%s', session, ticketOf(waiter), lease, waiter)
+  return redis.call('zrem', queue, ticket) == 1
+end
+
 each(gone, function(member, waiter, lease)
-  if redis.call('zrem', conditions, member) == 0 then
+  if redis.call('zrem', conditions, member) == 0 and not drop('-' .. waiter, lease) then
+    drop(waiter, lease)
     lost = '1'
-    if ticketOf(waiter) > 0 then
-      redis.call('zrem', queue, string.format('%s:%.0f:%s:%s', session, ticketOf(waiter), lease, waiter))
-    end
   end
 end)
 if lost == '1' then
