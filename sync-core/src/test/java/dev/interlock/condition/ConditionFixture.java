@@ -108,12 +108,19 @@ abstract class ConditionFixture extends FaultFixture {
 
     final CompletableFuture<Boolean> startWaiting(Side side, Actor thread, int count) {
         CompletableFuture<Boolean> returned = thread.begin(side::await);
-        awaitWaiters(count);
+        await("waiting").untilAsserted(() -> {
+            assertThat(returned).as("spuriously").isNotDone();
+            assertThat(waiters()).isEqualTo(count);
+            assertThat(holder(NAME)).isEmpty();
+        });
         return returned;
     }
 
     final void awaitWaiters(int count) {
-        await(count + " waiters").until(() -> waiters() == count && holder(NAME).isEmpty());
+        await("waiters").untilAsserted(() -> {
+            assertThat(waiters()).isEqualTo(count);
+            assertThat(holder(NAME)).isEmpty();
+        });
     }
 
     final int waiters() {

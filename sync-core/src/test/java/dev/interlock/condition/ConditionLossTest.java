@@ -134,6 +134,27 @@ class ConditionLossTest extends ConditionFixture {
         }
     }
 
+    /** The registration arrives when its session has been closed: it swallows no signal. */
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void aSessionIsClosedWhoseRegistrationComesLate(Kind kind) {
+        Side closed = side(kind, session());
+        Side other = side(kind, undisturbed());
+        Side signaller = side(kind, undisturbed());
+        CompletableFuture<Boolean> staying = startWaiting(other, 1);
+        proxy().delayRequests(registration(), Duration.ofMillis(300), 1);
+        Actor thread = actor("closed");
+        CompletableFuture<Boolean> end = thread.begin(closed::await);
+        await("gives up")
+                .until(() -> holder(NAME).startsWith(closed.session().id())
+                        && !closed.lock().isLocked());
+        closed.session().close();
+        assertThat(end).failsWithin(PROMPTLY);
+        await("late registration").until(() -> holder(NAME).isEmpty());
+        signaller.signal();
+        assertThat(staying).succeedsWithin(Duration.ofSeconds(3).plus(PROMPTLY));
+    }
+
     // ---- loss
 
     /** A lock whose lease is over is not given up any more: await says so at once. */

@@ -6,6 +6,8 @@ import dev.interlock.Interlock;
 import dev.interlock.LeaseLostException;
 import dev.interlock.LockOptions;
 import dev.interlock.faults.Actor;
+import dev.interlock.testing.FaultProxy;
+import dev.interlock.testing.Loss;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,7 +15,9 @@ import java.util.Random;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -112,6 +116,10 @@ class ConditionStormTest extends ConditionFixture {
 
     /** Two sides take turns, each waiting for the other's signal. */
     private void takeTurns(List<Side> sides, int turns) {
+        takeTurns(sides, turns, Condition::signalAll);
+    }
+
+    private void takeTurns(List<Side> sides, int turns, Consumer<Condition> signal) {
         int[] turn = {0};
         List<CompletableFuture<Boolean>> ends = new ArrayList<>();
         for (int self = 0; self < sides.size(); self++) {
@@ -126,7 +134,7 @@ class ConditionStormTest extends ConditionFixture {
                             side.lock().assertHeld();
                         }
                         turn[0]++;
-                        side.arrived().signalAll();
+                        signal.accept(side.arrived());
                     }
                 } finally {
                     side.lock().unlock();
@@ -137,6 +145,21 @@ class ConditionStormTest extends ConditionFixture {
             assertThat(end).succeedsWithin(PATIENCE.multipliedBy(3));
         }
         assertThat(turn[0]).isGreaterThanOrEqualTo(turns);
+    }
+
+    /** Two sides take turns by single signals, of which each one counts, while one answer in so many gets lost. */
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void noSignalIsLostInABadNetwork(Kind kind) {
+        List<Side> sides = List.of(side(kind, session()), side(kind, session()));
+        var random = new Random();
+        for (Loss loss : List.of(Loss.CUT, Loss.MUTE)) {
+            proxy().dropReplies(words -> words.contains(NAME) && random.nextInt(60) == 0, FaultProxy.ALWAYS, loss);
+            proxy().dropRequests(words -> words.contains(NAME) && random.nextInt(60) == 0, FaultProxy.ALWAYS, loss);
+        }
+        proxy().dropMessages(words -> random.nextInt(20) == 0, FaultProxy.ALWAYS);
+        takeTurns(sides, 40, Condition::signal);
+        reporter.publishEntry(dropped() + " answers lost");
     }
 
     /** A session keeps the lock though its thread waits, until another one asks for it, which may signal. */

@@ -348,6 +348,10 @@ final class Waiters {
                 over(waiter, waiter == leaver ? Outcome.LOST : Outcome.SIGNALLED, 0, 0);
             } else {
                 waiter.isConfirmed |= released != null;
+                if (ghosts.contains(waiter.sequence)) {
+                    // What was said of it before may have come before it.
+                    gone.add(waiter.text);
+                }
             }
         }
         askForLeavers();
