@@ -359,7 +359,7 @@ final class Waiters {
 
     // Those who had to wait for what is confirmed now.
     private void askForLeavers() {
-        if (isSignalLost || waiting.values().stream().anyMatch(waiter -> waiter.isLeaving)) {
+        if (isSignalLost || !gone.isEmpty() || waiting.values().stream().anyMatch(waiter -> waiter.isLeaving)) {
             ask(session.now());
         }
     }
