@@ -51,8 +51,7 @@ class ConditionOutageTest extends ConditionFixture {
     }
 
     static Stream<Arguments> faults() {
-        return Stream.of(Kind.values())
-                .flatMap(kind -> Stream.of(Fault.values()).map(fault -> Arguments.of(kind, fault)));
+        return Stream.of(Arguments.of(Kind.PLAIN, Fault.STALLED), Arguments.of(Kind.FAIR, Fault.REFUSED));
     }
 
     private Interlock impatient() {
