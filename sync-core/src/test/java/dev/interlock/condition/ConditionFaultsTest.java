@@ -12,12 +12,14 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Waiting and signalling when answers, requests and messages get lost, or come late: nobody hangs, no signal counts twice. */
+@Tag("soak")
 class ConditionFaultsTest extends ConditionFixture {
     static Stream<Arguments> losses() {
         return Stream.of(Arguments.of(Kind.PLAIN, Loss.MUTE), Arguments.of(Kind.FAIR, Loss.CUT));

@@ -17,6 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -24,6 +25,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** Threads that wait for a condition while Redis is gone, or has forgotten them: nobody hangs, and all holds are restored. */
 @SuppressWarnings("WaitNotInLoop") // what ends a wait is what tests are about
+@Tag("soak")
 class ConditionOutageTest extends ConditionFixture {
     private static final Duration REDIS_TIMEOUT = Duration.ofSeconds(2);
 

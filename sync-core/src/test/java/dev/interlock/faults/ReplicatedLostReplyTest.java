@@ -2,10 +2,12 @@ package dev.interlock.faults;
 
 import dev.interlock.testing.RedisServer;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 import org.redisson.api.RedissonClient;
 
 /** The same with a replica, where acquisitions travel in a batch with WAIT; the faulty network is before the master. */
 @SuppressWarnings("NullAway.Init") // launched before all tests
+@Tag("soak")
 class ReplicatedLostReplyTest extends LostReplyTest {
     private RedisServer replica;
 
