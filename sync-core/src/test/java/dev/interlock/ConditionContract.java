@@ -2,7 +2,6 @@ package dev.interlock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.google.common.util.concurrent.Uninterruptibles;
 import dev.interlock.TestThreads.Running;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -314,8 +313,10 @@ abstract class ConditionContract extends ConditionWaitContract {
             // Aims at the end of the first one's time, from a little before it to a little after.
             signaller.lock().lock();
             long lead = (race - RACES / 2) * 50_000L;
-            Uninterruptibles.sleepUninterruptibly(
-                    begin.get() + shortWait().toNanos() + lead - System.nanoTime(), TimeUnit.NANOSECONDS);
+            long aim = begin.get() + shortWait().toNanos() + lead;
+            while (System.nanoTime() - aim < 0) {
+                Thread.onSpinWait();
+            }
             signaller.condition().signal();
             signaller.lock().unlock();
 

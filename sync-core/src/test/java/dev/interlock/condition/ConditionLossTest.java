@@ -15,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -186,6 +187,30 @@ class ConditionLossTest extends ConditionFixture {
         assertThatThrownBy(side.arrived()::await).isInstanceOf(LeaseLostException.class);
         assertThat(waiters()).isZero();
         unlockLost(side, HOLDS);
+    }
+
+    /** The tenure that was to register a waiter can't be continued, and whoever wanted to gives up: the waiter isn't forgotten. */
+    @Test
+    void aTenureWithAWaiterCannotBeContinued() {
+        Side side = side(Kind.PLAIN, session());
+        Side thief = side(Kind.PLAIN, undisturbed());
+        Actor waiter = actor("waiter");
+        Actor leaver = actor("leaver");
+        waiter.run(side.lock()::lock);
+        CompletableFuture<Boolean> entered =
+                leaver.ask(() -> side.lock().tryLock(1_500, 10_000, TimeUnit.MILLISECONDS));
+        await("queued").until(side.lock()::hasQueuedThreads);
+        server().command("DEL", NAME);
+        thief.lock().lock();
+        CompletableFuture<Boolean> returned = waiter.begin(() -> {
+            side.arrived().await();
+            side.lock().assertHeld();
+            side.lock().unlock();
+        });
+        assertThat(entered).succeedsWithin(PATIENCE).isEqualTo(false);
+        assertThat(returned).isNotDone();
+        thief.lock().unlock();
+        assertThat(returned).succeedsWithin(PATIENCE);
     }
 
     /** Nobody knew of the loss before Redis was told of the wait: the thread learns it once it has the lock back. */

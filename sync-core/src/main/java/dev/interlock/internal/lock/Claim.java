@@ -651,7 +651,9 @@ final class Claim {
                 && sequence != renounced
                 && tickets.of(sequence) == null
                 && !mayBeAnnounced(sequence)) {
-            releaseUnwanted(sequence, Operations.SIGNAL_ALL);
+            // What the session has given itself was no waiter's, and has nothing to signal.
+            boolean isWaiters = sequence % Session.SEQUENCE_STEP != 0;
+            releaseUnwanted(sequence, isWaiters ? Operations.SIGNAL_ALL : Operations.NONE);
         }
     }
 
@@ -838,6 +840,7 @@ final class Claim {
     void settle() {
         if (tenure == null && tickets.first() == null) {
             watch(false);
+            waiters.forsake();
             if (waiters.isIdle()) {
                 session.unpin(key, stake);
             }

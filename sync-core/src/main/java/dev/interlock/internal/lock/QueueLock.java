@@ -363,8 +363,7 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner, 
                     waiters.leave(waiter);
                 }
             }
-            if (isOutageTooLong()) {
-                waiters.abandon(waiter);
+            if (isOutageTooLong() && waiters.abandon(waiter)) {
                 restoreInterrupt(interrupted);
                 throw unavailable(settings.redisTimeoutNanos());
             }
@@ -433,11 +432,14 @@ public final class QueueLock extends AbstractRemoteLock implements Claim.Owner, 
 
     @Override
     public int count(String condition) {
-        Signalled signalled = session.await(waiters.count(valid(), condition));
+        Tenure current = valid();
+        Signalled signalled = session.await(waiters.count(current, condition));
         if (signalled == null) {
             throw unavailable(commandTimeoutNanos());
         }
-        valid();
+        if (!signalled.owned()) {
+            throw new LeaseLostException(current.lose("its owner in Redis had changed"));
+        }
         return signalled.count();
     }
 

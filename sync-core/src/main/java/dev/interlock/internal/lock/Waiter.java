@@ -26,7 +26,7 @@ public final class Waiter {
     /** The lease with which the lock is taken back, {@link RemoteLock#RENEWED} or a fixed one. */
     final long leaseMillis;
 
-    /** Returns it as scripts know it. */
+    /** As scripts know it. */
     final String text;
 
     /** Whether Redis may know of it. */

@@ -314,7 +314,7 @@ final class Waiters {
         isAnySignalDue = log.stream().anyMatch(operation -> operation.waiter == null);
     }
 
-    /** What the tenure had to do won't be done: who was to wait doesn't, and all others are signalled. */
+    /** What a tenure had to do won't be done, if there is anything: who was to wait doesn't, and all others are signalled. */
     void forsake() {
         if (log.isEmpty()) {
             return;
@@ -390,12 +390,13 @@ final class Waiters {
         }
     }
 
-    /** The thread doesn't wait for an answer any more. */
-    void abandon(Waiter waiter) {
+    /** The thread doesn't wait for an answer any more. Returns false if there is one. */
+    boolean abandon(Waiter waiter) {
         locked(() -> {
             giveUp(waiter);
             claim.settle();
         });
+        return waiter.outcome == null;
     }
 
     private void giveUp(Waiter waiter) {
