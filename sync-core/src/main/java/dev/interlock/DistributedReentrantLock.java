@@ -2,18 +2,15 @@ package dev.interlock;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.interlock.internal.lock.Exclusion;
 import dev.interlock.internal.lock.LocalHalf;
 import dev.interlock.internal.lock.RemoteLock;
-import dev.interlock.internal.lock.Waiter;
 import java.io.NotSerializableException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
 import java.io.Serial;
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -56,8 +53,6 @@ public final class DistributedReentrantLock extends ReentrantLock {
     @Serial
     private static final long serialVersionUID = 1L;
 
-    private static final long FOREVER = Long.MAX_VALUE;
-
     @SuppressWarnings("serial") // serialization is refused
     private final RemoteLock remote;
 
@@ -65,12 +60,14 @@ public final class DistributedReentrantLock extends ReentrantLock {
     private final LockOptions options;
 
     @SuppressWarnings("serial") // serialization is refused
-    private final AtomicInteger anonymousConditions = new AtomicInteger();
+    private final Exclusion exclusion;
 
     DistributedReentrantLock(LockOptions options, Function<LocalHalf, RemoteLock> remote) {
         super(options.isFair());
         this.options = options;
-        this.remote = remote.apply(new Local());
+        LocalHalf local = new Local();
+        this.remote = remote.apply(local);
+        this.exclusion = new Exclusion(local, this.remote);
     }
 
     /**
@@ -83,11 +80,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
      */
     @Override
     public void lock() {
-        long start = remote.start();
-        lockLocally(RemoteLock.RENEWED);
-        if (super.getHoldCount() == 1 && !remote.enterAtOnce(start)) {
-            enterUninterruptibly(FOREVER, RemoteLock.RENEWED, start);
-        }
+        exclusion.lock();
     }
 
     /**
@@ -100,38 +93,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
      * @throws RedisUnavailableException as {@link #lock()}
      */
     public void lock(long lease, TimeUnit unit) {
-        long leaseMillis = checkedLease(lease, unit);
-        long start = remote.start();
-        lockLocally(leaseMillis);
-        if (super.getHoldCount() == 1) {
-            enterUninterruptibly(FOREVER, leaseMillis, start);
-        }
-    }
-
-    private void lockLocally(long leaseMillis) {
-        boolean locked = false;
-        try {
-            if (!lockOrAnnounce(leaseMillis)) {
-                super.lock();
-            }
-            locked = true;
-        } finally {
-            if (!locked) {
-                remote.tidy();
-            }
-        }
-    }
-
-    // A thread that has to queue for a fair lock has its place in the queue of all JVMs first.
-    private boolean lockOrAnnounce(long leaseMillis) {
-        if (!isFair() || super.isHeldByCurrentThread()) {
-            return false;
-        }
-        if (!hasQueuedThreads() && super.tryLock()) {
-            return true;
-        }
-        remote.announce(leaseMillis);
-        return false;
+        exclusion.lock(lease, unit);
     }
 
     /**
@@ -142,24 +104,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
      */
     @Override
     public void lockInterruptibly() throws InterruptedException {
-        long start = remote.start();
-        boolean locked = false;
-        try {
-            if (Thread.interrupted()) {
-                throw new InterruptedException();
-            }
-            if (!lockOrAnnounce(RemoteLock.RENEWED)) {
-                super.lockInterruptibly();
-            }
-            locked = true;
-        } finally {
-            if (!locked) {
-                remote.tidy();
-            }
-        }
-        if (super.getHoldCount() == 1 && !remote.enterAtOnce(start)) {
-            enter(true, FOREVER, RemoteLock.RENEWED, start);
-        }
+        exclusion.lockInterruptibly();
     }
 
     /**
@@ -173,13 +118,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
      */
     @Override
     public boolean tryLock() {
-        long start = remote.start();
-        if (!super.tryLock()) {
-            return false;
-        }
-        return super.getHoldCount() > 1
-                || remote.enterAtOnce(start)
-                || enterUninterruptibly(0, RemoteLock.RENEWED, start);
+        return exclusion.tryLock();
     }
 
     /**
@@ -194,7 +133,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
      */
     @Override
     public boolean tryLock(long wait, TimeUnit unit) throws InterruptedException {
-        return tryLockFor(requireNonNull(unit, "unit").toNanos(wait), RemoteLock.RENEWED);
+        return exclusion.tryLock(wait, unit);
     }
 
     /**
@@ -210,31 +149,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
      * @throws RedisUnavailableException if Redis has not answered within the wait
      */
     public boolean tryLock(long wait, long lease, TimeUnit unit) throws InterruptedException {
-        long leaseMillis = checkedLease(lease, unit);
-        return tryLockFor(unit.toNanos(wait), leaseMillis);
-    }
-
-    private boolean tryLockFor(long waitNanos, long leaseMillis) throws InterruptedException {
-        long start = remote.now();
-        boolean locked = false;
-        try {
-            if (Thread.interrupted()) {
-                throw new InterruptedException();
-            }
-            locked = (waitNanos > 0 && lockOrAnnounce(leaseMillis)) || super.tryLock(waitNanos, TimeUnit.NANOSECONDS);
-        } finally {
-            if (!locked) {
-                remote.tidy();
-            }
-        }
-        if (!locked || super.getHoldCount() > 1) {
-            return locked;
-        }
-        if (leaseMillis == RemoteLock.RENEWED && remote.enterAtOnce(start)) {
-            return true;
-        }
-        long left = waitNanos <= 0 ? 0 : Math.max(1, waitNanos - (remote.now() - start));
-        return enter(true, left, leaseMillis, start);
+        return exclusion.tryLock(wait, lease, unit);
     }
 
     /**
@@ -247,55 +162,11 @@ public final class DistributedReentrantLock extends ReentrantLock {
      */
     @Override
     public void unlock() {
-        if (super.getHoldCount() != 1) {
-            super.unlock();
-            return;
-        }
-        RemoteLock.Departure departure;
-        try {
-            departure = remote.leave();
-        } finally {
-            super.unlock();
-        }
-        remote.tidy();
-        if (departure != null) {
-            departure.complete();
-        }
+        exclusion.unlock();
     }
 
     LockOptions options() {
         return options;
-    }
-
-    private boolean enterUninterruptibly(long waitNanos, long leaseMillis, long start) {
-        try {
-            return enter(false, waitNanos, leaseMillis, start);
-        } catch (InterruptedException e) {
-            throw new AssertionError("an uninterruptible wait was interrupted", e);
-        }
-    }
-
-    // The thread has the local half, once. Whatever happens, it has both halves or none on return.
-    private boolean enter(boolean interruptible, long waitNanos, long leaseMillis, long start)
-            throws InterruptedException {
-        boolean entered = false;
-        try {
-            entered = remote.enter(interruptible, waitNanos, leaseMillis, start);
-        } finally {
-            if (!entered) {
-                super.unlock();
-                remote.tidy();
-            }
-        }
-        return entered;
-    }
-
-    private static long checkedLease(long lease, TimeUnit unit) {
-        long millis = requireNonNull(unit, "unit").toMillis(lease);
-        if (millis < 100 || millis > TimeUnit.DAYS.toMillis(365)) {
-            throw new IllegalArgumentException("lease must be from 100 ms to 365 days, but is " + lease + " " + unit);
-        }
-        return millis;
     }
 
     /**
@@ -308,8 +179,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
      * @throws UnsupportedOperationException if the lock is an adapted one whose protocol has no tokens
      */
     public long fencingToken() {
-        requireHeld();
-        return remote.fencingToken();
+        return exclusion.fencingToken();
     }
 
     /**
@@ -320,14 +190,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
      * @throws LeaseLostException if the lock has been lost
      */
     public void assertHeld() {
-        requireHeld();
-        remote.assertValid();
-    }
-
-    void requireHeld() {
-        if (!super.isHeldByCurrentThread()) {
-            throw new IllegalMonitorStateException("lock '" + getName() + "' isn't held by the current thread");
-        }
+        exclusion.assertHeld();
     }
 
     /**
@@ -379,7 +242,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
      */
     @Override
     public Condition newCondition() {
-        return new DistributedCondition(this, remote.conditions(), "#" + anonymousConditions.getAndIncrement());
+        return exclusion.newCondition();
     }
 
     /**
@@ -392,42 +255,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
      * @see #newCondition()
      */
     public Condition newCondition(String conditionName) {
-        if (requireNonNull(conditionName, "conditionName").isEmpty()) {
-            throw new IllegalArgumentException("conditionName must not be empty");
-        }
-        String key = URLEncoder.encode(conditionName, StandardCharsets.UTF_8);
-        return new DistributedCondition(this, remote.conditions(), key);
-    }
-
-    /** Has the current thread, which has so many holds, give them all up to wait. */
-    void giveUp(int holds, Waiter waiter) {
-        for (int i = 1; i < holds; i++) {
-            super.unlock();
-        }
-        try {
-            remote.conditions().leave(waiter);
-        } finally {
-            super.unlock();
-        }
-        remote.conditions().left();
-    }
-
-    /** Gets the current thread so many holds again, even if it can't have the remote half. */
-    void takeBack(int holds, Waiter waiter) {
-        remote.conditions().lineUp(waiter);
-        super.lock();
-        try {
-            remote.conditions().enter(waiter);
-        } finally {
-            for (int i = 1; i < holds; i++) {
-                super.lock();
-            }
-        }
-    }
-
-    /** Returns the session's reading of time, in nanoseconds. */
-    long now() {
-        return remote.now();
+        return exclusion.newCondition(conditionName);
     }
 
     /** Returns the holds of the current thread. No round trip; the local truth even if the lock has been lost. */
@@ -487,9 +315,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
      */
     @Override
     public int getWaitQueueLength(Condition condition) {
-        DistributedCondition own = ownedCondition(condition);
-        requireHeld();
-        return own.waiters();
+        return exclusion.waiters(condition);
     }
 
     /**
@@ -500,16 +326,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
      */
     @Override
     protected Collection<Thread> getWaitingThreads(Condition condition) {
-        DistributedCondition own = ownedCondition(condition);
-        requireHeld();
-        return own.threads();
-    }
-
-    private DistributedCondition ownedCondition(Condition condition) {
-        if (requireNonNull(condition, "condition") instanceof DistributedCondition own && own.belongsTo(this)) {
-            return own;
-        }
-        throw new IllegalArgumentException("the condition doesn't belong to lock '" + getName() + "'");
+        return exclusion.waitingThreads(condition);
     }
 
     /** Returns the name, the local owner and the tenure of the session. */
@@ -536,8 +353,43 @@ public final class DistributedReentrantLock extends ReentrantLock {
                 + ": a distributed lock belongs to its session; obtain it by its name there");
     }
 
-    /** The superclass, as the remote half sees it. */
+    /** The superclass. */
     private final class Local implements LocalHalf {
+        @Override
+        public void lock() {
+            DistributedReentrantLock.super.lock();
+        }
+
+        @Override
+        public void lockInterruptibly() throws InterruptedException {
+            DistributedReentrantLock.super.lockInterruptibly();
+        }
+
+        @Override
+        public boolean tryLock() {
+            return DistributedReentrantLock.super.tryLock();
+        }
+
+        @Override
+        public boolean tryLock(long waitNanos) throws InterruptedException {
+            return DistributedReentrantLock.super.tryLock(waitNanos, TimeUnit.NANOSECONDS);
+        }
+
+        @Override
+        public void unlock() {
+            DistributedReentrantLock.super.unlock();
+        }
+
+        @Override
+        public int holds() {
+            return DistributedReentrantLock.super.getHoldCount();
+        }
+
+        @Override
+        public boolean isHeld() {
+            return DistributedReentrantLock.super.isLocked();
+        }
+
         @Override
         public boolean isWanted() {
             return hasQueuedThreads();
@@ -549,19 +401,8 @@ public final class DistributedReentrantLock extends ReentrantLock {
         }
 
         @Override
-        public boolean isHeld() {
-            return DistributedReentrantLock.super.isLocked();
-        }
-
-        @Override
-        public boolean tryLock() {
-            // Whoever holds it has nothing to clear up: a re-entry can be interrupted, too.
-            return !DistributedReentrantLock.super.isHeldByCurrentThread() && DistributedReentrantLock.super.tryLock();
-        }
-
-        @Override
-        public void unlock() {
-            DistributedReentrantLock.super.unlock();
+        public boolean isAnnounced() {
+            return DistributedReentrantLock.super.isFair();
         }
     }
 }

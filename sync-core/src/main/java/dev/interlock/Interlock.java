@@ -4,13 +4,25 @@ import static java.util.Objects.requireNonNull;
 
 import com.google.common.collect.MapMaker;
 import dev.interlock.internal.Session;
+import dev.interlock.internal.latch.ScriptLatch;
 import dev.interlock.internal.lock.LocalHalf;
-import dev.interlock.internal.lock.QueueLock;
-import dev.interlock.internal.lock.RedissonLock;
 import dev.interlock.internal.lock.RemoteLock;
+import dev.interlock.internal.queue.QueueLock;
+import dev.interlock.internal.queue.QueueReadWriteLock;
+import dev.interlock.internal.redisson.RedissonLatch;
+import dev.interlock.internal.redisson.RedissonLock;
+import dev.interlock.internal.redisson.RedissonReadWriteLock;
+import dev.interlock.internal.redisson.RedissonSemaphore;
+import dev.interlock.internal.semaphore.ScriptSemaphore;
+import java.time.Duration;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import org.redisson.api.RCountDownLatch;
 import org.redisson.api.RLock;
+import org.redisson.api.RReadWriteLock;
+import org.redisson.api.RSemaphore;
 import org.redisson.api.RedissonClient;
 
 /**
@@ -32,17 +44,35 @@ import org.redisson.api.RedissonClient;
  * <p>Sessions are safe for use by any number of threads. Requires Redis 6.2 or later, or Valkey.
  */
 public final class Interlock implements AutoCloseable {
+    private static final Duration DAY = Duration.ofDays(1);
+    private static final Duration LEAST_RETENTION = Duration.ofSeconds(1);
+    private static final Duration MOST_RETENTION = Duration.ofDays(365);
+
     private final Session session;
 
     // One object per name, since the threads of this JVM must share its local half. What is held, owned or waited for
     // stays alive by the session itself.
     private final ConcurrentMap<String, DistributedReentrantLock> locks =
             new MapMaker().weakValues().makeMap();
+    private final ConcurrentMap<String, DistributedReadWriteLock> readWriteLocks =
+            new MapMaker().weakValues().makeMap();
+    private final ConcurrentMap<String, DistributedSemaphore> semaphores =
+            new MapMaker().weakValues().makeMap();
     private final ConcurrentMap<RLock, DistributedReentrantLock> adapted =
+            new MapMaker().weakKeys().weakValues().makeMap();
+    private final ConcurrentMap<RReadWriteLock, DistributedReadWriteLock> adaptedReadWriteLocks =
+            new MapMaker().weakKeys().weakValues().makeMap();
+    private final ConcurrentMap<String, DistributedCountDownLatch> latches =
+            new MapMaker().weakValues().makeMap();
+    private final ConcurrentMap<RCountDownLatch, DistributedCountDownLatch> adaptedLatches =
+            new MapMaker().weakKeys().weakValues().makeMap();
+    private final Barriers barriers;
+    private final ConcurrentMap<RSemaphore, DistributedSemaphore> adaptedSemaphores =
             new MapMaker().weakKeys().weakValues().makeMap();
 
     Interlock(Session session) {
         this.session = session;
+        this.barriers = new Barriers(session);
         session.onUnclaimed(message -> QueueLock.giveBack(session, message));
     }
 
@@ -113,12 +143,160 @@ public final class Interlock implements AutoCloseable {
         return obtain(name, LockOptions.FAIR);
     }
 
-    private DistributedReentrantLock obtain(String name, LockOptions options) {
+    /**
+     * Returns the read-write lock of this name. The same object is returned for as long as anybody refers to it or holds it.
+     * It has nothing to do with the {@linkplain #lock lock} of that name, nor with an {@code RReadWriteLock}.
+     *
+     * @param name any name but the empty one
+     * @return the lock
+     * @throws IllegalArgumentException if the name is empty, or in use in this session for a fair read-write lock
+     * @throws IllegalStateException if this session is closed
+     */
+    public DistributedReadWriteLock readWriteLock(String name) {
+        return readWriteLock(name, false);
+    }
+
+    /**
+     * Returns the fair read-write lock of this name. JVMs get it in the order in which they have come to wait, and have it no
+     * longer than they must if others wait; JVMs that wait to read, one after the other, get it together. Threads of one JVM
+     * get it in the order in which they have come to wait there. Excludes the other read-write lock of the same name in other
+     * sessions.
+     *
+     * @param name as in {@link #readWriteLock}
+     * @return the lock, whose {@code isFair()} is true
+     * @throws IllegalArgumentException if the name is empty, or in use in this session for a read-write lock that isn't fair
+     * @throws IllegalStateException if this session is closed
+     */
+    public DistributedReadWriteLock fairReadWriteLock(String name) {
+        return readWriteLock(name, true);
+    }
+
+    private DistributedReadWriteLock readWriteLock(String name, boolean fair) {
+        checkUse(name);
+        DistributedReadWriteLock known = readWriteLocks.get(name);
+        DistributedReadWriteLock lock = known != null
+                ? known
+                : readWriteLocks.computeIfAbsent(
+                        name,
+                        absent -> new DistributedReadWriteLock(
+                                fair, answerNanos(), local -> new QueueReadWriteLock(session, absent, local, fair)));
+        if (lock.isFair() != fair) {
+            throw new IllegalArgumentException(
+                    "read-write lock '" + name + "' is in use in this session as one that is "
+                            + (fair ? "not fair" : "fair") + "; it can't be both at the same time");
+        }
+        return lock;
+    }
+
+    /**
+     * Returns the barrier of this name, at which threads of all JVMs wait for each other. This session is a member of it from now
+     * on, for as long as anybody here refers to it: its death breaks the current generation. The same object is returned for so
+     * long. A round trip.
+     *
+     * @param name any name but the empty one
+     * @param parties how many threads have to arrive, 1 or more; the first to name the barrier says so for all
+     * @return the barrier
+     * @throws IllegalArgumentException if the name is empty, {@code parties} is less than 1, the barrier has another number of
+     *     parties, or it is in use in this session with an action
+     * @throws RedisUnavailableException if Redis doesn't answer within one command time-out
+     * @throws IllegalStateException if this session is closed
+     */
+    public DistributedCyclicBarrier cyclicBarrier(String name, int parties) {
+        return obtainBarrier(name, parties, null);
+    }
+
+    /**
+     * Returns the barrier of this name, with an action to be run by the last thread to arrive if that is one of this session.
+     *
+     * @param name as in {@link #cyclicBarrier(String, int)}
+     * @param parties as in {@link #cyclicBarrier(String, int)}
+     * @param action what to run when all have arrived, before any of them goes on
+     * @return the barrier
+     * @throws IllegalArgumentException as {@link #cyclicBarrier(String, int)}, or if the barrier is in use in this session without
+     *     an action, or with one that isn't the same object
+     * @throws RedisUnavailableException as {@link #cyclicBarrier(String, int)}
+     * @throws IllegalStateException if this session is closed
+     */
+    public DistributedCyclicBarrier cyclicBarrier(String name, int parties, Runnable action) {
+        return obtainBarrier(name, parties, requireNonNull(action, "action"));
+    }
+
+    private DistributedCyclicBarrier obtainBarrier(String name, int parties, @Nullable Runnable action) {
+        checkUse(name);
+        if (parties < 1) {
+            throw new IllegalArgumentException("parties must be 1 or more, not " + parties);
+        }
+        return barriers.obtain(name, parties, action);
+    }
+
+    /**
+     * Returns the semaphore of this name, whose permits belong to the sessions that have acquired them. The same object is returned
+     * for as long as anybody refers to it or has permits by it. It has nothing to do with an {@code RSemaphore} of that name.
+     *
+     * @param name any name but the empty one
+     * @param permits how many there are in all; any number, as in the JDK. Whoever names a semaphore first creates it with so many
+     * @return the semaphore
+     * @throws IllegalArgumentException if the name is empty, or the semaphore has another number of permits or other options
+     * @throws RedisUnavailableException if Redis doesn't answer within one command time-out: it is asked when the semaphore is first
+     *     obtained in this session
+     * @throws IllegalStateException if this session is closed
+     */
+    public DistributedSemaphore semaphore(String name, int permits) {
+        return semaphore(name, permits, SemaphoreOptions.PLAIN);
+    }
+
+    /**
+     * Returns the semaphore of this name, which behaves as the options say.
+     *
+     * @param name as in {@link #semaphore(String, int)}
+     * @param permits as in {@link #semaphore(String, int)}
+     * @param options how it behaves
+     * @return the semaphore
+     * @throws IllegalArgumentException as {@link #semaphore(String, int)}
+     * @throws RedisUnavailableException as {@link #semaphore(String, int)}
+     * @throws IllegalStateException if this session is closed
+     */
+    public DistributedSemaphore semaphore(String name, int permits, SemaphoreOptions options) {
+        checkUse(name);
+        requireNonNull(options, "options");
+        DistributedSemaphore known = semaphores.get(name);
+        DistributedSemaphore semaphore = known != null
+                ? known
+                : semaphores.computeIfAbsent(
+                        name,
+                        absent -> new DistributedSemaphore(
+                                session,
+                                options,
+                                local -> new ScriptSemaphore(session, absent, permits, options.isOwned(), local)));
+        if (!semaphore.options().equals(options)) {
+            throw new IllegalArgumentException("semaphore '" + name + "' is in use in this session as "
+                    + semaphore.options() + "; it can't be " + options + " at the same time");
+        }
+        try {
+            semaphore.join(permits);
+        } catch (IllegalArgumentException e) {
+            if (!semaphore.isJoined()) {
+                semaphores.remove(name, semaphore);
+            }
+            throw e;
+        }
+        return semaphore;
+    }
+
+    private long answerNanos() {
+        return TimeUnit.MILLISECONDS.toNanos(session.settings().commandTimeoutMillis());
+    }
+
+    private void checkUse(String name) {
         requireNonNull(name, "name");
         if (name.isEmpty()) {
             throw new IllegalArgumentException("name must not be empty");
         }
         session.ensureOpen();
+    }
+
+    private DistributedReentrantLock obtain(String name, LockOptions options) {
+        checkUse(name);
         DistributedReentrantLock known = locks.get(name);
         DistributedReentrantLock lock = known != null
                 ? known
@@ -153,6 +331,126 @@ public final class Interlock implements AutoCloseable {
                 lock,
                 absent -> new DistributedReentrantLock(
                         LockOptions.PLAIN, local -> new RedissonLock(session, lock, local)));
+    }
+
+    /**
+     * Puts the drop-in type over a read-write lock object of Redisson's. The threads of this JVM that read share one
+     * acquisition of its read lock; what decides between JVMs remains Redisson's own protocol, in which nobody waits in a
+     * queue. It knows neither conditions nor fencing tokens: the write lock's {@code newCondition()} and
+     * {@code fencingToken()} throw {@link UnsupportedOperationException}. Adapt an object once and keep the result: two
+     * adapters exclude each other, but don't share holds.
+     *
+     * @param lock the lock to adapt; it may belong to any client
+     * @return a lock that excludes every other user of {@code lock}
+     * @throws IllegalStateException if this session is closed
+     */
+    public DistributedReadWriteLock adapt(RReadWriteLock lock) {
+        requireNonNull(lock, "lock");
+        session.ensureOpen();
+        return adaptedReadWriteLocks.computeIfAbsent(
+                lock,
+                absent -> new DistributedReadWriteLock(
+                        false, answerNanos(), local -> new RedissonReadWriteLock(session, lock, local)));
+    }
+
+    /**
+     * Joins the latch of this name, or makes it, to be known to be open for a day after it was opened. As {@link
+     * #countDownLatch(String, int, Duration)}.
+     *
+     * @param name any name but the empty one
+     * @param count how often it has to be counted down, 0 or more
+     * @return the latch
+     * @throws IllegalArgumentException if the name is empty, the count negative, or the latch began with another count
+     * @throws RedisUnavailableException if Redis doesn't answer within one command time-out
+     * @throws IllegalStateException if this session is closed
+     */
+    public DistributedCountDownLatch countDownLatch(String name, int count) {
+        return countDownLatch(name, count, DAY);
+    }
+
+    /**
+     * Joins the latch of this name, or makes it if there is none. Whoever names it first sets its count and its retention; those
+     * who come later, in whichever JVM, have to name the same count, and their retention is of no account. Needs a round trip
+     * each time. The same object is returned for as long as anybody refers to it, waits for it or has something to tell
+     * Redis.
+     *
+     * @param name any name but the empty one; the latch has nothing to do with an {@code RCountDownLatch} of that name
+     * @param count how often it has to be counted down, 0 or more; with 0 it is open
+     * @param retention for how long after it was opened latecomers find it open, 1 s to 365 days. The name is free for another
+     *     latch after that
+     * @return the latch
+     * @throws IllegalArgumentException if the name is empty, the count negative, the retention out of its range, or the latch began
+     *     with another count
+     * @throws RedisUnavailableException if Redis doesn't answer within one command time-out
+     * @throws IllegalStateException if this session is closed
+     */
+    public DistributedCountDownLatch countDownLatch(String name, int count, Duration retention) {
+        requireNonNull(retention, "retention");
+        checkUse(name);
+        if (count < 0) {
+            throw new IllegalArgumentException("count must be 0 or more, but is " + count);
+        }
+        if (retention.compareTo(LEAST_RETENTION) < 0 || retention.compareTo(MOST_RETENTION) > 0) {
+            throw new IllegalArgumentException("retention must be from 1 s to 365 days, but is " + retention);
+        }
+        while (true) {
+            DistributedCountDownLatch latch = latches.computeIfAbsent(
+                    name,
+                    absent -> new DistributedCountDownLatch(
+                            session, gate -> new ScriptLatch(session, absent, count, retention.toMillis(), gate)));
+            if (latch.join(count)) {
+                return latch;
+            }
+            latches.remove(name, latch);
+        }
+    }
+
+    /**
+     * Puts the drop-in type over a latch object of Redisson's. Its count is what was set by {@code trySetCount}: a latch whose
+     * count nobody has set is open, as Redisson has it. The local half gives it the JDK's type and its interruption rules, and
+     * waits that a lost message can't hang; what counts remains Redisson's own protocol, in which a count-down whose
+     * reply was lost may count twice. An adapter that was open once is open for good; if the latch is set anew, adapt it anew.
+     *
+     * @param latch the latch to adapt; it may belong to any client
+     * @return a latch that is opened when {@code latch} is
+     * @throws IllegalStateException if this session is closed
+     */
+    public DistributedCountDownLatch adapt(RCountDownLatch latch) {
+        requireNonNull(latch, "latch");
+        session.ensureOpen();
+        while (true) {
+            DistributedCountDownLatch known = adaptedLatches.computeIfAbsent(
+                    latch,
+                    absent -> new DistributedCountDownLatch(session, gate -> new RedissonLatch(session, latch, gate)));
+            if (known.join(0)) {
+                return known;
+            }
+            adaptedLatches.remove(latch, known);
+        }
+    }
+
+    /**
+     * Puts the drop-in type over a semaphore object of Redisson's, which somebody has to give its permits by
+     * {@link RSemaphore#trySetPermits}. The local half gives it the JDK's type, its interruption rules, waits that no lost message
+     * prolongs by more than a second, and local hand-off; what decides between JVMs remains Redisson's own counter. So its permits
+     * {@linkplain SemaphoreOptions#unowned belong to nobody}, those of a JVM that has died don't return, nobody waits in a
+     * queue, and a command whose answer was lost isn't repeated: its permits may be missing for good.
+     * {@link DistributedSemaphore#resize} throws {@link UnsupportedOperationException}. Adapt an object once and keep the
+     * result: two adapters share their permits, but hand nothing on to each other's threads.
+     *
+     * @param semaphore the semaphore to adapt; it may belong to any client
+     * @return a semaphore that shares its permits with every other user of {@code semaphore}
+     * @throws IllegalStateException if this session is closed
+     */
+    public DistributedSemaphore adapt(RSemaphore semaphore) {
+        requireNonNull(semaphore, "semaphore");
+        session.ensureOpen();
+        return adaptedSemaphores.computeIfAbsent(
+                semaphore,
+                absent -> new DistributedSemaphore(
+                        session,
+                        SemaphoreOptions.unowned(),
+                        local -> new RedissonSemaphore(session, semaphore, local)));
     }
 
     /** Returns the id of this session, as it appears in the owner field of the locks that it owns. */

@@ -3,7 +3,7 @@ package dev.interlock;
 import java.io.Serial;
 
 /**
- * Thrown to the holder of a lock that has meanwhile been lost: its lease ran out while the JVM was paused, Redis forgot
+ * Thrown to the holder of a lock, or of permits of a semaphore, that has meanwhile been lost: its lease ran out while the JVM was paused, Redis forgot
  * it, an operator deleted it, its session was closed. Another JVM may hold the lock, and may have done so for a while:
  * whatever the critical section wrote without a fencing token has to be checked.
  *
@@ -25,9 +25,26 @@ public final class LeaseLostException extends IllegalMonitorStateException {
      * @param reason what was seen, for people
      */
     public LeaseLostException(String lockName, long fencingToken, String reason) {
-        super("Lock '" + lockName + "' was lost: " + reason);
+        this("Lock '" + lockName + "' was lost: " + reason, lockName, fencingToken);
+    }
+
+    private LeaseLostException(String message, String lockName, long fencingToken) {
+        super(message);
         this.lockName = lockName;
         this.fencingToken = fencingToken;
+    }
+
+    /**
+     * Creates the report that permits of a semaphore were lost.
+     *
+     * @param semaphoreName the name of the semaphore
+     * @param permits how many of them threads of this JVM had
+     * @param reason what was seen, for people
+     * @return the report, whose {@link #lockName} is that of the semaphore
+     */
+    public static LeaseLostException ofPermits(String semaphoreName, long permits, String reason) {
+        String what = permits == 1 ? "1 permit" : permits + " permits";
+        return new LeaseLostException(what + " of semaphore '" + semaphoreName + "' lost: " + reason, semaphoreName, 0);
     }
 
     /**
@@ -42,7 +59,7 @@ public final class LeaseLostException extends IllegalMonitorStateException {
         initCause(known);
     }
 
-    /** Returns the name of the lock that was lost. */
+    /** Returns the name of the lock or semaphore that was lost. */
     public String lockName() {
         return lockName;
     }

@@ -17,26 +17,26 @@ import org.jspecify.annotations.Nullable;
  * The threads that a test starts. None outlives it, and none fails in silence: {@link #close()} joins them all, interrupts
  * those that don't end, and throws what they threw unless the test has already seen it.
  */
-final class TestThreads implements AutoCloseable {
+public final class TestThreads implements AutoCloseable {
 
     private final Duration patience;
     private final Queue<Running<?>> started = new ConcurrentLinkedQueue<>();
 
     /** {@code patience} bounds every wait for a thread. */
-    TestThreads(Duration patience) {
+    public TestThreads(Duration patience) {
         this.patience = patience;
     }
 
-    <T> Running<T> start(String name, Callable<T> body) {
+    public <T> Running<T> start(String name, Callable<T> body) {
         return start(body, task -> new Thread(task, name));
     }
 
-    Running<Boolean> start(String name, Action body) {
+    public Running<Boolean> start(String name, Action body) {
         return start(name, returningTrue(body));
     }
 
     /** As {@link #start(String, Action)}, in a virtual thread, which needs JDK 21. */
-    Running<Boolean> startVirtual(Action body) {
+    public Running<Boolean> startVirtual(Action body) {
         return start(returningTrue(body), TestThreads::newVirtualThread);
     }
 
@@ -90,12 +90,12 @@ final class TestThreads implements AutoCloseable {
         }
     }
 
-    interface Action {
+    public interface Action {
         void run() throws InterruptedException;
     }
 
     /** A thread that was started, and what becomes of its body. */
-    static final class Running<T> {
+    public static final class Running<T> {
         private final Callable<T> body;
         private final Thread thread;
         private final Duration patience;
@@ -119,12 +119,12 @@ final class TestThreads implements AutoCloseable {
             }
         }
 
-        Thread thread() {
+        public Thread thread() {
             return thread;
         }
 
         /** What the body returned, once its thread has died; fails as the body did. */
-        T result() {
+        public T result() {
             if (!endsWithin(patience)) {
                 throw stuck();
             }
@@ -136,7 +136,7 @@ final class TestThreads implements AutoCloseable {
         }
 
         /** Whether the thread dies within this time, of whatever cause. */
-        boolean endsWithin(Duration wait) {
+        public boolean endsWithin(Duration wait) {
             join(wait.toNanos());
             return !thread.isAlive();
         }

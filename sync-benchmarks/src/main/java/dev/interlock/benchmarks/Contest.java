@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Plays a scenario: the contestants take turns in short rounds, so that whatever slows the machine down meets them all, and each
- * begins as often as the others. After every round the site's sum is compared with what the threads have booked.
+ * begins as often as the others. After every round the site's sum is compared with what the threads have booked, and no reader may
+ * have seen a writer at work.
  *
  * <p>What a contestant leaves behind in the background is paid for by all of them: Redisson 4.7.0 goes on renewing long released
  * locks, thousands of commands every ten seconds. Each contestant has its own client, but there is one Redis.
@@ -51,7 +52,7 @@ final class Contest {
      * Plays all rounds.
      *
      * @return the scores, one per peer
-     * @throws BrokenExclusionException if a contestant let two threads into its critical section
+     * @throws BrokenExclusionException if a contestant let two threads into its critical section, or a reader beside a writer
      * @throws BrokenOrderException if hand-offs are measured and ours doesn't alternate between two JVMs that both wait
      */
     List<Score> play(Pace pace) {
@@ -83,7 +84,7 @@ final class Contest {
         Collections.rotate(order, index);
         var played = new TreeMap<String, Double>();
         for (String contestant : order) {
-            played.put(contestant, turn(contestant, pace));
+            played.put(contestant, turn(contestant, pace, index));
         }
         var display = new StringBuilder(String.format(Locale.ROOT, "%-20s %-14s", scenario.name(), title));
         played.forEach((contestant, perSecond) -> {
@@ -93,21 +94,38 @@ final class Contest {
         progress.accept(display.toString());
     }
 
-    private double turn(String contestant, Pace pace) {
-        Tally tally = play(contestant, pace.round().toNanos(), 0);
+    private double turn(String contestant, Pace pace, int index) {
+        Tally tally = play(contestant, pace.round().toNanos(), 0, index);
         waits.computeIfAbsent(contestant, absent -> Tally.noWaits()).add(tally.waits());
         return scenario.measure() == Measure.HAND_OFFS ? tally.handOffsPerSecond() : tally.perSecond();
     }
 
-    private Tally play(String contestant, long nanos, long stayNanos) {
+    private Tally play(String contestant, long nanos, long stayNanos, int seed) {
         String name = "scoreboard:" + scenario.name() + ":" + contestant + ":" + run;
         long startNanos = Monotonic.nanos() + LEAD_NANOS;
         boolean timed = scenario.measure() == Measure.SECTIONS_AND_WAITS;
-        Tally tally = site.play(
-                new Round(contestant, name, scenario.threads(), timed, stayNanos, startNanos, startNanos + nanos));
+        Tally tally = site.play(new Round(
+                contestant,
+                name,
+                scenario.threads(),
+                scenario.writePercent(),
+                seed,
+                timed,
+                stayNanos,
+                startNanos,
+                startNanos + nanos));
         booked += tally.booked();
+        if (tally.torn() > 0) {
+            throw new BrokenExclusionException(
+                    scenario.name(),
+                    contestant,
+                    tally.torn() + " sections were shared with a writer, or with too many");
+        }
         if (site.sum() != booked) {
-            throw new BrokenExclusionException(scenario.name(), contestant, booked, site.sum());
+            throw new BrokenExclusionException(
+                    scenario.name(),
+                    contestant,
+                    booked + " critical sections, but an unsynchronized counter in them says " + site.sum());
         }
         return tally;
     }
@@ -116,7 +134,7 @@ final class Contest {
     // that are
     // measured the other one may be late, and then it isn't its turn.
     private void checkOrder() {
-        Tally tally = play(scenario.ours(), ORDER_NANOS, STAY_NANOS);
+        Tally tally = play(scenario.ours(), ORDER_NANOS, STAY_NANOS, 0);
         boolean isAlternation = tally.repeats() <= tally.booked() / 20;
         boolean isLong = tally.handOffsPerSecond() > tally.perSecond() / 2;
         if (!isAlternation || !isLong) {
@@ -140,15 +158,14 @@ final class Contest {
         return rates.computeIfAbsent(contestant, absent -> new ArrayList<>());
     }
 
-    /** Says that a lock has let two threads in at once, so that how fast it was doesn't matter. */
+    /** Says that a lock has let two threads in at once that exclude each other, so that how fast it was doesn't matter. */
     static final class BrokenExclusionException extends IllegalStateException {
 
         @Serial
         private static final long serialVersionUID = 1L;
 
-        BrokenExclusionException(String scenario, String contestant, long booked, long sum) {
-            super("MUTUAL EXCLUSION BROKEN in " + scenario + " by " + contestant + ": " + booked
-                    + " critical sections, but an unsynchronized counter in them says " + sum);
+        BrokenExclusionException(String scenario, String contestant, String evidence) {
+            super("MUTUAL EXCLUSION BROKEN in " + scenario + " by " + contestant + ": " + evidence);
         }
     }
 

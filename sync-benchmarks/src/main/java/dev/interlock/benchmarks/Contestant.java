@@ -1,6 +1,7 @@
 package dev.interlock.benchmarks;
 
 import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReadWriteLock;
 import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -45,12 +46,58 @@ interface Contestant {
      * @param close disconnects
      */
     static <C> Contestant locking(Function<String, C> open, BiFunction<C, String, Lock> lock, Consumer<C> close) {
+        return working(open, lock.andThen(exclusive -> section(exclusive, Ledger::book)), close);
+    }
+
+    /**
+     * A contestant that locks to read or to write, as the ledger says, and unlocks.
+     *
+     * @param open connects
+     * @param lock gives the lock of a name
+     * @param close disconnects
+     */
+    static <C> Contestant sharing(
+            Function<String, C> open, BiFunction<C, String, ReadWriteLock> lock, Consumer<C> close) {
+        return working(open, lock.andThen(Contestant::sections), close);
+    }
+
+    /** How threads get a permit. */
+    @FunctionalInterface
+    interface Entrance {
+
+        /** Waits for a permit. */
+        void acquire() throws InterruptedException;
+    }
+
+    /**
+     * What threads of a section pass that only so many of them share at a time.
+     *
+     * @param permits how many
+     * @param in takes a permit
+     * @param out gives it back
+     */
+    record Turnstile(int permits, Entrance in, Runnable out) {}
+
+    /**
+     * A contestant that takes one of several permits, books, and gives it back.
+     *
+     * @param open connects
+     * @param turnstile gives the semaphore of a name
+     * @param close disconnects
+     */
+    static <C> Contestant crowding(
+            Function<String, C> open, BiFunction<C, String, Turnstile> turnstile, Consumer<C> close) {
+        return working(open, turnstile.andThen(Contestant::passage), close);
+    }
+
+    private static <C> Contestant working(
+            Function<String, C> open, BiFunction<C, String, Work> work, Consumer<C> close) {
         return redisUrl -> {
             C client = open.apply(redisUrl);
             return new Opened() {
                 @Override
                 public Work work(String name) {
-                    return section(lock.apply(client, name));
+                    return work.apply(client, name);
                 }
 
                 @Override
@@ -61,12 +108,35 @@ interface Contestant {
         };
     }
 
-    private static Work section(Lock lock) {
+    private static Work sections(ReadWriteLock lock) {
+        Work reading = section(lock.readLock(), Ledger::look);
+        Work writing = section(lock.writeLock(), Ledger::book);
+        return ledger -> (ledger.willWrite() ? writing : reading).once(ledger);
+    }
+
+    private static Work passage(Turnstile turnstile) {
+        return ledger -> {
+            ledger.come();
+            try {
+                turnstile.in().acquire();
+            } catch (InterruptedException e) {
+                throw new IllegalStateException("nobody interrupts contestants", e);
+            }
+            try {
+                ledger.crowd(turnstile.permits());
+            } finally {
+                turnstile.out().run();
+            }
+            return true;
+        };
+    }
+
+    private static Work section(Lock lock, Consumer<Ledger> inside) {
         return ledger -> {
             ledger.come();
             lock.lock();
             try {
-                ledger.book();
+                inside.accept(ledger);
             } finally {
                 lock.unlock();
             }

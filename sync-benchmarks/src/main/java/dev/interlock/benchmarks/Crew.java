@@ -45,7 +45,8 @@ final class Crew implements Site {
         var shift = new Shift(page, round);
         var hands = new ArrayList<Hand>();
         for (int i = 0; i < round.threads(); i++) {
-            hands.add(new Hand("hand-" + i, new FutureTask<>(() -> shift.toil(work))));
+            int hand = i;
+            hands.add(new Hand("hand-" + i, new FutureTask<>(() -> shift.toil(work, hand))));
         }
         hands.forEach(Thread::start);
         parkUntil(round.endNanos());
@@ -110,9 +111,14 @@ final class Crew implements Site {
 
         // Counts the last operation in full and the time until it ended, so that a round shorter than one stall of the
         // machine still has a rate.
-        Tally toil(Work work) {
+        Tally toil(Work work, int hand) {
             Histogram waits = Tally.noWaits();
-            var ledger = new Ledger(page, round.timed() ? waits : null, round.stayNanos());
+            var ledger = new Ledger(
+                    page,
+                    round.timed() ? waits : null,
+                    round.stayNanos(),
+                    round.writePercent(),
+                    (long) round.seed() * round.threads() + hand);
             parkUntil(round.startNanos());
             long operations = 0;
             try {
@@ -124,7 +130,12 @@ final class Crew implements Site {
             }
             double seconds = (Monotonic.nanos() - round.startNanos()) / 1e9;
             return new Tally(
-                    operations / seconds, ledger.handOffs() / seconds, ledger.booked(), ledger.repeats(), waits);
+                    operations / seconds,
+                    ledger.handOffs() / seconds,
+                    ledger.booked(),
+                    ledger.repeats(),
+                    ledger.torn(),
+                    waits);
         }
     }
 

@@ -1,13 +1,18 @@
 package dev.interlock.benchmarks;
 
+import static com.google.common.base.Preconditions.checkState;
+
 import dev.interlock.testing.Monotonic;
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.SplittableRandom;
 import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
@@ -16,27 +21,34 @@ import org.jspecify.annotations.Nullable;
  * One thread's account of its critical sections, beside a sum that all threads keep without synchronization. Two threads in the
  * section at once lose an update sooner or later, and then the sum is less than the accounts. The sum is on a page of memory, which
  * several JVMs can share by mapping the same file; a plain read and a plain write distort nothing. Next to it stands which JVM was in
- * the section last.
+ * the section last, and some way off a twin of the sum, which is written last: who reads while nobody writes sees no difference.
+ * Where several may be inside at a time, those who are count themselves, which takes two atomic operations.
  */
 final class Ledger {
 
     private static final int SUM = 0;
     private static final int LAST = Long.BYTES;
-    private static final int SIZE = 2 * Long.BYTES;
+    private static final int TWIN = 128; // on a line of the cache that isn't the sum's, so that a difference lasts
+    private static final int INSIDE = 2 * TWIN;
+    private static final int SIZE = INSIDE + Long.BYTES;
+    private static final VarHandle LONGS = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
     private static final long JVM = ProcessHandle.current().pid();
 
     private final ByteBuffer page;
     private final @Nullable Histogram waits;
     private final long stayNanos;
+    private final int writePercent;
+    private final SplittableRandom choices;
     private long booked;
+    private long torn;
     private long handOffs;
     private long repeats;
     private long unsettled;
     private long cameNanos;
 
     /** An account without waits. */
-    Ledger(ByteBuffer page) {
-        this(page, null, 0);
+    Ledger(ByteBuffer page, int writePercent, long seed) {
+        this(page, null, 0, writePercent, seed);
     }
 
     /**
@@ -44,11 +56,15 @@ final class Ledger {
      *
      * @param waits where to record how long the thread waits for each section, if that is wanted: it takes time, too
      * @param stayNanos how long the thread stays in each section
+     * @param writePercent how many sections in a hundred write, where the lock tells writers from readers
+     * @param seed which of them
      */
-    Ledger(ByteBuffer page, @Nullable Histogram waits, long stayNanos) {
+    Ledger(ByteBuffer page, @Nullable Histogram waits, long stayNanos, int writePercent, long seed) {
         this.page = page;
         this.waits = waits;
         this.stayNanos = stayNanos;
+        this.writePercent = writePercent;
+        this.choices = new SplittableRandom(JVM << 32 ^ seed);
     }
 
     /** A page for the threads of this JVM. */
@@ -71,6 +87,11 @@ final class Ledger {
         return page.getLong(SUM);
     }
 
+    /** Decides whether the next section is one that writes. */
+    boolean willWrite() {
+        return choices.nextInt(100) < writePercent;
+    }
+
     /** Called before the thread begins to wait for the critical section. */
     void come() {
         if (waits != null) {
@@ -78,12 +99,31 @@ final class Ledger {
         }
     }
 
+    /** Called inside a critical section that others may share with this thread, but nobody who {@linkplain #book books}. */
+    void look() {
+        enter();
+        if (page.getLong(SUM) != page.getLong(TWIN)) {
+            torn++;
+        }
+        stay();
+    }
+
+    /** Called inside a section that at most so many threads share at a time, this one included. */
+    void crowd(int most) {
+        enter();
+        if ((long) LONGS.getAndAdd(page, INSIDE, 1L) >= most) {
+            torn++;
+        }
+        stay();
+        long left = (long) LONGS.getAndAdd(page, INSIDE, -1L);
+        checkState(left > 0, "%s threads had been inside when one left", left);
+    }
+
     /** Called inside the critical section. */
     void book() {
-        if (waits != null) {
-            waits.recordValue(Monotonic.nanos() - cameNanos);
-        }
-        page.putLong(SUM, page.getLong(SUM) + 1);
+        enter();
+        long sum = page.getLong(SUM) + 1;
+        page.putLong(SUM, sum);
         if (page.getLong(LAST) == JVM) {
             unsettled++;
         } else {
@@ -94,6 +134,17 @@ final class Ledger {
             handOffs++;
         }
         booked++;
+        stay();
+        page.putLong(TWIN, sum);
+    }
+
+    private void enter() {
+        if (waits != null) {
+            waits.recordValue(Monotonic.nanos() - cameNanos);
+        }
+    }
+
+    private void stay() {
         if (stayNanos > 0) {
             LockSupport.parkNanos(stayNanos);
         }
@@ -114,7 +165,12 @@ final class Ledger {
         return booked;
     }
 
-    /** How many of these sections came after one of another JVM. */
+    /** How often {@link #look} has seen what somebody was writing just then, or {@link #crowd} that there were too many. */
+    long torn() {
+        return torn;
+    }
+
+    /** How many of the sections that were booked came after one of another JVM. */
     long handOffs() {
         return handOffs;
     }

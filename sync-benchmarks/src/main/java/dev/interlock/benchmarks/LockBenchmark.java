@@ -32,6 +32,10 @@ public class LockBenchmark {
     @Param({"Interlock", "RLock", "ReentrantLock"})
     public String lock;
 
+    /** How many operations in a hundred write, if the lock is {@code Interlock-rw} or {@code RReadWriteLock}. */
+    @Param("0")
+    public int writePercent;
+
     private final ByteBuffer page = Ledger.page();
     private Opened opened;
     private Work work;
@@ -72,7 +76,10 @@ public class LockBenchmark {
         /** Opens an account on the page of the benchmark. */
         @Setup
         public void open(LockBenchmark benchmark) {
-            ledger = new Ledger(benchmark.page);
+            ledger = new Ledger(
+                    benchmark.page,
+                    benchmark.writePercent,
+                    Thread.currentThread().getId());
         }
     }
 }

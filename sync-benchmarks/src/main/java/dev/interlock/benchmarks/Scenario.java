@@ -10,6 +10,7 @@ import java.util.stream.Stream;
  * @param name as it stands in the {@code SCORE} line
  * @param jvms one means the Scoreboard's own
  * @param threads per JVM
+ * @param writePercent how many of a hundred sections write, where the locks tell writers from readers
  * @param measure what is compared
  * @param ours the contestant that is ours here
  * @param peers the others
@@ -17,7 +18,15 @@ import java.util.stream.Stream;
  * @param full how long otherwise
  */
 record Scenario(
-        String name, int jvms, int threads, Measure measure, String ours, List<String> peers, Pace quick, Pace full) {
+        String name,
+        int jvms,
+        int threads,
+        int writePercent,
+        Measure measure,
+        String ours,
+        List<String> peers,
+        Pace quick,
+        Pace full) {
 
     /** What is compared. */
     enum Measure {
@@ -27,7 +36,7 @@ record Scenario(
         SECTIONS_AND_WAITS,
         /** Those sections per second that came after one of another JVM. Ours has to alternate between two of them. */
         HAND_OFFS,
-        /** How often per second two JVMs pass the turn to each other. The peer is no lock, but a floor. */
+        /** How often per second one of two JVMs hears from the other what it waits for. The peer is no lock, but a floor. */
         SWITCHES
     }
 
@@ -35,7 +44,10 @@ record Scenario(
     private static final Pace COARSE = new Pace(Duration.ofMillis(500), 2, 7);
 
     /** Where each JVM does little, it takes it long to compile what it does. */
-    private static final Pace SLOW = new Pace(Duration.ofMillis(500), 16, 9);
+    private static final Pace SLOW = new Pace(Duration.ofMillis(400), 16, 9);
+
+    /** Where ratios are too large for anybody to care about their last digit. */
+    private static final Pace BRISK = new Pace(Duration.ofMillis(250), 6, 7);
 
     static final List<Scenario> ALL = List.of(
             of("uncontended-1t", 1, 1, Measure.SECTIONS, FINE, "Interlock", "RLock"),
@@ -45,7 +57,14 @@ record Scenario(
             of("fair-1jvm-8t", 1, 8, Measure.SECTIONS, SLOW, "Interlock-fair", "RFairLock"),
             of("fair-handoff-2jvm-1t", 2, 1, Measure.HAND_OFFS, SLOW, "Interlock-fair", "RFairLock", "RLock"),
             of("condition-pingpong-2jvm", 2, 1, Measure.SWITCHES, SLOW, "Interlock-conditions", "pubsub-echo"),
-            of("fair-4jvm-4t", 4, 4, Measure.SECTIONS, SLOW, "Interlock-fair", "RFairLock"));
+            of("fair-4jvm-4t", 4, 4, Measure.SECTIONS, SLOW, "Interlock-fair", "RFairLock"),
+            sharing("read-uncontended-1t", 1, 1, 0, BRISK),
+            sharing("read-1jvm-8t", 1, 8, 0, BRISK),
+            sharing("rw-90-10-2jvm-4t", 2, 4, 10, BRISK),
+            of("semaphore-1jvm-8t-4p", 1, 8, Measure.SECTIONS, BRISK, "Interlock-semaphore", "RSemaphore"),
+            of("semaphore-2jvm-4t-4p", 2, 4, Measure.SECTIONS, BRISK, "Interlock-semaphore", "RSemaphore"),
+            of("latch-2jvm", 2, 1, Measure.SWITCHES, SLOW, "Interlock-latch", "pubsub-echo"),
+            of("barrier-2jvm", 2, 1, Measure.SWITCHES, SLOW, "Interlock-barrier", "pubsub-echo"));
 
     Scenario {
         peers = List.copyOf(peers);
@@ -53,7 +72,13 @@ record Scenario(
 
     private static Scenario of(
             String name, int jvms, int threads, Measure measure, Pace quick, String ours, String... peers) {
-        return new Scenario(name, jvms, threads, measure, ours, List.of(peers), quick, quick.times(3));
+        return new Scenario(name, jvms, threads, 100, measure, ours, List.of(peers), quick, quick.times(3));
+    }
+
+    private static Scenario sharing(String name, int jvms, int threads, int writePercent, Pace quick) {
+        List<String> peers = List.of("RReadWriteLock");
+        return new Scenario(
+                name, jvms, threads, writePercent, Measure.SECTIONS, "Interlock-rw", peers, quick, quick.times(3));
     }
 
     /** Ours and the peers. */

@@ -28,6 +28,8 @@ interface Site extends AutoCloseable {
      * @param contestant whose round it is
      * @param name what it works on
      * @param threads how many of them, per JVM
+     * @param writePercent how many sections in a hundred write, where the lock tells writers from readers
+     * @param seed which of them; the same for all contestants
      * @param timed whether to record how long they wait
      * @param stayNanos how long they stay in the section
      */
@@ -35,6 +37,8 @@ interface Site extends AutoCloseable {
             String contestant,
             String name,
             int threads,
+            int writePercent,
+            int seed,
             boolean timed,
             long stayNanos,
             long startNanos,
@@ -46,15 +50,17 @@ interface Site extends AutoCloseable {
                     words[1],
                     words[2],
                     Integer.parseInt(words[3]),
-                    Boolean.parseBoolean(words[4]),
-                    Long.parseLong(words[5]),
-                    Long.parseLong(words[6]),
-                    Long.parseLong(words[7]));
+                    Integer.parseInt(words[4]),
+                    Integer.parseInt(words[5]),
+                    Boolean.parseBoolean(words[6]),
+                    Long.parseLong(words[7]),
+                    Long.parseLong(words[8]),
+                    Long.parseLong(words[9]));
         }
 
         String line() {
-            return "play " + contestant + " " + name + " " + threads + " " + timed + " " + stayNanos + " " + startNanos
-                    + " " + endNanos;
+            return "play " + contestant + " " + name + " " + threads + " " + writePercent + " " + seed + " " + timed
+                    + " " + stayNanos + " " + startNanos + " " + endNanos;
         }
     }
 
@@ -65,9 +71,10 @@ interface Site extends AutoCloseable {
      * @param handOffsPerSecond those of them that came after one of another JVM
      * @param booked sections that were booked
      * @param repeats those of them by which a JVM went on although another one was playing, too
+     * @param torn sections that others may share, and in which somebody was writing or too many were inside nevertheless
      * @param waits for the sections in nanoseconds, none if they weren't timed
      */
-    record Tally(double perSecond, double handOffsPerSecond, long booked, long repeats, Histogram waits) {
+    record Tally(double perSecond, double handOffsPerSecond, long booked, long repeats, long torn, Histogram waits) {
 
         /** For waits, in nanoseconds and to two digits. */
         static Histogram noWaits() {
@@ -81,7 +88,8 @@ interface Site extends AutoCloseable {
                     Double.parseDouble(words[2]),
                     Long.parseLong(words[3]),
                     Long.parseLong(words[4]),
-                    decoded(words[5]));
+                    Long.parseLong(words[5]),
+                    decoded(words[6]));
         }
 
         static Tally sum(Collection<Tally> tallies) {
@@ -90,11 +98,13 @@ interface Site extends AutoCloseable {
                     tallies.stream().mapToDouble(Tally::handOffsPerSecond).sum(),
                     tallies.stream().mapToLong(Tally::booked).sum(),
                     tallies.stream().mapToLong(Tally::repeats).sum(),
+                    tallies.stream().mapToLong(Tally::torn).sum(),
                     merged(tallies.stream().map(Tally::waits).toList()));
         }
 
         String line() {
-            return "tally " + perSecond + " " + handOffsPerSecond + " " + booked + " " + repeats + " " + encoded(waits);
+            return "tally " + perSecond + " " + handOffsPerSecond + " " + booked + " " + repeats + " " + torn + " "
+                    + encoded(waits);
         }
 
         private static Histogram merged(List<Histogram> parts) {

@@ -16,7 +16,10 @@ import dev.interlock.testing.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.HdrHistogram.Histogram;
 import org.junit.jupiter.api.Test;
 
@@ -30,7 +33,8 @@ class ContestTest {
     @Test
     void everyPeerGetsAScore() {
         try (var crew = new Crew("", Ledger.page(), name -> jdk())) {
-            var scenario = new Scenario("s", 1, 2, Measure.SECTIONS, "Mine", List.of("This", "That"), SHORT, SHORT);
+            var scenario =
+                    new Scenario("s", 1, 2, 100, Measure.SECTIONS, "Mine", List.of("This", "That"), SHORT, SHORT);
             List<Score> scores = new Contest(scenario, crew, progress::add).play(SHORT);
             assertThat(scores).extracting(Score::peer).containsExactly("This", "That");
             assertThat(scores).allSatisfy(score -> {
@@ -64,9 +68,40 @@ class ContestTest {
     }
 
     @Test
+    void readersBesideAWriterAreFound() {
+        assertBroken(new HalfLock(new NoLock(), new ReentrantLock()), "\\d+ readers saw what a writer had half done");
+    }
+
+    @Test
+    void writersBesideEachOtherAreFound() {
+        assertBroken(new HalfLock(new NoLock(), new NoLock()), ".*");
+    }
+
+    private void assertBroken(ReadWriteLock broken, String evidence) {
+        Contestant open = Contestant.sharing(url -> broken, (lock, name) -> lock, lock -> {});
+        try (var crew = new Crew("", Ledger.page(), name -> name.equals("Broken") ? open : jdk())) {
+            var contest = new Contest(sharing(1, "ReentrantLock", "Broken"), crew, progress::add);
+            assertThatThrownBy(() -> contest.play(UNTIL_FOUND))
+                    .isInstanceOf(BrokenExclusionException.class)
+                    .hasMessageMatching("MUTUAL EXCLUSION BROKEN in s by Broken: " + evidence);
+        }
+    }
+
+    @Test
+    void readWriteLockThatExcludesOnlyItsOwnJvmIsFound() {
+        try (var ensemble = Ensemble.start(2, "redis://127.0.0.1:1")) {
+            String name = "ReentrantReadWriteLock";
+            var contest = new Contest(sharing(2, name, name), ensemble, progress::add);
+            assertThatThrownBy(() -> contest.play(UNTIL_FOUND))
+                    .isInstanceOf(BrokenExclusionException.class)
+                    .hasMessageContaining("MUTUAL EXCLUSION BROKEN in s by " + name);
+        }
+    }
+
+    @Test
     void lockThatLetsAJvmOvertakeIsFound() {
         try (var ensemble = Ensemble.start(2, RedisServer.provided().url())) {
-            var scenario = new Scenario("s", 2, 1, Measure.HAND_OFFS, "RLock", List.of("RFairLock"), SHORT, SHORT);
+            var scenario = new Scenario("s", 2, 1, 100, Measure.HAND_OFFS, "RLock", List.of("RFairLock"), SHORT, SHORT);
             var contest = new Contest(scenario, ensemble, progress::add);
             assertThatThrownBy(() -> contest.play(SHORT))
                     .isInstanceOf(BrokenOrderException.class)
@@ -82,7 +117,7 @@ class ContestTest {
             for (int i = 0; i < 3; i++) {
                 long start = Monotonic.nanos();
                 Tally tally = ensemble.play(
-                        new Round("Interlock-conditions", "turns", 1, false, 0, start, start + 500_000_000));
+                        new Round("Interlock-conditions", "turns", 1, 100, 0, false, 0, start, start + 500_000_000));
                 assertThat(tally.booked()).isPositive();
                 assertThat(tally.repeats()).isZero();
                 assertThat(tally.handOffsPerSecond()).isEqualTo(tally.perSecond(), within(1e-6));
@@ -98,7 +133,8 @@ class ContestTest {
             ensemble.open("pubsub-echo");
             for (int i = 0; i < 3; i++) {
                 long start = Monotonic.nanos();
-                Tally tally = ensemble.play(new Round("pubsub-echo", "echo", 1, false, 0, start, start + 500_000_000));
+                Tally tally = ensemble.play(
+                        new Round("pubsub-echo", "echo", 1, 100, 0, false, 0, start, start + 500_000_000));
                 assertThat(tally.perSecond()).isPositive();
                 assertThat(tally.booked()).isZero();
             }
@@ -108,7 +144,8 @@ class ContestTest {
     @Test
     void waitsAreReportedBesideTheThroughput() {
         try (var crew = new Crew("", Ledger.page(), name -> jdk())) {
-            var scenario = new Scenario("s", 1, 2, Measure.SECTIONS_AND_WAITS, "Mine", List.of("This"), SHORT, SHORT);
+            var scenario =
+                    new Scenario("s", 1, 2, 100, Measure.SECTIONS_AND_WAITS, "Mine", List.of("This"), SHORT, SHORT);
             Score score = new Contest(scenario, crew, progress::add).play(SHORT).get(0);
             assertThat(score.waitLine())
                     .hasValueSatisfying(line -> assertThat(line)
@@ -122,9 +159,44 @@ class ContestTest {
         Histogram waits = Tally.noWaits();
         waits.recordValue(1_000);
         waits.recordValue(2_000_000_000);
-        var sent = new Tally(1.5, 0.5, 7, 1, waits);
+        var sent = new Tally(1.5, 0.5, 7, 1, 3, waits);
         assertThat(Tally.parse(sent.line())).isEqualTo(sent);
         assertThat(Tally.sum(List.of(sent, sent)).waits().getTotalCount()).isEqualTo(4);
+        assertThat(Tally.sum(List.of(sent, sent)).torn()).isEqualTo(6);
+    }
+
+    @Test
+    void roundsPassFromJvmToJvm() {
+        var sent = new Round("Mine", "name", 4, 10, 3, true, 5, 6, 7);
+        assertThat(Round.parse(sent.line())).isEqualTo(sent);
+    }
+
+    /** Whoever plays, and however fast: the n-th section of a thread in a round is one that writes, or is not. */
+    @Test
+    void allContestantsWriteInTheSamePattern() {
+        int writes = 0;
+        var mine = new Ledger(Ledger.page(), 10, 42);
+        var theirs = new Ledger(Ledger.page(), 10, 42);
+        for (int i = 0; i < 10_000; i++) {
+            boolean isWrite = mine.willWrite();
+            assertThat(theirs.willWrite()).isEqualTo(isWrite);
+            writes += isWrite ? 1 : 0;
+        }
+        assertThat(writes).isBetween(800, 1_200);
+    }
+
+    /** Readers aren't booked, so that the sum is that of the writers. */
+    @Test
+    void readersAndWritersOfOneLockAreCountedTogether() {
+        Contestant sharing = Contestant.sharing(url -> new ReentrantReadWriteLock(), (lock, name) -> lock, lock -> {});
+        try (var crew = new Crew("", Ledger.page(), name -> sharing)) {
+            crew.open("Mine");
+            long start = Monotonic.nanos();
+            Tally tally = crew.play(new Round("Mine", "name", 2, 10, 0, false, 0, start, start + 200_000_000));
+            assertThat(tally.torn()).isZero();
+            assertThat(crew.sum()).isEqualTo(tally.booked()).isPositive();
+            assertThat(tally.perSecond() * 0.2).isGreaterThan(2.0 * tally.booked());
+        }
     }
 
     @Test
@@ -139,7 +211,11 @@ class ContestTest {
     }
 
     private static Scenario scenario(int jvms, String ours, String peer) {
-        return new Scenario("s", jvms, 4, Measure.SECTIONS, ours, List.of(peer), SHORT, SHORT);
+        return new Scenario("s", jvms, 4, 100, Measure.SECTIONS, ours, List.of(peer), SHORT, SHORT);
+    }
+
+    private static Scenario sharing(int jvms, String ours, String peer) {
+        return new Scenario("s", jvms, 4, 10, Measure.SECTIONS, ours, List.of(peer), SHORT, SHORT);
     }
 
     private static Contestant jdk() {
@@ -156,6 +232,8 @@ class ContestTest {
         @Override
         public void unlock() {}
     }
+
+    private record HalfLock(Lock readLock, Lock writeLock) implements ReadWriteLock {}
 
     private static final class FailingLock extends ReentrantLock {
 

@@ -30,7 +30,7 @@ class ScoreboardTest {
         assertThat(run(
                         "--quick",
                         "--only",
-                        "uncontended-1t",
+                        "^uncontended-1t",
                         "--rounds",
                         "3",
                         "--millis",
@@ -59,6 +59,17 @@ class ScoreboardTest {
                 .satisfiesExactly(
                         line -> assertThat(line).matches(SCORE.formatted("contended-2jvm-4t")),
                         line -> assertThat(line).startsWith("WAIT contended-2jvm-4t ours p99.9="));
+    }
+
+    @Test
+    void comparesReadersAndWritersAcrossJvms() {
+        assertThat(run("--quick", "--only", "rw-90-10-2jvm-4t", "--rounds", "1", "--millis", "300"))
+                .describedAs("%s", err)
+                .isZero();
+        assertThat(out.toString().lines())
+                .singleElement()
+                .asString()
+                .matches(SCORE.formatted("rw-90-10-2jvm-4t").replace("RLock", "RReadWriteLock"));
     }
 
     @Test

@@ -26,14 +26,20 @@ public final class Mailbox {
      * What a script has published: {@code <kind> <number>… <key>}, where the key comes last since it may contain anything.
      *
      * @param kind what it is about: {@code g} a grant, {@code d} a demand, {@code p} a request to ask again later, {@code s}
-     *     waiters of conditions that now queue for the lock; the latter's first number is how many others there are
-     * @param key the key of the lock
+     *     waiters of conditions that now queue for the lock, whose first number is how many others there are, {@code b}
+     *     permits that were booked, {@code o} a latch that is open, {@code t} a generation of a barrier that is over
+     * @param key the key of the lock, or of what else it is about
      * @param numbers as the kind has it
      */
     public record Message(char kind, String key, ImmutableLongArray numbers) {
         static Message parse(String text) {
             char kind = text.charAt(0);
-            int count = kind == 'g' ? 6 : kind == 's' ? 1 + countIn(text) : 1;
+            int count = switch (kind) {
+                case 'g' -> 6;
+                case 's' -> 1 + countIn(text);
+                case 'b', 't' -> 2;
+                default -> 1;
+            };
             String[] fields = text.split(" ", count + 2);
             ImmutableLongArray.Builder numbers = ImmutableLongArray.builder();
             for (int i = 1; i <= count; i++) {

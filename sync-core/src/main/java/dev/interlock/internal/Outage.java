@@ -2,6 +2,7 @@ package dev.interlock.internal;
 
 import dev.interlock.SyncListener;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -14,7 +15,11 @@ import org.slf4j.LoggerFactory;
 public final class Outage {
     private static final Logger log = LoggerFactory.getLogger(Outage.class);
 
+    /** How long a failure of Redis says something about now. */
+    private static final long RECENT_NANOS = TimeUnit.SECONDS.toNanos(2);
+
     private final LongSupplier ticker;
+    private final long patienceNanos;
     private final Executor listeners;
     private final SyncListener listener;
 
@@ -24,10 +29,11 @@ public final class Outage {
     private long lastFailureNanos;
     private @Nullable Throwable cause;
 
-    Outage(LongSupplier ticker, SyncListener listener, Executor listeners) {
-        this.ticker = ticker;
+    Outage(Settings settings, Executor listeners) {
+        this.ticker = settings.ticker();
         this.heardNanos = ticker.getAsLong();
-        this.listener = listener;
+        this.patienceNanos = settings.redisTimeoutNanos();
+        this.listener = settings.listener();
         this.listeners = listeners;
     }
 
@@ -72,12 +78,12 @@ public final class Outage {
     }
 
     /**
-     * Returns whether the outage has lasted for so long, going by a failure that is recent: what failed long ago deserves
-     * another try.
+     * Returns whether a thread that would wait for ever has waited out the outage for as long as it should, going by a
+     * failure that is recent: what failed long ago deserves another try.
      */
-    public synchronized boolean hasLasted(long nanos, long recentNanos) {
+    public synchronized boolean isTooLong() {
         long now = ticker.getAsLong();
-        return active && now - sinceNanos >= nanos && now - lastFailureNanos < recentNanos;
+        return active && now - sinceNanos >= patienceNanos && now - lastFailureNanos < RECENT_NANOS;
     }
 
     /** Returns what the outage was last noticed by, or null if there is none. */

@@ -64,6 +64,10 @@ public final class Session {
     private final Semaphore channels = new Semaphore(CHANNELS);
     private final AtomicLong sequences = new AtomicLong();
     private final ConcurrentMap<Object, Stake> stakes = new ConcurrentHashMap<>();
+
+    /** What is to be confirmed though no stake speaks of it any more. */
+    private final ConcurrentMap<Object, CompletableFuture<?>> outstanding = new ConcurrentHashMap<>();
+
     private final ScheduledThreadPoolExecutor timer;
     private final ThreadPoolExecutor listeners;
     private volatile boolean closed;
@@ -109,7 +113,7 @@ public final class Session {
         this.listeners =
                 new ThreadPoolExecutor(1, 1, 5, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), threads("listeners"));
         this.listeners.allowCoreThreadTimeOut(true);
-        this.outage = new Outage(settings.ticker(), settings.listener(), listeners());
+        this.outage = new Outage(settings, listeners());
         this.runner = new ScriptRunner(client, settings, outage);
         this.mailbox = new Mailbox(client, id, this::receive, () -> execute(this::pulse));
     }
@@ -225,6 +229,12 @@ public final class Session {
         stakes.remove(key, stake);
     }
 
+    /** Has {@link #close} wait for a command's confirmation, until that is there or was cancelled. */
+    public void expect(Object command, CompletableFuture<?> confirmation) {
+        outstanding.put(command, confirmation);
+        confirmation.whenComplete((done, failure) -> outstanding.remove(command));
+    }
+
     /** Runs a task that doesn't block, soon. */
     public void execute(Runnable task) {
         schedule(task, 0);
@@ -309,7 +319,7 @@ public final class Session {
         }
         long deadline = now() + TimeUnit.MILLISECONDS.toNanos(settings.commandTimeoutMillis());
         try {
-            List<CompletableFuture<?>> confirmations = new ArrayList<>();
+            List<CompletableFuture<?>> confirmations = new ArrayList<>(outstanding.values());
             stakes.values()
                     .forEach(stake ->
                             guarded(() -> confirmations.add(stake.close())).run());

@@ -13,10 +13,10 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
+import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
@@ -154,14 +154,19 @@ public abstract class FaultFixture {
                 .untilAsserted(() -> assertThat(leftovers()).isEmpty());
     }
 
+    /** A regular expression for what is found in the names of keys that stay for a while. */
+    protected String lasting() {
+        return "mark|token|turns";
+    }
+
     /** What there is in Redis, apart from what is meant to stay for a while. */
     private Map<String, String> leftovers() {
+        Pattern stays = Pattern.compile(lasting());
         Map<String, String> left = new TreeMap<>();
         for (String key : server.keys()) {
             String ttl = String.valueOf(server.command("PTTL", key));
-            boolean stays = key.startsWith("interlock:")
-                    && Set.of("mark", "token", "turns").stream().anyMatch(key::contains);
-            if (!stays || ttl.equals("-1")) {
+            boolean isKept = key.startsWith("interlock:") && stays.matcher(key).find();
+            if (!isKept || ttl.equals("-1")) {
                 left.put(key, ttl + " ms");
             }
         }

@@ -11,12 +11,13 @@ public final class Requests {
 
     private enum Script {
         TAKE(5, 3),
-        ACQUIRE(8, 7),
+        ACQUIRE(9, 7),
         DROP(4, 5),
-        RELEASE(8, 9),
-        RENEW(3, 4),
+        RELEASE(9, 9),
+        RENEW(5, 5),
         SIGNAL(5, 5),
-        AWAIT(7, 6);
+        AWAIT(8, 6),
+        DOWNGRADE(8, 6);
 
         final int keys;
         final int arguments;
@@ -58,7 +59,17 @@ public final class Requests {
 
     /** Requests that ask how waiters of this key's conditions stand, or have them leave. */
     public static Predicate<List<String>> await(String key) {
-        return words -> Script.AWAIT.isRunBy(words, key);
+        return words -> Script.AWAIT.isRunBy(words, key) && !isDowngrade(words);
+    }
+
+    /** Requests that make a reader of this key's owner. */
+    public static Predicate<List<String>> downgrade(String key) {
+        return words -> Script.DOWNGRADE.isRunBy(words, key) && isDowngrade(words);
+    }
+
+    // Await has as many arguments, but waiters where this has a number.
+    private static boolean isDowngrade(List<String> words) {
+        return words.get(FIRST_KEY + Script.DOWNGRADE.keys + 4).matches("\\d+");
     }
 
     /** Of all these requests, those of one session. */
@@ -79,6 +90,11 @@ public final class Requests {
     /** Grants that are on their way to a session. */
     public static Predicate<List<String>> grant(Interlock session) {
         return words -> isMail(words, session) && words.get(2).startsWith("g ");
+    }
+
+    /** Messages that tell a session that somebody waits for what it has. */
+    public static Predicate<List<String>> demand(Interlock session) {
+        return words -> isMail(words, session) && words.get(2).startsWith("d ");
     }
 
     /** Messages to a session. */

@@ -26,9 +26,14 @@ public final class Keyspace implements AfterEachCallback {
 
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
-    /** What may outlive its users: high-water marks of sequences, the last fencing token, the turns of plain RLocks. */
-    private static final Pattern MARK =
-            Pattern.compile("interlock:(\\{.+}:(mark:[^:]+|token|turns)|(mark:[^:]+|token|turns):.+)", Pattern.DOTALL);
+    /**
+     * What may outlive its users: high-water marks of sequences, the last fencing token, the turns of plain RLocks, the pool of a
+     * semaphore with its accounts.
+     */
+    private static final Pattern MARK = Pattern.compile(
+            "interlock:(\\{.+}:KIND|KIND:.+)"
+                    .replace("KIND", "(mark:[^:]+|token|turns|semaphore(-retired|-sessions)?)"),
+            Pattern.DOTALL);
 
     private final RedisServer server;
     private final String unique = UUID.randomUUID().toString();

@@ -24,6 +24,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.redisson.api.RLock;
+import org.redisson.api.RReadWriteLock;
 
 /** Bad arguments get an error that names the argument and its range, and nothing stays held. */
 class InputTest {
@@ -307,7 +309,8 @@ class InputTest {
         assertNamed("namespace", () -> Interlock.builder().namespace(none()));
         assertNamed("listener", () -> Interlock.builder().listener(none()));
         assertNamed("nanos", () -> Interlock.builder().ticker(none()));
-        assertNamed("lock", () -> interlock.adapt(none()));
+        assertNamed("lock", () -> interlock.adapt(InputTest.<RLock>none()));
+        assertNamed("lock", () -> interlock.adapt(InputTest.<RReadWriteLock>none()));
         assertNamed("listener", () -> lock.onLost(none()));
     }
 

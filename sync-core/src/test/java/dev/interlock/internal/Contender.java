@@ -3,20 +3,24 @@ package dev.interlock.internal;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.RespError;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /** A session as the scripts see it: it sends commands, in any order it likes, and reads the replies as they come. */
-final class Contender {
-    static final long LEASE = 30_000;
-    static final long NOTHING = 0;
-    static final long TENURE = 1;
-    static final long TICKET = 2;
+public final class Contender {
+    public static final long LEASE = 30_000;
+    public static final long NOTHING = 0;
+    public static final long TENURE = 1;
+    public static final long TICKET = 2;
 
     private static final List<Status> STATUSES = List.of(Status.values());
     private static final String ACQUIRE = Script.load("lock/acquire").text();
@@ -26,9 +30,11 @@ final class Contender {
     private static final String RENEW = Script.load("lock/renew").text();
     private static final String INSPECT = Script.load("lock/inspect").text();
     private static final String SIGNAL = Script.load("lock/signal").text();
+    private static final String DOWNGRADE = Script.load("lock/downgrade").text();
     private static final String AWAIT = Script.load("lock/await").text();
+    private static final Map<String, String> DIGESTS = new ConcurrentHashMap<>();
 
-    final String id = "interlock-" + UUID.randomUUID();
+    public final String id = "interlock-" + UUID.randomUUID();
     private final RedisServer server;
     private final LockKeys keys;
     private final Set<Request> sent = new LinkedHashSet<>();
@@ -40,7 +46,7 @@ final class Contender {
     }
 
     /** How a request stands, in the numbers of the reply. */
-    enum Status {
+    public enum Status {
         OVER,
         GRANTED,
         QUEUED,
@@ -54,8 +60,9 @@ final class Contender {
      * @param grantMillis the lease in its tickets
      * @param from what becomes of an earlier tenure, as in the script
      * @param used what was served on the tenure of another ticket
+     * @param reads whether it only reads
      */
-    record Request(
+    public record Request(
             Contender by,
             List<Long> sequences,
             long leaseMillis,
@@ -63,52 +70,66 @@ final class Contender {
             boolean queues,
             long from,
             long floor,
-            List<Long> used) {
+            List<Long> used,
+            boolean reads) {
         long sequence() {
             return sequences.get(0);
         }
 
-        Request lease(long millis) {
-            return new Request(by, sequences, millis, millis, queues, from, floor, used);
+        public Request lease(long millis) {
+            return new Request(by, sequences, millis, millis, queues, from, floor, used, reads);
         }
 
-        Request granting(long millis) {
-            return new Request(by, sequences, leaseMillis, millis, queues, from, floor, used);
+        public Request granting(long millis) {
+            return new Request(by, sequences, leaseMillis, millis, queues, from, floor, used, reads);
         }
 
-        Request once() {
-            return new Request(by, sequences, leaseMillis, grantMillis, false, from, floor, used);
+        public Request once() {
+            return new Request(by, sequences, leaseMillis, grantMillis, false, from, floor, used, reads);
         }
 
-        Request continuing(long tenure) {
-            return new Request(by, sequences, leaseMillis, grantMillis, queues, tenure, floor, used);
+        public Request continuing(long tenure) {
+            return new Request(by, sequences, leaseMillis, grantMillis, queues, tenure, floor, used, reads);
         }
 
         Request above(long token) {
-            return new Request(by, sequences, leaseMillis, grantMillis, queues, from, token, used);
+            return new Request(by, sequences, leaseMillis, grantMillis, queues, from, token, used, reads);
         }
 
         Request using(Long... served) {
-            return new Request(by, sequences, leaseMillis, grantMillis, queues, from, floor, List.of(served));
+            return new Request(by, sequences, leaseMillis, grantMillis, queues, from, floor, List.of(served), reads);
         }
 
-        Answer send() {
+        public Request reading() {
+            return new Request(by, sequences, leaseMillis, grantMillis, queues, from, floor, used, true);
+        }
+
+        String terms() {
+            return reads ? grantMillis + ":r" : Long.toString(grantMillis);
+        }
+
+        public Answer send() {
             by.sent.add(this);
             return Answer.of(by.run(
                     ACQUIRE,
                     by.keys.all(by.id),
                     by.id,
-                    by.text(sequences, grantMillis),
+                    text(sequences, terms()),
                     Long.toString(leaseMillis),
                     queues ? "1" : "0",
                     Long.toString(from),
                     Long.toString(floor),
-                    by.text(used, grantMillis)));
+                    text(used, terms())));
+        }
+
+        /** Cancels it, or gives up what it has got. */
+        public long release() {
+            return by.release(sequence(), terms(), floor, "", "");
         }
     }
 
     /** The reply to a request: seven numbers, and the sequences that are over. */
-    record Answer(
+    public record Answer(
             Status status,
             long ttlMillis,
             long third,
@@ -130,12 +151,12 @@ final class Contender {
                     reply.subList(7, reply.size()));
         }
 
-        long token() {
+        public long token() {
             assertThat(status).isEqualTo(Status.GRANTED);
             return third;
         }
 
-        boolean foreign() {
+        public boolean foreign() {
             assertThat(status).isIn(Status.QUEUED, Status.BUSY);
             assertThat(third).isBetween(0L, 1L);
             return third == 1;
@@ -143,40 +164,40 @@ final class Contender {
     }
 
     /** The reply to a renewal. */
-    record Renewed(boolean owned, long ttlMillis, long tickets, long foreign) {}
+    public record Renewed(boolean owned, long ttlMillis, long tickets, long foreign) {}
 
-    Request request(long sequence) {
-        return new Request(this, List.of(sequence), LEASE, LEASE, true, 0, 1, List.of());
+    public Request request(long sequence) {
+        return new Request(this, List.of(sequence), LEASE, LEASE, true, 0, 1, List.of(), false);
     }
 
     /** A request by several tickets of a fair lock. */
-    Request requests(Long... sequences) {
-        return new Request(this, List.of(sequences), LEASE, LEASE, true, -1, 1, List.of());
+    public Request requests(Long... sequences) {
+        return new Request(this, List.of(sequences), LEASE, LEASE, true, -1, 1, List.of(), false);
     }
 
-    private String text(List<Long> sequences, long leaseMillis) {
-        return sequences.stream().map(sequence -> sequence + ":" + leaseMillis).collect(Collectors.joining(" "));
+    private static String text(List<Long> sequences, String terms) {
+        return sequences.stream().map(sequence -> sequence + ":" + terms).collect(Collectors.joining(" "));
     }
 
-    Answer acquire(long sequence) {
+    public Answer acquire(long sequence) {
         return request(sequence).send();
     }
 
     /** Acquires a lock that must be free. */
-    Answer own(long sequence) {
+    public Answer own(long sequence) {
         Answer answer = acquire(sequence);
         assertThat(answer.status()).isEqualTo(Status.GRANTED);
         return answer;
     }
 
     /** Acquires a lock that must not be free. */
-    Answer queue(long sequence) {
+    public Answer queue(long sequence) {
         Answer answer = acquire(sequence);
         assertThat(answer.status()).isEqualTo(Status.QUEUED);
         return answer;
     }
 
-    long release(long sequence) {
+    public long release(long sequence) {
         return release(sequence, LEASE, 1);
     }
 
@@ -190,21 +211,21 @@ final class Contender {
     }
 
     long release(long sequence, long leaseMillis, long floor, List<Long> used) {
-        return release(sequence, Long.toString(leaseMillis), floor, text(used, leaseMillis), "");
+        return release(sequence, Long.toString(leaseMillis), floor, text(used, Long.toString(leaseMillis)), "");
     }
 
     /** Gives up a tenure that had something to do with conditions. */
-    long releaseAfter(long sequence, String... operations) {
+    public long releaseAfter(long sequence, String... operations) {
         return releaseAfter(sequence, 1, operations);
     }
 
     /** The same if the first of these operations wasn't the first one of that tenure. */
-    long releaseAfter(long sequence, long first, String... operations) {
+    public long releaseAfter(long sequence, long first, String... operations) {
         return release(sequence, Long.toString(LEASE), 1, "", first, String.join(" ", operations));
     }
 
     /** Asks how a waiter's place in the queue stands. */
-    Answer polls(Waiting waiter, long sequence) {
+    public Answer polls(Waiting waiter, long sequence) {
         return Answer.of(run(
                 ACQUIRE,
                 keys.all(id),
@@ -218,7 +239,7 @@ final class Contender {
     }
 
     /** Gives up what a waiter has got in the queue, or that has become. */
-    long releaseOf(Waiting waiter, long sequence, String... operations) {
+    public long releaseOf(Waiting waiter, long sequence, String... operations) {
         return release(sequence, LEASE + ":" + waiter.number, 1, "", 1, String.join(" ", operations));
     }
 
@@ -243,8 +264,42 @@ final class Contender {
         return reply.get(0);
     }
 
+    /** Acquires for reading, beside others that do, what must not be closed to readers. */
+    public Answer read(long sequence) {
+        Answer answer = request(sequence).reading().send();
+        assertThat(answer.status()).isEqualTo(Status.GRANTED);
+        return answer;
+    }
+
+    /** Acquires for reading what must be closed to readers. */
+    public Answer queueToRead(long sequence) {
+        Answer answer = request(sequence).reading().send();
+        assertThat(answer.status()).isEqualTo(Status.QUEUED);
+        return answer;
+    }
+
+    /** Goes on as a reader. Returns whether it is one. */
+    public boolean downgrade(long sequence, String... operations) {
+        return downgrade(sequence, LEASE, 1, operations);
+    }
+
+    /** The same by another lease, or if the first of these operations wasn't the first one of that tenure. */
+    public boolean downgrade(long sequence, long leaseMillis, long first, String... operations) {
+        List<Long> reply = run(
+                DOWNGRADE,
+                keys.shared(),
+                id,
+                Long.toString(sequence),
+                Long.toString(leaseMillis),
+                "1",
+                Long.toString(first),
+                String.join(" ", operations));
+        assertThat(reply).hasSize(2);
+        return reply.get(0) == 1;
+    }
+
     /** Takes a lock that is simply free. Returns the token, or 0 if it isn't. */
-    long take(long sequence) {
+    public long take(long sequence) {
         sent.add(request(sequence));
         List<Long> reply = run(
                 TAKE,
@@ -257,7 +312,7 @@ final class Contender {
     }
 
     /** Releases a lock that nobody waits for. Returns whether it was that. */
-    boolean drop(long sequence) {
+    public boolean drop(long sequence) {
         List<Long> reply = run(
                 DROP,
                 List.of(keys.lock(), keys.queue(), keys.conditions(), keys.mark(id)),
@@ -270,11 +325,12 @@ final class Contender {
         return reply.get(0) == 1;
     }
 
-    Renewed renew(long sequence) {
+    public Renewed renew(long sequence) {
         List<Long> reply = run(
                 RENEW,
-                List.of(keys.lock(), keys.queue(), keys.mark(id)),
-                owner(sequence),
+                List.of(keys.lock(), keys.queue(), keys.mark(id), keys.waiters(), keys.readers()),
+                id,
+                Long.toString(sequence),
                 Long.toString(LEASE),
                 keys.channel(),
                 "publish");
@@ -282,7 +338,7 @@ final class Contender {
         return new Renewed(reply.get(0) == 1, reply.get(1), reply.get(2), reply.get(3));
     }
 
-    boolean inspect() {
+    public boolean inspect() {
         List<Long> reply = run(INSPECT, List.of(keys.lock()));
         assertThat(reply).hasSize(1);
         return reply.get(0) == 1;
@@ -293,50 +349,50 @@ final class Contender {
      *
      * @param number by which its session knows it
      */
-    record Waiting(Contender by, String condition, long position, long number) {
+    public record Waiting(Contender by, String condition, long position, long number) {
         /** The waiter as its session writes it. */
         String text() {
             return String.format("%s:%025d:%d:%d", condition, position, number, LEASE);
         }
 
         /** What stands in the set of those who wait. */
-        String member() {
+        public String member() {
             return String.format("%s:%025d:%s:%d:%d", condition, position, by.id, number, LEASE);
         }
 
         /** What stands in the queue once it has left. */
-        String ticket(long sequence) {
+        public String ticket(long sequence) {
             return by.ticket(sequence) + ":" + number;
         }
 
         /** The operation that has it wait. */
-        String plain() {
+        public String plain() {
             return "w" + text();
         }
 
         /** The same if each thread of its session has a ticket. */
-        String fair() {
+        public String fair() {
             return "f" + text();
         }
 
         /** Has it wait, by a tenure that does nothing else. */
-        Waiting begin(long sequence) {
+        public Waiting begin(long sequence) {
             by.own(sequence);
             assertThat(by.releaseAfter(sequence, plain())).isEqualTo(TENURE);
             return this;
         }
     }
 
-    Waiting waiter(String condition, long position, long number) {
+    public Waiting waiter(String condition, long position, long number) {
         Waiting waiter = new Waiting(this, condition, position, number);
         waiting.add(waiter);
         return waiter;
     }
 
     /** The reply to signals sent ahead. */
-    record Signalled(boolean owned, boolean othersQueue, boolean conditions, long count) {}
+    public record Signalled(boolean owned, boolean othersQueue, boolean conditions, long count) {}
 
-    Signalled signal(long sequence, long first, String condition, String... operations) {
+    public Signalled signal(long sequence, long first, String condition, String... operations) {
         List<Long> reply = run(
                 SIGNAL,
                 List.of(keys.lock(), keys.queue(), keys.waiters(), keys.conditions(), keys.signals()),
@@ -350,19 +406,19 @@ final class Contender {
     }
 
     /** How a waiter stands, in the numbers of the reply. */
-    enum State {
+    public enum State {
         SIGNALLED,
         WAITING,
         LEFT
     }
 
-    record Stand(State state, long sequence) {}
+    public record Stand(State state, long sequence) {}
 
-    Stand asks(Waiting waiter) {
+    public Stand asks(Waiting waiter) {
         return await(List.of(waiter), List.of(), List.of(), false).get(0);
     }
 
-    Stand leaves(Waiting waiter) {
+    public Stand leaves(Waiting waiter) {
         return await(List.of(), List.of(waiter), List.of(), false).get(0);
     }
 
@@ -376,22 +432,8 @@ final class Contender {
 
     /** Asks how waiters stand. The answers come in the order of those who leave, then of those asked for. */
     List<Stand> await(List<Waiting> asked, List<Waiting> leaving, List<Waiting> gone, boolean isSignalLost) {
-        List<Long> reply = run(
-                AWAIT,
-                List.of(
-                        keys.lock(),
-                        keys.queue(),
-                        keys.waiters(),
-                        keys.token(),
-                        keys.turns(),
-                        keys.conditions(),
-                        keys.signals()),
-                id,
-                "1",
-                texts(asked),
-                texts(leaving),
-                texts(gone),
-                isSignalLost ? "1" : "0");
+        List<Long> reply =
+                run(AWAIT, keys.shared(), id, "1", texts(asked), texts(leaving), texts(gone), isSignalLost ? "1" : "0");
         assertThat(reply.get(0)).isGreaterThan(1_000_000_000_000_000L);
         List<Waiting> answered = Stream.concat(leaving.stream(), asked.stream()).toList();
         assertThat(reply).hasSize(1 + 3 * answered.size());
@@ -448,35 +490,36 @@ final class Contender {
     void releaseAll() {
         for (Request request : sent) {
             for (long sequence : request.sequences) {
-                release(sequence, request.grantMillis, request.floor);
+                release(sequence, request.terms(), request.floor, "", "");
             }
         }
     }
 
     /** What stands in the lock's hash if this one owns it. */
-    String owner(long sequence) {
+    public String owner(long sequence) {
         return id + ":" + sequence;
     }
 
     /** What stands in the queue if this one waits. */
-    String ticket(long sequence) {
+    public String ticket(long sequence) {
         return owner(sequence) + ":" + LEASE;
     }
 
-    String mark() {
+    /** The same if it waits to read. */
+    public String readingTicket(long sequence) {
+        return ticket(sequence) + ":r";
+    }
+
+    public String mark() {
         return keys.mark(id);
     }
 
-    String mailbox() {
+    public String mailbox() {
         return LockKeys.mailbox(id);
     }
 
     private List<Long> run(String script, List<String> on, String... arguments) {
-        String[] command = Stream.of(
-                        Stream.of("EVAL", script, Integer.toString(on.size())), on.stream(), Stream.of(arguments))
-                .flatMap(part -> part)
-                .toArray(String[]::new);
-        if (!(server.command(command) instanceof List<?> reply)) {
+        if (!(evaluate(script, on, arguments) instanceof List<?> reply)) {
             throw new IllegalStateException("not a list");
         }
         List<Long> numbers = new ArrayList<>();
@@ -484,6 +527,28 @@ final class Contender {
             assertThat(element).as("%s", reply).isInstanceOfSatisfying(Long.class, numbers::add);
         }
         return numbers;
+    }
+
+    // The text is sent once to each server: it is long, and a monitor would have to read it.
+    private @Nullable Object evaluate(String script, List<String> on, String... arguments) {
+        String digest = DIGESTS.computeIfAbsent(script, this::load);
+        String[] command = Stream.of(
+                        Stream.of("EVALSHA", digest, Integer.toString(on.size())), on.stream(), Stream.of(arguments))
+                .flatMap(part -> part)
+                .toArray(String[]::new);
+        try {
+            return server.command(command);
+        } catch (RespError e) {
+            if (!e.getMessage().startsWith("NOSCRIPT")) {
+                throw e;
+            }
+            load(script);
+            return server.command(command);
+        }
+    }
+
+    private String load(String script) {
+        return String.valueOf(server.command("SCRIPT", "LOAD", script));
     }
 
     @Override

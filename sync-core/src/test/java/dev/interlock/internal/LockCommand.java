@@ -8,7 +8,9 @@ import java.util.List;
 sealed interface LockCommand {
     record Acquire(Request request) implements LockCommand {}
 
-    record Release(Party party, List<Long> used) implements LockCommand {}
+    record Release(Party party, List<Long> used, boolean reads) implements LockCommand {}
+
+    record Downgrade(Party party) implements LockCommand {}
 
     record Renew(Party party) implements LockCommand {}
 }

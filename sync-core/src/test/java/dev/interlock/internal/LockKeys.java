@@ -11,6 +11,7 @@ public record LockKeys(
         String turns,
         String conditions,
         String signals,
+        String readers,
         String channel) {
 
     static LockKeys of(String name) {
@@ -23,6 +24,7 @@ public record LockKeys(
                 key(name, "turns"),
                 key(name, "conditions"),
                 key(name, "signals"),
+                key(name, "readers"),
                 "redisson_lock__channel:" + (wrapped ? "{" + name + "}" : name));
     }
 
@@ -40,7 +42,12 @@ public record LockKeys(
 
     /** What acquire and release take. */
     public List<String> all(String session) {
-        return List.of(lock, queue, waiters, token, turns, mark(session), conditions, signals);
+        return List.of(lock, queue, waiters, token, turns, mark(session), conditions, signals, readers);
+    }
+
+    /** What await and downgrade take. */
+    List<String> shared() {
+        return List.of(lock, queue, waiters, token, turns, conditions, signals, readers);
     }
 
     /** Whether it is what may stay behind, for a while. */

@@ -57,7 +57,7 @@ public abstract class LockScriptTest {
         keys = LockKeys.of(name);
     }
 
-    final Contender contender() {
+    protected final Contender contender() {
         Contender contender = new Contender(server, keys);
         contenders.add(contender);
         return contender;
@@ -81,7 +81,7 @@ public abstract class LockScriptTest {
     }
 
     /** The keys of this lock with their TTLs in ms, -1 for none. */
-    final Map<String, Long> ttls() {
+    protected final Map<String, Long> ttls() {
         Map<String, Long> ttls = new LinkedHashMap<>();
         for (String key : server.keys()) {
             if (key.contains(keys.lock())) {
@@ -106,7 +106,7 @@ public abstract class LockScriptTest {
         return number("PTTL", key);
     }
 
-    static List<String> list(String... command) {
+    protected static List<String> list(String... command) {
         if (!(redis(command) instanceof List<?> reply)) {
             throw new IllegalStateException("not a list");
         }
@@ -116,21 +116,21 @@ public abstract class LockScriptTest {
     }
 
     /** The fields of the lock's hash. */
-    final List<String> owners() {
+    protected final List<String> owners() {
         return list("HKEYS", keys.lock());
     }
 
-    final List<String> tickets() {
+    protected final List<String> tickets() {
         return list("ZRANGE", keys.queue(), "0", "-1");
     }
 
     /** The lease of the owner is over. */
-    final void expire() {
+    protected final void expire() {
         assertThat(number("DEL", keys.lock())).isEqualTo(1);
     }
 
     /** The members of the set of those who wait for conditions. */
-    final List<String> waiting() {
+    protected final List<String> waiting() {
         return list("ZRANGE", keys.conditions(), "0", "-1");
     }
 
@@ -141,16 +141,16 @@ public abstract class LockScriptTest {
     }
 
     /** Nothing was heard of a waiting session for too long. */
-    final void die(Contender waiter) {
+    protected final void die(Contender waiter) {
         assertThat(number("ZADD", keys.waiters(), "XX", "CH", "1", waiter.id)).isEqualTo(1);
     }
 
-    static List<String> letters(Contender receiver) throws InterruptedException {
+    protected static List<String> letters(Contender receiver) throws InterruptedException {
         return eavesdropper.hear(receiver.mailbox());
     }
 
     /** What plain RLock clients hear. */
-    final List<String> announcements() throws InterruptedException {
+    protected final List<String> announcements() throws InterruptedException {
         return eavesdropper.hear(keys.channel());
     }
 }

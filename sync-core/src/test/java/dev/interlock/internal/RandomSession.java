@@ -3,6 +3,7 @@ package dev.interlock.internal;
 import dev.interlock.internal.Contender.Answer;
 import dev.interlock.internal.Contender.Request;
 import dev.interlock.internal.LockCommand.Acquire;
+import dev.interlock.internal.LockCommand.Downgrade;
 import dev.interlock.internal.LockCommand.Release;
 import dev.interlock.internal.LockCommand.Renew;
 import dev.interlock.internal.LockModel.Party;
@@ -59,11 +60,49 @@ abstract sealed class RandomSession {
             }
             return choice < 6
                     ? new Acquire(old)
-                    : choice < 9 ? new Release(party(sequence), List.of()) : new Renew(party(sequence));
+                    : choice < 9 ? new Release(party(sequence), List.of(), false) : new Renew(party(sequence));
         }
 
         @Override
         void hear(Request request, Answer answer) {}
+    }
+
+    /** One ticket at a time, as above, but most of them only read; and who has written may read on. */
+    static final class Sharing extends RandomSession {
+        private final Map<Long, Request> requests = new HashMap<>();
+        private long tenure;
+
+        Sharing(Contender by, long leaseMillis, Random random) {
+            super(by, leaseMillis, random);
+        }
+
+        @Override
+        LockCommand next() {
+            int choice = random.nextInt(100);
+            Request old = requests.get(last - random.nextInt(3));
+            if (choice < 40 || old == null) {
+                last++;
+                Request request = by.request(last).lease(leaseMillis);
+                request = random.nextInt(3) == 0 ? request : request.reading();
+                request = random.nextInt(5) == 0 ? request.once() : request;
+                request = random.nextBoolean() ? request.continuing(tenure == 0 ? last - 1 : tenure) : request;
+                request = random.nextInt(20) == 0 ? request.continuing(-1) : request;
+                requests.put(last, request);
+                return new Acquire(request);
+            } else if (choice < 60) {
+                return new Acquire(old);
+            } else if (choice < 75) {
+                return new Downgrade(party(tenure == 0 ? old.sequence() : tenure));
+            } else if (choice < 82) {
+                return new Renew(party(old.sequence()));
+            }
+            return new Release(party(old.sequence()), List.of(), old.reads());
+        }
+
+        @Override
+        void hear(Request request, Answer answer) {
+            tenure = answer.owner();
+        }
     }
 
     /** Several tickets at a time, some of which are served on the tenure of another one. */
@@ -90,11 +129,11 @@ abstract sealed class RandomSession {
             } else if (choice < 50 && !waiting.isEmpty()) {
                 long cancelled = any(waiting);
                 waiting.remove(cancelled);
-                return new Release(party(cancelled), List.of());
+                return new Release(party(cancelled), List.of(), false);
             } else if (choice < 58) {
                 return new Acquire(request(++last).once());
             } else if (choice < 63) {
-                return new Release(party(Math.max(1, last - random.nextInt(6))), List.of());
+                return new Release(party(Math.max(1, last - random.nextInt(6))), List.of(), false);
             } else if (tenure == 0) {
                 return waiting.isEmpty() ? new Renew(party(Math.max(1, last))) : ask();
             }
@@ -108,7 +147,7 @@ abstract sealed class RandomSession {
                 return new Acquire(request(last).continuing(ended));
             }
             tenure = 0;
-            Release release = new Release(party(ended), List.copyOf(used));
+            Release release = new Release(party(ended), List.copyOf(used), false);
             used.clear();
             return release;
         }

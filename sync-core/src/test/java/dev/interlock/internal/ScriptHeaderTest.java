@@ -110,16 +110,19 @@ class ScriptHeaderTest {
     @Test
     void orderIsTheOneThatCallersPass() {
         assertThat(source("lock/acquire").keys().keySet())
-                .containsExactly("lock", "queue", "waiters", "token", "turns", "mark", "conditions", "signals");
+                .containsExactly(
+                        "lock", "queue", "waiters", "token", "turns", "mark", "conditions", "signals", "readers");
         assertThat(source("lock/acquire").arguments())
                 .containsExactly("session", "tickets", "lease", "enqueue", "earlier", "floor", "used");
         assertThat(source("lock/release").keys().keySet())
-                .containsExactly("lock", "queue", "waiters", "token", "turns", "mark", "conditions", "signals");
+                .containsExactly(
+                        "lock", "queue", "waiters", "token", "turns", "mark", "conditions", "signals", "readers");
         assertThat(source("lock/release").arguments())
                 .containsExactly(
                         "session", "sequence", "lease", "floor", "channel", "publish", "used", "first", "operations");
-        assertThat(source("lock/renew").keys().keySet()).containsExactly("lock", "queue", "mark");
-        assertThat(source("lock/renew").arguments()).containsExactly("owner", "lease", "channel", "publish");
+        assertThat(source("lock/renew").keys().keySet()).containsExactly("lock", "queue", "mark", "waiters", "readers");
+        assertThat(source("lock/renew").arguments())
+                .containsExactly("session", "sequence", "lease", "channel", "publish");
         assertThat(source("lock/inspect").keys().keySet()).containsExactly("lock");
         assertThat(source("lock/inspect").arguments()).isEmpty();
     }
@@ -144,14 +147,14 @@ class ScriptHeaderTest {
     @Test
     void wrongArityIsRefused() {
         Script renew = Script.load("lock/renew");
-        List<Object> keys = List.of("lock", "queue", "mark");
-        assertThat(renew.on(keys, "owner", 1, "channel", "publish").keys).isEqualTo(keys);
-        assertThatThrownBy(() -> renew.on(keys, "owner", 1, "channel"))
+        List<Object> keys = List.of("lock", "queue", "mark", "waiters", "readers");
+        assertThat(renew.on(keys, "session", 1, 2, "channel", "publish").keys).isEqualTo(keys);
+        assertThatThrownBy(() -> renew.on(keys, "session", 1, 2, "channel"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("lock/renew takes KEYS " + renew.keys() + " and ARGV " + renew.arguments());
-        assertThatThrownBy(() -> renew.on(keys, "owner", 1, "channel", "publish", "more"))
+        assertThatThrownBy(() -> renew.on(keys, "session", 1, 2, "channel", "publish", "more"))
                 .isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> renew.on(keys.subList(0, 2), "owner", 1, "channel", "publish"))
+        assertThatThrownBy(() -> renew.on(keys.subList(0, 4), "session", 1, 2, "channel", "publish"))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 

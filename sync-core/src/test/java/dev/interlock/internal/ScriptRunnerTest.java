@@ -34,12 +34,17 @@ class ScriptRunnerTest extends LockScriptTest {
                 "",
                 listener,
                 System::nanoTime);
-        return new ScriptRunner(redisson, settings, new Outage(settings.ticker(), settings.listener(), Runnable::run));
+        return new ScriptRunner(redisson, settings, new Outage(settings, Runnable::run));
     }
 
     private Script.Call renewal(String lock, Contender by, long sequence) {
         return RENEW.on(
-                List.of(lock, keys.queue(), by.mark()), by.owner(sequence), Contender.LEASE, keys.channel(), "publish");
+                List.of(lock, keys.queue(), by.mark(), keys.waiters(), keys.readers()),
+                by.id,
+                sequence,
+                Contender.LEASE,
+                keys.channel(),
+                "publish");
     }
 
     private static <T> T answer(CompletableFuture<T> reply) {

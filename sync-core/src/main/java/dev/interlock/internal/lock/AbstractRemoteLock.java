@@ -8,6 +8,7 @@ import dev.interlock.internal.Stake;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -15,31 +16,32 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /** What the remote halves have in common: the frontman, whom listeners hear of, and who clears up behind whoever leaves. */
-abstract class AbstractRemoteLock implements RemoteLock, Stake {
+public abstract class AbstractRemoteLock implements RemoteLock, Stake {
     private static final Logger log = LoggerFactory.getLogger(AbstractRemoteLock.class);
 
-    /** How long a failure of Redis says something about now. */
-    private static final long RECENT_NANOS = TimeUnit.SECONDS.toNanos(2);
-
-    final Session session;
-    final Settings settings;
-    final String name;
-    final LocalHalf local;
-    final SyncListener listener;
-    final boolean listening;
+    protected final Session session;
+    protected final Settings settings;
+    protected final String name;
+    protected final LocalHalf local;
+    private final SyncListener listener;
+    protected final boolean listening;
 
     /** The thread that has the local half and waits for the remote half. */
-    volatile @Nullable Thread frontman;
+    protected volatile @Nullable Thread frontman;
 
     /** Whether the local half is taken only to clear up. */
     private volatile boolean tidying;
 
+    /** How many threads may have the local half for an instant, for no use of their own. */
+    private final AtomicInteger glancing = new AtomicInteger();
+
     /** Whether the state has changed since the frontman reset this. An unpark alone may end another wait than is meant. */
-    volatile boolean changed;
+    protected volatile boolean changed;
 
     private final List<Consumer<? super LeaseLostException>> lossListeners = new CopyOnWriteArrayList<>();
 
-    AbstractRemoteLock(Session session, String name, LocalHalf local) {
+    /** Creates the remote half of the lock of this name. */
+    protected AbstractRemoteLock(Session session, String name, LocalHalf local) {
         this.session = session;
         this.settings = session.settings();
         this.name = name;
@@ -49,19 +51,30 @@ abstract class AbstractRemoteLock implements RemoteLock, Stake {
     }
 
     /** Returns whether this session owns the name or has asked for it. */
-    abstract boolean hasStake();
+    protected abstract boolean hasStake();
 
     /** Gives up what {@link #hasStake} speaks of. The caller has the local half. */
-    abstract void relinquish();
+    protected abstract void relinquish();
 
     /** Returns whether threads of this session want the local half, or are about to. */
-    boolean isWanted() {
+    protected boolean isWanted() {
         return local.isWanted();
     }
 
     @Override
     public void tidy() {
-        while (hasStake() && !isWanted() && local.tryLock()) {
+        // Whoever has it has nothing to clear up: a re-entry can be interrupted, too.
+        while (hasStake() && !isWanted() && local.holds() == 0 && tidyAlone()) {
+            // There may be something left.
+        }
+    }
+
+    private boolean tidyAlone() {
+        glancing.incrementAndGet();
+        try {
+            if (!local.tryLock()) {
+                return false;
+            }
             tidying = true;
             try {
                 if (!isWanted()) {
@@ -71,11 +84,29 @@ abstract class AbstractRemoteLock implements RemoteLock, Stake {
                 tidying = false;
                 local.unlock();
             }
+            return true;
+        } finally {
+            glancing.decrementAndGet();
+        }
+    }
+
+    @Override
+    public final boolean isGlancing() {
+        return glancing.get() > 0;
+    }
+
+    /** Does something for which the local half is taken or shared for an instant. */
+    protected final void glance(Runnable action) {
+        glancing.incrementAndGet();
+        try {
+            action.run();
+        } finally {
+            glancing.decrementAndGet();
         }
     }
 
     /** The state has changed: the frontman looks at it, or what nobody waits for is given back. */
-    final void wake() {
+    protected final void wake() {
         changed = true;
         Thread waiting = frontman;
         if (waiting != null) {
@@ -100,6 +131,11 @@ abstract class AbstractRemoteLock implements RemoteLock, Stake {
         return listening ? session.now() : 0;
     }
 
+    /** Returns whether a thread relies on what this session owns, or is about to. */
+    protected final boolean isInUse() {
+        return local.isHeld() && !tidying;
+    }
+
     @Override
     public final boolean isWaiting() {
         return frontman != null || tidying;
@@ -111,23 +147,27 @@ abstract class AbstractRemoteLock implements RemoteLock, Stake {
         return () -> lossListeners.remove(lossListener);
     }
 
-    final void reportLoss(LeaseLostException loss) {
+    /** Tells listeners of a loss. */
+    protected final void reportLoss(LeaseLostException loss) {
         session.reportLoss(loss, lossListeners);
     }
 
-    final void reportAcquired(long waitedNanos, boolean alreadyOwned) {
+    /** Tells the listener of an acquisition. */
+    protected final void reportAcquired(long waitedNanos, boolean alreadyOwned) {
         if (listening) {
             notifyListener(() -> listener.acquired(name, waitedNanos, alreadyOwned));
         }
     }
 
-    final void reportHandedOff() {
+    /** Tells the listener that the tenure goes on for another thread. */
+    protected final void reportHandedOff() {
         if (listening) {
             notifyListener(() -> listener.handedOff(name));
         }
     }
 
-    final void reportReleased(long tenureNanos) {
+    /** Tells the listener that the tenure ends. */
+    protected final void reportReleased(long tenureNanos) {
         if (listening) {
             notifyListener(() -> listener.released(name, tenureNanos));
         }
@@ -142,12 +182,13 @@ abstract class AbstractRemoteLock implements RemoteLock, Stake {
         }
     }
 
-    final long commandTimeoutNanos() {
+    /** Returns for how long an answer is waited for. */
+    protected final long commandTimeoutNanos() {
         return TimeUnit.MILLISECONDS.toNanos(settings.commandTimeoutMillis());
     }
 
     /** Returns whether a thread that would wait for ever has waited out the outage for as long as it should. */
-    final boolean isOutageTooLong() {
-        return session.outage().hasLasted(settings.redisTimeoutNanos(), RECENT_NANOS);
+    protected final boolean isOutageTooLong() {
+        return session.outage().isTooLong();
     }
 }

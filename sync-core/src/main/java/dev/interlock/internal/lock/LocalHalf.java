@@ -1,19 +1,42 @@
 package dev.interlock.internal.lock;
 
-/** The local half of a lock: what its superclass knows about the threads of this JVM. */
+/** The local half of a lock: what its superclass knows about the threads of this JVM, and lets them do. */
 public interface LocalHalf {
-    /** Returns whether threads of this JVM are queued. */
-    boolean isWanted();
+    /** Takes it, waiting for as long as that takes. */
+    void lock();
 
-    /** Returns whether a thread has the local half, be it in its critical section or waiting for the remote half. */
-    boolean isHeld();
+    /** Takes it unless interrupted. */
+    void lockInterruptibly() throws InterruptedException;
 
-    /** Returns whether that thread is queued. */
-    boolean isQueued(Thread thread);
-
-    /** Takes the local half if no thread has it. */
+    /** Takes it if no thread has it. */
     boolean tryLock();
 
-    /** Gives the local half back. */
+    /** Takes it if that becomes possible within the wait. */
+    boolean tryLock(long waitNanos) throws InterruptedException;
+
+    /** Gives it back, once. */
     void unlock();
+
+    /** Returns how many times the current thread has it. */
+    int holds();
+
+    /** Returns whether a thread has it, be it in its critical section or waiting for the remote half. */
+    boolean isHeld();
+
+    /** Returns whether threads are queued for it. */
+    boolean isWanted();
+
+    /** Returns whether that thread is queued for it. */
+    boolean isQueued(Thread thread);
+
+    /** Returns whether the remote half is to know of threads that are about to queue for it. */
+    boolean isAnnounced();
+
+    /** Has the current thread, which has it, give up what it shares besides. Returns how many times. */
+    default int giveUpShares() {
+        return 0;
+    }
+
+    /** Has the current thread, which has it, share it so many times besides. */
+    default void takeShares(int shares) {}
 }

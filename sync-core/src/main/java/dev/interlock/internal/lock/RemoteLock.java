@@ -29,15 +29,18 @@ public interface RemoteLock {
             INTERRUPTED
         }
 
+        /** A thread's wait, from when it is about to give the lock up until it has it back. */
+        interface Wait {}
+
         /**
          * Has the current thread, which has entered and is about to leave, wait for a condition.
          *
          * @throws LeaseLostException if what was entered is lost
          */
-        Waiter enlist(String condition);
+        Wait enlist(String condition);
 
         /** Leaves, as {@link RemoteLock#leave} does, without anything to complete. The local half is freed next. */
-        void leave(Waiter waiter);
+        void leave(Wait wait);
 
         /** Gives up whatever nobody of this session wants any more. Called when the local half is free. */
         void left();
@@ -47,13 +50,13 @@ public interface RemoteLock {
          *
          * @param deadlineNanos a reading of the ticker; no deadline if it isn't timed
          */
-        Outcome sleep(Waiter waiter, boolean interruptible, boolean timed, long deadlineNanos);
+        Outcome sleep(Wait wait, boolean interruptible, boolean timed, long deadlineNanos);
 
         /** Called before the local half is taken again: waiters come back to it in the order in which they were done with waiting. */
-        void lineUp(Waiter waiter);
+        void lineUp(Wait wait);
 
-        /** Enters again with the waiter's lease, for as long as that takes. The caller has the local half, and keeps it even if this fails. */
-        void enter(Waiter waiter);
+        /** Enters again with the lease it had, for as long as that takes. The caller has the local half, and keeps it even if this fails. */
+        void enter(Wait wait);
 
         /** Signals the thread that has waited longest, or all, as soon as the current one leaves. */
         void signal(String condition, boolean all);
@@ -78,7 +81,7 @@ public interface RemoteLock {
     long start();
 
     /**
-     * Gets a thread that is about to queue for the local half of a fair lock its place in the queue of all sessions.
+     * Gets a thread that is about to queue for the local half its place in the queue of all sessions, if that is its own.
      *
      * @param leaseMillis as it will be wanted
      */
@@ -120,6 +123,9 @@ public interface RemoteLock {
 
     /** Returns whether the thread that has the local half has not entered: it waits for the remote half, or only clears up. */
     boolean isWaiting();
+
+    /** Returns whether threads may have the local half for an instant only, for no use of their own. */
+    boolean isGlancing();
 
     /** Asks Redis whether anybody owns the name. */
     boolean isLocked();

@@ -1,4 +1,7 @@
-/** The remote halves of locks: over our own scripts, and over Redisson's lock objects. */
+/**
+ * The seam between the two halves of a lock: what the remote half is asked, what it sees of the local half, and how a thread
+ * takes and gives back both.
+ */
 @NullMarked
 package dev.interlock.internal.lock;
 

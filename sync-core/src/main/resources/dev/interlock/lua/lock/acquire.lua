@@ -1,21 +1,22 @@
 -- Asks for the lock on behalf of some sequences of a session, or asks again how these requests stand. Asking again also
 -- renews the session's heartbeat and hands a lock that has become free to the first live waiter.
 --
--- KEYS[1] lock     hash    Redisson's lock: its one field is the owner, `<session>:<sequence>`
--- KEYS[2] queue    zset    tickets `<session>:<sequence>:<lease>` by position, those of waiters with `:<waiter>`
+-- KEYS[1] lock     hash    Redisson's lock: its one field is the owner, `<session>:<sequence>`; or readers, `<session>:r` each
+-- KEYS[2] queue    zset    tickets `<session>:<sequence>:<lease>` by position, those of waiters with `:<waiter>`, of readers with `:r`
 -- KEYS[3] waiters  zset    sessions by the end of their heartbeat, ms
 -- KEYS[4] token    string  remote part of the last fencing token
 -- KEYS[5] turns    hash    hand-overs since plain RLock clients had a turn, and the end of their turn, ms
 -- KEYS[6] mark     string  `<n>:<m>`: highest sequence of this session that queued or was over, highest that was released
 -- KEYS[7] conditions zset  waiters of conditions
 -- KEYS[8] signals  hash    sessions that wait for conditions, and how the last tenure ended
+-- KEYS[9] readers  zset    sessions that share the lock, by the end of their lease, ms
 -- ARGV[1] session          the caller
--- ARGV[2] tickets          its requests, `<sequence>:<lease>` each, with `:<waiter>` if it is one, in growing order, separated by spaces
+-- ARGV[2] tickets          its requests, `<sequence>:<lease>` each, with `:<waiter>` if it is one and `:r` if it only reads, in growing order, separated by spaces
 -- ARGV[3] lease            ms, if the first of them gets the lock without having queued
 -- ARGV[4] enqueue          1: wait in the queue, 0: take it only if it is free
 -- ARGV[5] earlier          an earlier sequence that still owns the lock is ended if 0, left alone if -1, continued if this one
 -- ARGV[6] floor            the least remote part of the fencing token
--- ARGV[7] used             tickets served on the tenure of another one, as in tickets
+-- ARGV[7] used             tickets served on the tenure of another one, or given up, as in tickets
 -- Reply: {1, ttl ms, token, 1 if others wait + 2 if conditions have waiters, time µs, sequence, last of the run, over…} one of the requests is granted;
 --   {2, ttl ms of the holder or -1 if it is this session, 1 if that is foreign, 1 if others wait, time µs, sequence by which the session owns the lock,
 --   last of the run, over…} queued; {3, …} not free; {0, …} all requests are over. The run is what the session's tickets are at
@@ -23,7 +24,7 @@
 --   last. The time is 0 if the lock was simply free.
 -- Idempotent by: session, tickets
 local lock, queue, waiters, token, turns, mark = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local conditions, signals = KEYS[7], KEYS[8]
+local conditions, signals, readers = KEYS[7], KEYS[8], KEYS[9]
 local session, tickets, lease, enqueue, earlier = ARGV[1], ARGV[2], ARGV[3], ARGV[4] == '1', tonumber(ARGV[5])
 local floor, used = tonumber(ARGV[6]), ARGV[7]
 
@@ -31,18 +32,20 @@ local queued, released = string.match(redis.call('get', mark) or '0:0', '^(%d+):
 queued, released = tonumber(queued), tonumber(released)
 local head = string.match(tickets, '^%d+')
 local first, caller = tonumber(head), session .. ':' .. head
+local reads = string.sub(tickets, -2) == ':r'
 
+-- @include share
 -- @include give
 
-if first > queued and string.find(tickets, '^%d+:%d+$') and redis.call('exists', lock, queue, conditions) == 0 then
-  return { 1, tonumber(lease), give(caller, lease), 0, 0, first, 0 }
+if first > queued and string.find(tickets, '^%d+:%d+:?r?$') and redis.call('exists', lock, queue, conditions) == 0 then
+  return { 1, tonumber(lease), give(session, head, lease, reads), 0, 0, first, 0 }
 end
 
 local time = redis.call('time')
 local micros = time[1] * 1000000 + time[2]
 local millis = math.floor(micros / 1000)
 
--- Looked at when the lock is free.
+-- Looked at when somebody may get in.
 local hasConditions = false
 
 -- @include tickets
@@ -53,18 +56,14 @@ local hasConditions = false
 -- Marks outlive any command that is delayed on its way.
 local markTtl = lease + 300000
 
--- The sequence by which the session owns the lock, or 0.
-local function ownBy(holder)
-  local prefix = session .. ':'
-  return holder and string.sub(holder, 1, #prefix) == prefix and tonumber(string.sub(holder, #prefix + 1)) or 0
-end
+-- @include owners
 
 -- Anything but one of our own sessions: a plain RLock, another kind of lock.
 local function isForeign(holder)
   return holder ~= nil and string.sub(holder, 1, 10) ~= 'interlock-'
 end
 
-local holder = redis.call('hkeys', lock)[1]
+local holder = holderAt(millis)
 local tenure = ownBy(holder)
 
 -- How each request stands so far. A waiter's ticket doesn't arrive by a request: it was put into the queue when the waiter was
@@ -75,7 +74,7 @@ for sequence, grantLease in string.gmatch(tickets, '(%d+):(%S+)') do
   count = count + 1
   if number == tenure then
     standing[number] = true
-  elseif number > queued and number > tenure and not string.find(grantLease, ':', 1, true) then
+  elseif number > queued and number > tenure and not string.find(grantLease, ':%-?%d') then
     standing[number] = true
     arriving[#arriving + 1] = ticket
     queued = number
@@ -107,8 +106,9 @@ if used ~= '' then
   for _, sequence in ipairs(dropTickets(used)) do
     if tonumber(sequence) == tenure then
       -- It was granted once more before this was known.
-      redis.call('del', lock)
-      holder, tenure, isFreed = nil, 0, true
+      leave(sequence)
+      holder = holderAt(millis)
+      tenure, isFreed = 0, not holder
     end
   end
   if redis.call('exists', queue) == 0 then
@@ -124,20 +124,23 @@ if #over == count then
 end
 
 if (earlier == 0 or earlier == tenure) and tenure > 0 and tenure < first and standing[first] then
-  redis.call('del', lock)
+  -- Who has only read has to queue before it writes.
+  local continues = tenure == earlier and (reads or not isReader(holder))
+  leave(string.format('%.0f', tenure))
   released = math.max(released, tenure)
-  holder = nil
-  if earlier == 0 and redis.call('exists', conditions) == 1 then
+  if not continues and redis.call('exists', conditions) == 1 then
     redis.call('hset', signals, 'released', redis.call('get', token) or '')
   end
-  if tenure == earlier then
+  if continues then
     redis.call('zrem', queue, session .. ':' .. string.match(tickets, '^%S+'))
     if redis.call('exists', queue) == 0 then
       redis.call('del', waiters)
     end
-    give(caller, lease)
-    holder, arriving, waiting = caller, {}, false
+    give(session, head, lease, reads)
+    arriving, waiting = {}, false
   end
+  holder = holderAt(millis)
+  tenure = ownBy(holder)
 end
 
 redis.call('set', mark, string.format('%.0f:%.0f', queued, released), 'px', markTtl)
@@ -146,7 +149,7 @@ if redis.call('hexists', signals, session) == 1 then
   own.highest = math.max(own.highest, queued)
   keepSession(session, own)
 end
-local hasCompany, isFirst = false, false
+local hasCompany, isFirst, isPoll = false, false, false
 if enqueue then
   if #arriving > 0 then
     local back = redis.call('zrange', queue, -1, -1, 'withscores')
@@ -154,7 +157,7 @@ if enqueue then
     enqueueTickets(arriving, back[2] or 0)
     isFirst = not back[1]
   end
-  local isPoll = waiting and #arriving == 0
+  isPoll = waiting and #arriving == 0
   if waiting or #arriving > 0 then
     redis.call('zadd', waiters, millis + heartbeat, session)
   end
@@ -167,11 +170,13 @@ if enqueue then
   end
 end
 
--- The holder has been told if somebody else stood there already.
-if #arriving > 0 and holder and tenure == 0 and not hasCompany and not isForeign(holder) then
-  demand(holder)
+-- Who only reads and doesn't queue is let in behind all who do.
+local guest = reads and not enqueue and tenure == 0 and { sequence = head, lease = lease }
+-- It is too late for that when messages have been sent.
+if standing[tenure] and redis.call('exists', token) == 0 then
+  drawToken()
 end
-local ttl = 0
+local wasHeld, ttl = holder ~= nil, 0
 if not holder then
   hasConditions = redis.call('exists', conditions) == 1
   if hasConditions then
@@ -179,23 +184,37 @@ if not holder then
   end
   ttl = yielding()
   if ttl == 0 then
-    holder = grantHead(session)
+    holder = grantHead(session, false, guest)
     if not holder then
-      give(caller, lease)
-      holder = caller
+      give(session, head, lease, reads)
+      holder = reads and session .. ':r' or caller
     end
   end
+elseif isReader(holder) and (reads or isPoll) then
+  hasConditions = redis.call('exists', conditions) == 1
+  grantHead(session, true, guest)
 end
 tenure = ownBy(holder)
+if wasHeld and (tenure == 0 or isReader(holder) and not standing[tenure]) and not isForeign(holder) then
+  -- The holder has been told if somebody else stood there already; but that message may be lost.
+  local front = redis.call('zrange', queue, 0, 0)[1]
+  if #arriving > 0 and not hasCompany or isPoll and isReader(holder) and front and ownerOf(front) == session then
+    demand(enqueue and 'd' or isReader(holder) and 'i' or 'd')
+  end
+end
 if holder then
   -- When its own tenure ends, the session knows.
-  ttl = (tenure == 0 or standing[tenure]) and redis.call('pttl', lock) or -1
+  if standing[tenure] and isReader(holder) then
+    ttl = (redis.call('zscore', readers, session) or millis) - millis
+  else
+    ttl = (tenure == 0 or standing[tenure]) and redis.call('pttl', lock) or -1
+  end
 end
 if hasConditions then
   tellAdmitted('')
   keepConditions()
 end
 if standing[tenure] then
-  return answer(1, ttl, tonumber(redis.call('get', token)) or drawToken())
+  return answer(1, ttl, tonumber(redis.call('get', token)))
 end
 return answer(enqueue and 2 or 3, ttl, isForeign(holder) and 1 or 0)

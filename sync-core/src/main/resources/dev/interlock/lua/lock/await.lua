@@ -1,13 +1,14 @@
 -- Asks how waiters of a session stand, and has others leave their conditions. Also keeps the session alive as one that waits,
 -- finds out whether a tenure has ended without its release, and hands a lock that has become free to the first live waiter.
 --
--- KEYS[1] lock     hash    Redisson's lock: its one field is the owner, `<session>:<sequence>`
--- KEYS[2] queue    zset    tickets `<session>:<sequence>:<lease>` by position, those of waiters with `:<waiter>`
+-- KEYS[1] lock     hash    Redisson's lock: its one field is the owner, `<session>:<sequence>`; or readers, `<session>:r` each
+-- KEYS[2] queue    zset    tickets `<session>:<sequence>:<lease>` by position, those of waiters with `:<waiter>`, of readers with `:r`
 -- KEYS[3] waiters  zset    sessions by the end of their heartbeat, ms
 -- KEYS[4] token    string  remote part of the last fencing token
 -- KEYS[5] turns    hash    hand-overs since plain RLock clients had a turn, and the end of their turn, ms
 -- KEYS[6] conditions zset  waiters of conditions
 -- KEYS[7] signals  hash    sessions that wait for conditions, and how the last tenure ended
+-- KEYS[8] readers  zset    sessions that share the lock, by the end of their lease, ms
 -- ARGV[1] session          the caller
 -- ARGV[2] floor            the least remote part of the fencing token
 -- ARGV[3] asked            waiters `<condition>:<position>:<waiter>:<lease>`, separated by spaces
@@ -17,7 +18,8 @@
 -- Reply: {time µs, waiter, state, sequence, …}: of each that is asked for or leaves, 0 it is signalled or unknown, 1 it waits,
 --   2 it has left without a signal; and the sequence of its ticket, 0 if it has none
 -- Idempotent by: session, waiters
-local lock, queue, waiters, token, turns, conditions, signals = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6], KEYS[7]
+local lock, queue, waiters, token, turns = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local conditions, signals, readers = KEYS[6], KEYS[7], KEYS[8]
 local session, floor, asked, leaving, gone, lost = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 
 local time = redis.call('time')
@@ -26,6 +28,8 @@ local millis = math.floor(micros / 1000)
 
 local hasConditions = true
 
+-- @include owners
+-- @include share
 -- @include give
 -- @include tickets
 -- @include conditions
@@ -98,14 +102,14 @@ each(asked, function(member, waiter)
   answer(waiter, isWaiting and 1 or 0, isWaiting and 0 or ticketOf(waiter))
 end)
 
-local holder = redis.call('hkeys', lock)[1]
+local holder = holderAt(millis)
 if not holder and yielding() == 0 then
   if redis.call('exists', conditions) == 1 then
     signalAllIfLost()
   end
-  grantHead('')
-elseif isFirst and holder and ownerOf(holder) and ownerOf(holder) ~= session then
-  demand(holder)
+  grantHead('', false)
+elseif isFirst and holder and ownerOf(holder) and (isReader(holder) or ownerOf(holder) ~= session) then
+  demand('d')
 end
 tellAdmitted('')
 keepConditions()

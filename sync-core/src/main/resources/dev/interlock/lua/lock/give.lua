@@ -1,4 +1,4 @@
--- Included by the scripts of the lock; expects the locals lock, token and floor.
+-- Included by the scripts of the lock, after share; expects the locals lock, token and floor.
 
 -- Draws the remote part of a fencing token. Tokens count up from the time, in units of 8 µs, at which their key was made.
 -- It lives for an hour, in which Redis can't grant a name as often as the clock ticks; so its successor starts higher,
@@ -13,9 +13,15 @@ local function drawToken()
   return value
 end
 
--- Makes an owner of a free lock.
-local function give(owner, lease)
-  redis.call('hset', lock, owner, 1)
-  redis.call('pexpire', lock, lease)
+-- Makes an owner of a free lock, or a reader of one that is free or shared.
+local function give(session, sequence, lease, isShared)
+  if isShared then
+    local time = redis.call('time')
+    local millis = math.floor((time[1] * 1000000 + time[2]) / 1000)
+    share(session, sequence, millis + lease, millis)
+  else
+    redis.call('hset', lock, session .. ':' .. sequence, 1)
+    redis.call('pexpire', lock, lease)
+  end
   return drawToken()
 end

@@ -1,17 +1,18 @@
 -- Gives up whatever a sequence has, its tenure or its ticket, and hands a tenure over to the first live waiter. Leaves a
 -- mark even if it finds nothing, so that a request which arrives later is refused.
 --
--- KEYS[1] lock     hash    Redisson's lock: its one field is the owner, `<session>:<sequence>`, with 1 + operations done
--- KEYS[2] queue    zset    tickets `<session>:<sequence>:<lease>` by position, those of waiters with `:<waiter>`
+-- KEYS[1] lock     hash    Redisson's lock: its one field is the owner, `<session>:<sequence>`, with 1 + operations done; or readers, `<session>:r` each
+-- KEYS[2] queue    zset    tickets `<session>:<sequence>:<lease>` by position, those of waiters with `:<waiter>`, of readers with `:r`
 -- KEYS[3] waiters  zset    sessions by the end of their heartbeat, ms
 -- KEYS[4] token    string  remote part of the last fencing token
 -- KEYS[5] turns    hash    hand-overs since plain RLock clients had a turn, and the end of their turn, ms
 -- KEYS[6] mark     string  `<n>:<m>`: highest sequence of this session that queued or was over, highest that was released
 -- KEYS[7] conditions zset  waiters of conditions
 -- KEYS[8] signals  hash    sessions that wait for conditions, and how the last tenure ended
+-- KEYS[9] readers  zset    sessions that share the lock, by the end of their lease, ms
 -- ARGV[1] session          the caller
 -- ARGV[2] sequence         what it gives up
--- ARGV[3] lease            as in its ticket: ms, with `:<waiter>` if it was one
+-- ARGV[3] lease            as in its ticket: ms, with `:<waiter>` or `:r` if it was one
 -- ARGV[4] floor            the least remote part of the fencing token
 -- ARGV[5] channel          Redisson's channel for this name
 -- ARGV[6] publish          the verb Redisson's clients listen by: publish or spublish
@@ -21,11 +22,12 @@
 -- Reply: {1} it was the owner, or has been released before, by its own release or a later request; {2} it had a ticket; {0} neither
 -- Idempotent by: session, sequence
 local lock, queue, waiters, token, turns, mark = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
-local conditions, signals = KEYS[7], KEYS[8]
+local conditions, signals, readers = KEYS[7], KEYS[8], KEYS[9]
 local session, sequence, lease, floor = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local channel, publish, used, first, operations = ARGV[5], ARGV[6], ARGV[7], tonumber(ARGV[8]), ARGV[9]
 
 -- @include tickets
+-- @include owners
 
 -- Marks outlive any command that is delayed on its way.
 local markTtl = string.match(lease, '^%d+') + 300000
@@ -34,20 +36,21 @@ local queued, released = string.match(redis.call('get', mark) or '0:0', '^(%d+):
 queued, released = math.max(tonumber(queued), number), tonumber(released)
 local before = released >= number
 local done = operations ~= '' and tonumber(redis.call('hget', lock, owner)) or 1
-local owned = redis.call('hdel', lock, owner) == 1
-if owned then
+local owned, shared = leave(sequence)
+if owned or shared then
   released = math.max(released, number)
 end
 redis.call('set', mark, string.format('%.0f:%.0f', queued, released), 'px', markTtl)
-local left = not owned and redis.call('zrem', queue, owner .. ':' .. lease) == 1
-local isFree = owned
+local left = not owned and not shared and redis.call('zrem', queue, owner .. ':' .. lease) == 1
+local isFree = owned or shared and redis.call('exists', lock) == 0
 for _, other in ipairs(dropTickets(used)) do
   -- Granted once more, if the lease of the tenure that it was used on is over.
   isFree = isFree or redis.call('hdel', lock, session .. ':' .. other) == 1
 end
-local reply = { owned and 1 or left and 2 or before and 1 or 0 }
+local reply = { (owned or shared) and 1 or left and 2 or before and 1 or 0 }
 local hasConditions = redis.call('exists', conditions) == 1
-if operations == '' and not hasConditions and redis.call('exists', queue) == 0 then
+local hasReaders = left and redis.call('exists', readers) == 1
+if operations == '' and not hasConditions and not hasReaders and redis.call('exists', queue) == 0 then
   redis.call('del', waiters)
   if isFree then
     redis.call(publish, channel, 0)
@@ -59,6 +62,7 @@ local time = redis.call('time')
 local micros = time[1] * 1000000 + time[2]
 local millis = math.floor(micros / 1000)
 
+-- @include share
 -- @include give
 -- @include conditions
 -- @include operations
@@ -70,7 +74,7 @@ if owned or left and operations == '*' then
   enqueueAdmitted()
   hasConditions = redis.call('exists', conditions) == 1
 end
-if owned and hasConditions then
+if (owned or shared) and hasConditions then
   redis.call('hset', signals, 'released', redis.call('get', token) or '')
 end
 
@@ -91,11 +95,21 @@ local function standBack()
   return due
 end
 
+-- Readers may have stood behind what has left.
+local isShared = false
+if shared or left then
+  local holder = holderAt(millis)
+  isFree = isFree or shared and not holder
+  isShared = isReader(holder)
+end
 local granted
 if redis.call('exists', queue) == 0 then
   redis.call('del', waiters)
-elseif isFree then
-  granted = not standBack() and grantHead('')
+elseif isFree or isShared then
+  granted = not (isFree and standBack()) and grantHead('', isShared)
+end
+if left and isShared and redis.call('exists', queue) == 0 then
+  demand('n')
 end
 if isFree and not granted then
   redis.call(publish, channel, 0)

@@ -1,22 +1,45 @@
 -- Prolongs the lease of a tenure, and tells its owner who waits.
 --
--- KEYS[1] lock     hash    Redisson's lock: its one field is the owner, `<session>:<sequence>`
+-- KEYS[1] lock     hash    Redisson's lock: its one field is the owner, `<session>:<sequence>`; or readers, `<session>:r` each
 -- KEYS[2] queue    zset    tickets `<session>:<sequence>:<lease>` by position
 -- KEYS[3] mark     string  highest sequence of this session seen here
--- ARGV[1] owner            `<session>:<sequence>`
--- ARGV[2] lease            ms
--- ARGV[3] channel          Redisson's channel for this name
--- ARGV[4] publish          the verb Redisson's clients listen by: publish or spublish
--- Reply: {1, ttl ms, tickets waiting, plain RLock clients waiting}, or {0, 0, 0, 0}: it isn't the owner
--- Idempotent by: owner
-local lock, queue, mark = KEYS[1], KEYS[2], KEYS[3]
-local owner, lease, channel, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+-- KEYS[4] waiters  zset    sessions by the end of their heartbeat, ms
+-- KEYS[5] readers  zset    sessions that share the lock, by the end of their lease, ms
+-- ARGV[1] session          the caller
+-- ARGV[2] sequence         of its tenure
+-- ARGV[3] lease            ms
+-- ARGV[4] channel          Redisson's channel for this name
+-- ARGV[5] publish          the verb Redisson's clients listen by: publish or spublish
+-- Reply: {1, ttl ms, tickets waiting, plain RLock clients waiting}, or {0, 0, 0, 0}: it isn't the owner. A reader isn't told of
+--   tickets that are all dead.
+-- Idempotent by: session, sequence
+local lock, queue, mark, waiters, readers = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local session, sequence, lease, channel, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 
 -- @include foreign
 
-if redis.call('hexists', lock, owner) == 0 then
+-- @include share
+
+local ttl
+local waiting = redis.call('zcard', queue)
+if redis.call('hexists', lock, session .. ':' .. sequence) == 1 then
+  redis.call('pexpire', lock, lease)
+  ttl = redis.call('pttl', lock)
+elseif redis.call('hget', lock, session .. ':r') == sequence then
+  local time = redis.call('time')
+  local millis = math.floor((time[1] * 1000000 + time[2]) / 1000)
+  -- A lease that is over doesn't begin anew.
+  if tonumber(redis.call('zscore', readers, session) or 0) < millis then
+    return { 0, 0, 0, 0 }
+  end
+  share(session, sequence, millis + lease, millis)
+  ttl = tonumber(lease)
+  -- While it is shared, tickets of the dead may be all there is for long.
+  if redis.call('zcount', waiters, string.format('%.0f', millis), '+inf') == 0 then
+    waiting = 0
+  end
+else
   return { 0, 0, 0, 0 }
 end
-redis.call('pexpire', lock, lease)
 redis.call('pexpire', mark, lease + 300000)
-return { 1, redis.call('pttl', lock), redis.call('zcard', queue), foreignWaiters() }
+return { 1, ttl, waiting, foreignWaiters() }

@@ -1,6 +1,6 @@
 -- Does what a tenure has to do with its conditions while it goes on, and counts those who wait.
 --
--- KEYS[1] lock     hash    Redisson's lock: its one field is the owner, `<session>:<sequence>`, with 1 + operations done
+-- KEYS[1] lock     hash    Redisson's lock: its one field is the owner, `<session>:<sequence>`, with 1 + operations done; or readers, `<session>:r` each
 -- KEYS[2] queue    zset    tickets `<session>:<sequence>:<lease>` by position, those of waiters with `:<waiter>`
 -- KEYS[3] waiters  zset    sessions by the end of their heartbeat, ms
 -- KEYS[4] conditions zset  waiters of conditions

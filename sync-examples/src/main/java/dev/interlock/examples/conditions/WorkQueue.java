@@ -12,7 +12,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
 import org.redisson.Redisson;
+import org.redisson.api.BatchOptions;
+import org.redisson.api.RBatch;
 import org.redisson.api.RMap;
 import org.redisson.api.RQueue;
 import org.redisson.api.RedissonClient;
@@ -37,6 +40,9 @@ public final class WorkQueue {
     private static final Duration SILENCE = Duration.ofSeconds(1);
     private static final Duration PATIENCE = Duration.ofSeconds(60);
     private static final int KILLED = 128 + 9;
+    private static final String OPEN = "jobs:open";
+    private static final String RUNNING = "jobs:running";
+    private static final String DONE = "jobs:done";
 
     private WorkQueue() {}
 
@@ -56,9 +62,9 @@ public final class WorkQueue {
             this.jobThere = lock.newCondition();
             this.allDone = lock.newCondition();
             this.redis = redis;
-            this.open = redis.getQueue("jobs:open", StringCodec.INSTANCE);
-            this.running = redis.getMap("jobs:running", StringCodec.INSTANCE);
-            this.done = redis.getMap("jobs:done", StringCodec.INSTANCE);
+            this.open = redis.getQueue(OPEN, StringCodec.INSTANCE);
+            this.running = redis.getMap(RUNNING, StringCodec.INSTANCE);
+            this.done = redis.getMap(DONE, StringCodec.INSTANCE);
         }
 
         void add(String job) {
@@ -75,25 +81,35 @@ public final class WorkQueue {
         String take(String worker) throws InterruptedException {
             lock.lock();
             try {
-                String job = open.poll();
-                while (job == null) {
-                    if (!jobThere.await(SILENCE.toMillis(), TimeUnit.MILLISECONDS)) {
-                        reopenAbandoned();
-                    }
-                    job = open.poll();
-                }
-                running.put(job, worker);
+                String job = awaitJob();
+                move(batch -> {
+                    batch.getQueue(OPEN, StringCodec.INSTANCE).pollAsync();
+                    batch.getMap(RUNNING, StringCodec.INSTANCE).fastPutAsync(job, worker);
+                });
                 return job;
             } finally {
                 lock.unlock();
             }
         }
 
+        private String awaitJob() throws InterruptedException {
+            String job = open.peek();
+            while (job == null) {
+                if (!jobThere.await(SILENCE.toMillis(), TimeUnit.MILLISECONDS)) {
+                    reopenAbandoned();
+                }
+                job = open.peek();
+            }
+            return job;
+        }
+
         private void reopenAbandoned() {
             for (Map.Entry<String, String> taken : running.readAllEntrySet()) {
                 if (!redis.getBucket(signOf(taken.getValue())).isExists()) {
-                    running.remove(taken.getKey());
-                    open.add(taken.getKey());
+                    move(batch -> {
+                        batch.getMap(RUNNING, StringCodec.INSTANCE).fastRemoveAsync(taken.getKey());
+                        batch.getQueue(OPEN, StringCodec.INSTANCE).addAsync(taken.getKey());
+                    });
                     jobThere.signal();
                     ChildConsole.say("REOPENED " + taken.getKey());
                 }
@@ -104,8 +120,11 @@ public final class WorkQueue {
         void finish(String job, String worker) {
             lock.lock();
             try {
-                if (running.remove(job, worker)) {
-                    done.put(job, worker);
+                if (worker.equals(running.get(job))) {
+                    move(batch -> {
+                        batch.getMap(RUNNING, StringCodec.INSTANCE).fastRemoveAsync(job);
+                        batch.getMap(DONE, StringCodec.INSTANCE).fastPutAsync(job, worker);
+                    });
                     if (done.size() == JOBS) {
                         allDone.signalAll();
                     }
@@ -113,6 +132,14 @@ public final class WorkQueue {
             } finally {
                 lock.unlock();
             }
+        }
+
+        /** Moves a job at one stroke: the lock keeps others out, but not death from falling between two commands. */
+        private void move(Consumer<RBatch> steps) {
+            RBatch batch = redis.createBatch(
+                    BatchOptions.defaults().executionMode(BatchOptions.ExecutionMode.REDIS_WRITE_ATOMIC));
+            steps.accept(batch);
+            batch.execute();
         }
 
         boolean awaitAllDone() throws InterruptedException {

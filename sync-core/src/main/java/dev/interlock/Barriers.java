@@ -1,0 +1,81 @@
+package dev.interlock;
+
+import com.google.common.collect.MapMaker;
+import dev.interlock.internal.Session;
+import dev.interlock.internal.barrier.RemoteBarrier;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The barriers of a session, by name. There is one object at a time for a name. Its remote half may live longer: until Redis
+ * knows that the session is no member any more, when another object may long be there that goes on with the same half.
+ */
+final class Barriers {
+    private final Session session;
+    private final ConcurrentMap<String, DistributedCyclicBarrier> barriers =
+            new MapMaker().weakValues().makeMap();
+    private final ConcurrentMap<String, RemoteBarrier> remotes = new ConcurrentHashMap<>();
+
+    Barriers(Session session) {
+        this.session = session;
+    }
+
+    DistributedCyclicBarrier obtain(String name, int parties, @Nullable Runnable action) {
+        while (true) {
+            RemoteBarrier other = remotes.get(name);
+            if (other != null && other.parties() != parties) {
+                other.leaveIfUnheld();
+            }
+            DistributedCyclicBarrier barrier =
+                    barriers.computeIfAbsent(name, absent -> create(absent, parties, action));
+            try {
+                barrier.join();
+            } catch (IllegalArgumentException | IllegalStateException e) {
+                if (!barrier.discard()) {
+                    throw e;
+                }
+                barriers.remove(name, barrier);
+                if (barrier.getParties() == parties) {
+                    throw e;
+                }
+                // It was another thread that asked for so many.
+                continue;
+            }
+            if (barrier.getParties() != parties) {
+                throw otherParties(name, barrier.getParties(), parties);
+            }
+            if (barrier.action() != action) {
+                throw new IllegalArgumentException(
+                        "barrier '" + name + "' is in use in this session with another action, or with none");
+            }
+            if (barrier.handOut()) {
+                return barrier;
+            }
+        }
+    }
+
+    private DistributedCyclicBarrier create(String name, int parties, @Nullable Runnable action) {
+        RemoteBarrier remote = remotes.compute(name, (key, known) -> {
+            if (known == null || known.hasLeft()) {
+                return open(key, parties);
+            }
+            if (known.parties() != parties) {
+                throw otherParties(key, known.parties(), parties);
+            }
+            return known.attach() ? known : open(key, parties);
+        });
+        return new DistributedCyclicBarrier(remote, action);
+    }
+
+    private RemoteBarrier open(String name, int parties) {
+        RemoteBarrier remote = new RemoteBarrier(session, name, parties, left -> remotes.remove(name, left));
+        remote.attach();
+        return remote;
+    }
+
+    private static IllegalArgumentException otherParties(String name, int known, int stated) {
+        return new IllegalArgumentException("barrier '" + name + "' is one of " + known
+                + " parties; it can't be one of " + stated + " at the same time");
+    }
+}

@@ -1,0 +1,607 @@
+package dev.interlock;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.interlock.internal.lock.Exclusion;
+import dev.interlock.internal.lock.RemoteReadWriteLock;
+import dev.interlock.internal.lock.SharedLocalHalf;
+import dev.interlock.internal.lock.Sharing;
+import java.io.NotSerializableException;
+import java.io.ObjectInputStream;
+import java.io.ObjectOutputStream;
+import java.io.Serial;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A {@link ReentrantReadWriteLock} across JVMs: its write lock is held by at most one thread of one JVM, of all the JVMs that
+ * use the same Redis, and while nobody holds that, its read lock by any number of threads of any of them.
+ *
+ * <p>It <em>is</em> a {@code ReentrantReadWriteLock}: the threads of this JVM queue, park, time out and get interrupted in the
+ * superclass. All threads of a JVM that read do so on one lease in Redis: the first one gets it, and the last one's leaving
+ * gives it up, a moment later, so that reading costs no round trip as long as no JVM writes. A writer that waits, in whichever
+ * JVM, stops new readers everywhere; those who hold the read or the write lock already pass, as in the superclass.
+ * {@linkplain Interlock#fairReadWriteLock Fair} ones leave the lock to JVMs that wait as soon as they can.
+ *
+ * <pre>{@code
+ * DistributedReadWriteLock lock = interlock.readWriteLock("prices");
+ * lock.readLock().lock();
+ * try {
+ *     return prices.get(item);                            // beside the readers of all JVMs
+ * } finally {
+ *     lock.readLock().unlock();
+ * }
+ * }</pre>
+ *
+ * <p>A thread that holds the write lock may take the read lock and then release the write lock: that lets in the readers of
+ * all JVMs, at once, and no writer in between. The reverse isn't possible, as in the superclass: {@code tryLock()} for writing
+ * fails for whoever reads, and {@code lock()} would wait for himself.
+ *
+ * <p><b>How it differs from its superclass.</b> Ownership is a lease that the session renews. If that fails the lock is
+ * <em>lost</em>: listeners hear of it, {@code assertHeld} and {@link WriteLock#fencingToken} throw
+ * {@link LeaseLostException}, and so does the last {@code unlock}, which frees the local half nevertheless. When Redis
+ * doesn't answer, acquiring methods throw {@link RedisUnavailableException}. A thread that waits for <em>another JVM</em> is
+ * no longer in the superclass's queue. Serialization is refused; obtain the lock by its name instead.
+ *
+ * <p><b>Memory consistency.</b> Inside a JVM, as for any {@link java.util.concurrent.locks.ReadWriteLock}. Across JVMs there
+ * is no shared memory: what they share is in stores of their own, and it is the order of acquisitions that this lock gives
+ * them.
+ */
+public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
+    @Serial
+    private static final long serialVersionUID = 1L;
+
+    @SuppressWarnings("serial") // serialization is refused
+    private final RemoteReadWriteLock remote;
+
+    @SuppressWarnings("serial") // serialization is refused
+    private final Exclusion exclusion;
+
+    @SuppressWarnings("serial") // serialization is refused
+    private final Sharing sharing;
+
+    private final ReadLock readLock;
+    private final WriteLock writeLock;
+
+    DistributedReadWriteLock(
+            boolean fair, long answerNanos, Function<? super SharedLocalHalf, ? extends RemoteReadWriteLock> remote) {
+        super(fair);
+        SharedLocalHalf local = new Local(super.readLock(), super.writeLock());
+        this.remote = remote.apply(local);
+        this.exclusion = new Exclusion(local, this.remote);
+        this.sharing = new Sharing(local, this.remote, answerNanos);
+        this.readLock = new ReadLock(this);
+        this.writeLock = new WriteLock(this);
+    }
+
+    /** Returns the lock for reading, which any number of threads of any JVM may hold while nobody writes. */
+    @Override
+    public ReadLock readLock() {
+        return readLock;
+    }
+
+    /** Returns the lock for writing, which one thread of one JVM may hold. */
+    @Override
+    public WriteLock writeLock() {
+        return writeLock;
+    }
+
+    /** Returns the name of this lock, without the session's namespace. */
+    public String getName() {
+        return remote.name();
+    }
+
+    /**
+     * Calls the listener whenever this lock is lost while threads of this JVM hold it, for reading or for writing: before the
+     * lease is over where that can be foreseen. It is called on a thread of the session that runs listeners only. Keep a
+     * reference to the lock: a lock object that nobody refers to and nobody holds is dropped, together with its listeners.
+     *
+     * @param listener what to call
+     * @return removes the listener when run
+     */
+    public Runnable onLost(Consumer<? super LeaseLostException> listener) {
+        return remote.onLost(requireNonNull(listener, "listener"));
+    }
+
+    /** The lock for reading. */
+    public static final class ReadLock extends ReentrantReadWriteLock.ReadLock {
+        @Serial
+        private static final long serialVersionUID = 1L;
+
+        private final DistributedReadWriteLock lock;
+
+        private ReadLock(DistributedReadWriteLock lock) {
+            super(lock);
+            this.lock = lock;
+        }
+
+        /**
+         * Acquires the read lock, waiting for as long as that takes. An interrupt while waiting does not end the wait; the
+         * thread's interrupt flag is set on return.
+         *
+         * @throws RedisUnavailableException if Redis has been silent for the session's {@code redisTimeout}
+         * @throws IllegalStateException if the session is closed
+         */
+        @Override
+        public void lock() {
+            lock.sharing.lock();
+        }
+
+        /**
+         * Acquires the read lock unless interrupted.
+         *
+         * @throws InterruptedException if the thread is interrupted on entry or while it waits; nothing is held then
+         * @throws RedisUnavailableException as {@link #lock()}
+         */
+        @Override
+        public void lockInterruptibly() throws InterruptedException {
+            lock.sharing.lockInterruptibly();
+        }
+
+        /**
+         * Acquires the read lock if no thread of any JVM holds the write lock now. Barges past queued threads of this JVM, as
+         * in the JDK, but not past other JVMs that wait to write. Needs a round trip unless this session has the name.
+         *
+         * @return whether it was acquired
+         * @throws RedisUnavailableException if Redis doesn't answer within one command time-out
+         */
+        @Override
+        public boolean tryLock() {
+            return lock.sharing.tryLock();
+        }
+
+        /**
+         * Acquires the read lock if it becomes available within the wait. A wait of zero or less asks once, as
+         * {@link #tryLock()} does.
+         *
+         * @param wait the longest wait
+         * @param unit its unit
+         * @return whether it was acquired
+         * @throws InterruptedException if the thread is interrupted on entry or while it waits; nothing is held then
+         * @throws RedisUnavailableException if Redis has not answered within the wait
+         */
+        @Override
+        public boolean tryLock(long wait, TimeUnit unit) throws InterruptedException {
+            return lock.sharing.tryLock(wait, unit);
+        }
+
+        /**
+         * Releases one hold. With the last one of all threads of this JVM, other JVMs can write: at once if one waits, else
+         * within the session's hand-off slice.
+         *
+         * @throws IllegalMonitorStateException if the current thread doesn't hold the read lock
+         * @throws LeaseLostException if this was the thread's last hold and the lock had been lost; the thread doesn't hold it
+         *     any more
+         */
+        @Override
+        public void unlock() {
+            lock.sharing.unlock();
+        }
+
+        /**
+         * Does nothing if the current thread holds the read lock, or the write lock, and, as far as this JVM can know, still
+         * has it in Redis. No round trip.
+         *
+         * @throws IllegalMonitorStateException if the current thread holds neither
+         * @throws LeaseLostException if the lock has been lost
+         */
+        public void assertHeld() {
+            lock.sharing.assertHeld();
+        }
+
+        /**
+         * Read locks have no conditions, as in the JDK.
+         *
+         * @throws UnsupportedOperationException always
+         */
+        @Override
+        public Condition newCondition() {
+            return lock.sharing.newCondition();
+        }
+
+        /** Returns the name, and how many read locks are held in this JVM. */
+        @Override
+        public String toString() {
+            return lock.describe(getClass()) + "[Read locks = " + lock.getReadLockCount() + "]";
+        }
+
+        @Serial
+        private void writeObject(ObjectOutputStream out) throws NotSerializableException {
+            throw notSerializable();
+        }
+
+        @Serial
+        private void readObject(ObjectInputStream in) throws NotSerializableException {
+            throw notSerializable();
+        }
+    }
+
+    /** The lock for writing. */
+    public static final class WriteLock extends ReentrantReadWriteLock.WriteLock {
+        @Serial
+        private static final long serialVersionUID = 1L;
+
+        private final DistributedReadWriteLock lock;
+
+        private WriteLock(DistributedReadWriteLock lock) {
+            super(lock);
+            this.lock = lock;
+        }
+
+        /**
+         * Acquires the write lock, waiting for as long as that takes. An interrupt while waiting does not end the wait; the
+         * thread's interrupt flag is set on return.
+         *
+         * @throws RedisUnavailableException if Redis has been silent for the session's {@code redisTimeout}
+         * @throws IllegalStateException if the session is closed
+         */
+        @Override
+        public void lock() {
+            lock.exclusion.lock();
+        }
+
+        /**
+         * Acquires the write lock unless interrupted.
+         *
+         * @throws InterruptedException if the thread is interrupted on entry or while it waits; nothing is held then
+         * @throws RedisUnavailableException as {@link #lock()}
+         */
+        @Override
+        public void lockInterruptibly() throws InterruptedException {
+            lock.exclusion.lockInterruptibly();
+        }
+
+        /**
+         * Acquires the write lock if no thread of any JVM holds either lock now. Barges past queued threads of this JVM, as in
+         * the JDK, but not past other JVMs that wait. Needs a round trip unless this session has the name for itself. What the
+         * readers of another JVM have left only a moment ago is refused, but the refusal makes that JVM give it up.
+         *
+         * @return whether it was acquired
+         * @throws RedisUnavailableException if Redis doesn't answer within one command time-out
+         */
+        @Override
+        public boolean tryLock() {
+            return lock.exclusion.tryLock();
+        }
+
+        /**
+         * Acquires the write lock if it becomes available within the wait. A wait of zero or less asks once, as
+         * {@link #tryLock()} does.
+         *
+         * @param wait the longest wait
+         * @param unit its unit
+         * @return whether it was acquired
+         * @throws InterruptedException if the thread is interrupted on entry or while it waits; nothing is held then
+         * @throws RedisUnavailableException if Redis has not answered within the wait
+         */
+        @Override
+        public boolean tryLock(long wait, TimeUnit unit) throws InterruptedException {
+            return lock.exclusion.tryLock(wait, unit);
+        }
+
+        /**
+         * Releases one hold; with the last one, keeps the name for the next thread of this JVM or gives it up in Redis. If the
+         * thread holds the read lock, too, other JVMs can read from now on. Waits for the confirmation at most one command
+         * time-out, and doesn't fail if Redis is silent: it is repeated in the background.
+         *
+         * @throws IllegalMonitorStateException if the current thread doesn't hold the write lock
+         * @throws LeaseLostException if this was the last hold and the lock had been lost; the thread doesn't hold it any more
+         */
+        @Override
+        public void unlock() {
+            lock.exclusion.unlock();
+        }
+
+        /**
+         * Returns the fencing token of the current acquisition. Every acquisition of this write lock, by any thread of any JVM,
+         * has a larger one than all before it; re-entry doesn't change it.
+         *
+         * @return the token, positive
+         * @throws IllegalMonitorStateException if the current thread doesn't hold the write lock
+         * @throws LeaseLostException if the lock has been lost
+         * @throws UnsupportedOperationException if the lock is an adapted one, whose protocol has no tokens
+         */
+        public long fencingToken() {
+            return lock.exclusion.fencingToken();
+        }
+
+        /**
+         * Does nothing if the current thread holds the write lock and, as far as this JVM can know, still owns it in Redis. No
+         * round trip.
+         *
+         * @throws IllegalMonitorStateException if the current thread doesn't hold the write lock
+         * @throws LeaseLostException if the lock has been lost
+         */
+        public void assertHeld() {
+            lock.exclusion.assertHeld();
+        }
+
+        /**
+         * Returns a condition of this write lock, as {@link DistributedReentrantLock#newCondition()} does. A thread that holds
+         * the read lock, too, gives up both while it waits, and gets both back.
+         *
+         * @throws UnsupportedOperationException if the lock is an adapted one: its protocol knows no conditions
+         */
+        @Override
+        public Condition newCondition() {
+            return lock.exclusion.newCondition();
+        }
+
+        /**
+         * Returns the condition of this write lock that has a name: all objects made with the same name, in any JVM, are the
+         * same condition.
+         *
+         * @param conditionName anything but the empty string
+         * @throws IllegalArgumentException if the name is empty
+         * @throws UnsupportedOperationException as {@link #newCondition()}
+         */
+        public Condition newCondition(String conditionName) {
+            return lock.exclusion.newCondition(conditionName);
+        }
+
+        /** Returns whether the current thread holds this. No round trip; the local truth even if the lock has been lost. */
+        @Override
+        public boolean isHeldByCurrentThread() {
+            return lock.isWriteLockedByCurrentThread();
+        }
+
+        /** Returns the holds of the current thread. No round trip; the local truth even if the lock has been lost. */
+        @Override
+        public int getHoldCount() {
+            return lock.getWriteHoldCount();
+        }
+
+        /** Returns the name, and who holds the write lock in this JVM. */
+        @Override
+        public String toString() {
+            Thread owner = lock.getOwner();
+            return lock.describe(getClass())
+                    + (owner == null ? "[Unlocked]" : "[Locked by thread " + owner.getName() + "]");
+        }
+
+        @Serial
+        private void writeObject(ObjectOutputStream out) throws NotSerializableException {
+            throw notSerializable();
+        }
+
+        @Serial
+        private void readObject(ObjectInputStream in) throws NotSerializableException {
+            throw notSerializable();
+        }
+    }
+
+    /** Returns the thread of this JVM that holds the write lock, or null; one that waits for another JVM doesn't hold it. */
+    @Override
+    protected @Nullable Thread getOwner() {
+        Thread owner = super.getOwner();
+        return remote.isWaiting() || sharing.isFrontman(owner) ? null : owner;
+    }
+
+    /** Returns the read holds of all threads of <em>this</em> JVM. */
+    @Override
+    public int getReadLockCount() {
+        return super.getReadLockCount();
+    }
+
+    /**
+     * Returns whether a thread of <em>this</em> JVM holds the write lock; one that waits for another JVM doesn't.
+     */
+    @Override
+    public boolean isWriteLocked() {
+        return getOwner() != null;
+    }
+
+    /** Returns whether the current thread holds the write lock. No round trip; the local truth even if it has been lost. */
+    @Override
+    public boolean isWriteLockedByCurrentThread() {
+        return super.isWriteLockedByCurrentThread();
+    }
+
+    /** Returns the write holds of the current thread. No round trip; the local truth even if the lock has been lost. */
+    @Override
+    public int getWriteHoldCount() {
+        return super.getWriteHoldCount();
+    }
+
+    /** Returns the read holds of the current thread. No round trip; the local truth even if the lock has been lost. */
+    @Override
+    public int getReadHoldCount() {
+        return super.getReadHoldCount();
+    }
+
+    /** Returns the threads of this JVM that may be waiting for another thread of this JVM, to write. */
+    @Override
+    protected Collection<Thread> getQueuedWriterThreads() {
+        return super.getQueuedWriterThreads().stream()
+                .filter(thread -> !sharing.isFrontman(thread))
+                .toList();
+    }
+
+    /** Returns the threads of this JVM that may be waiting for another thread of this JVM, to read. */
+    @Override
+    protected Collection<Thread> getQueuedReaderThreads() {
+        Stream<Thread> leading = super.getQueuedWriterThreads().stream().filter(sharing::isFrontman);
+        return Stream.concat(leading, super.getQueuedReaderThreads().stream()).toList();
+    }
+
+    /** Returns the threads of this JVM that may be waiting for another thread of this JVM. */
+    @Override
+    protected Collection<Thread> getQueuedThreads() {
+        return List.copyOf(super.getQueuedThreads());
+    }
+
+    /**
+     * Returns whether threads of any JVM wait for a condition of the write lock. Asks Redis, unless only threads of this JVM
+     * can.
+     *
+     * @throws IllegalMonitorStateException if the current thread doesn't hold the write lock
+     * @throws LeaseLostException if the lock has been lost
+     * @throws IllegalArgumentException if the condition doesn't belong to this lock object
+     * @throws RedisUnavailableException if Redis doesn't answer within one command time-out
+     */
+    @Override
+    public boolean hasWaiters(Condition condition) {
+        return getWaitQueueLength(condition) > 0;
+    }
+
+    /**
+     * Returns an estimate of how many threads of all JVMs wait for a condition of the write lock: those of a JVM that has died
+     * count for some seconds.
+     *
+     * @throws IllegalMonitorStateException as {@link #hasWaiters}
+     * @throws LeaseLostException as {@link #hasWaiters}
+     * @throws IllegalArgumentException as {@link #hasWaiters}
+     * @throws RedisUnavailableException as {@link #hasWaiters}
+     */
+    @Override
+    public int getWaitQueueLength(Condition condition) {
+        return exclusion.waiters(condition);
+    }
+
+    /**
+     * Returns the threads of <em>this</em> JVM that may be waiting for a condition of the write lock.
+     *
+     * @throws IllegalMonitorStateException if the current thread doesn't hold the write lock
+     * @throws IllegalArgumentException if the condition doesn't belong to this lock object
+     */
+    @Override
+    protected Collection<Thread> getWaitingThreads(Condition condition) {
+        return exclusion.waitingThreads(condition);
+    }
+
+    /** Returns the name, the holds in this JVM, and the tenure of the session. */
+    @Override
+    public String toString() {
+        String locks = getOwner() == null
+                ? "[Write locks = 0, Read locks = " + getReadLockCount() + "]"
+                : super.toString().replaceFirst(".*(?=\\[Write)", "");
+        return describe(getClass()) + locks + "[" + remote + "]";
+    }
+
+    private String describe(Class<?> type) {
+        return type.getName() + "@" + Integer.toHexString(hashCode()) + "[" + getName() + "]";
+    }
+
+    @Serial
+    private void writeObject(ObjectOutputStream out) throws NotSerializableException {
+        throw notSerializable();
+    }
+
+    @Serial
+    private void readObject(ObjectInputStream in) throws NotSerializableException {
+        throw notSerializable();
+    }
+
+    private static NotSerializableException notSerializable() {
+        return new NotSerializableException(DistributedReadWriteLock.class.getName()
+                + ": a distributed lock belongs to its session; obtain it by its name there");
+    }
+
+    /** The superclass. */
+    private final class Local implements SharedLocalHalf {
+        private final ReentrantReadWriteLock.ReadLock shared;
+        private final ReentrantReadWriteLock.WriteLock whole;
+
+        Local(ReentrantReadWriteLock.ReadLock shared, ReentrantReadWriteLock.WriteLock whole) {
+            this.shared = shared;
+            this.whole = whole;
+        }
+
+        @Override
+        public void lock() {
+            whole.lock();
+        }
+
+        @Override
+        public void lockInterruptibly() throws InterruptedException {
+            whole.lockInterruptibly();
+        }
+
+        @Override
+        public boolean tryLock() {
+            return whole.tryLock();
+        }
+
+        @Override
+        public boolean tryLock(long waitNanos) throws InterruptedException {
+            return whole.tryLock(waitNanos, TimeUnit.NANOSECONDS);
+        }
+
+        @Override
+        public void unlock() {
+            whole.unlock();
+        }
+
+        @Override
+        public int holds() {
+            return DistributedReadWriteLock.super.getWriteHoldCount();
+        }
+
+        @Override
+        public boolean isOwned() {
+            return DistributedReadWriteLock.super.isWriteLocked();
+        }
+
+        @Override
+        public boolean isHeld() {
+            return isOwned() || isShared();
+        }
+
+        @Override
+        public boolean isWanted() {
+            return hasQueuedThreads();
+        }
+
+        @Override
+        public boolean isQueued(Thread thread) {
+            return hasQueuedThread(thread);
+        }
+
+        @Override
+        public boolean isAnnounced() {
+            return true;
+        }
+
+        @Override
+        public void lockShared() {
+            shared.lock();
+        }
+
+        @Override
+        public void lockSharedInterruptibly() throws InterruptedException {
+            shared.lockInterruptibly();
+        }
+
+        @Override
+        public boolean tryLockShared() {
+            return shared.tryLock();
+        }
+
+        @Override
+        public boolean tryLockShared(long waitNanos) throws InterruptedException {
+            return shared.tryLock(waitNanos, TimeUnit.NANOSECONDS);
+        }
+
+        @Override
+        public void unlockShared() {
+            shared.unlock();
+        }
+
+        @Override
+        public int sharedHolds() {
+            return DistributedReadWriteLock.super.getReadHoldCount();
+        }
+
+        @Override
+        public boolean isShared() {
+            return DistributedReadWriteLock.super.getReadLockCount() > 0;
+        }
+    }
+}

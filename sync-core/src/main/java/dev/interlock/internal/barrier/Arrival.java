@@ -1,0 +1,63 @@
+package dev.interlock.internal.barrier;
+
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** A thread that has come to a barrier. All but its futures is guarded by the mutex of the barrier. */
+final class Arrival {
+    /** What becomes of it. */
+    enum Fate {
+        /** It was the last one, and has to run the action now. */
+        ACTS,
+        TRIPPED,
+        BROKEN,
+        /** It has broken the generation itself. */
+        BREAKER,
+        CLOSED,
+        REFUSED
+    }
+
+    final Thread thread = Thread.currentThread();
+
+    /** Whether the object through which it came has an action. */
+    final boolean acts;
+
+    /** What it has to do next: its fate, or to run the action. */
+    final CompletableFuture<Fate> turn = new CompletableFuture<>();
+
+    /** What became of it. */
+    final CompletableFuture<Fate> end = new CompletableFuture<>();
+
+    /** As which of all arrivals in its generation it was counted; 0 as long as it isn't known to be. */
+    int place;
+
+    /** Whether it wants its generation broken, unless that trips. */
+    boolean leaves;
+
+    /** Whether the thread has gone, before it could know how its generation ends. */
+    boolean abandoned;
+
+    /** Whether its action has reset the barrier. */
+    boolean renewed;
+
+    /** What Redis has refused. */
+    @Nullable
+    Throwable failure;
+
+    Arrival(boolean acts) {
+        this.acts = acts;
+    }
+
+    void act() {
+        turn.complete(Fate.ACTS);
+    }
+
+    void end(Fate fate) {
+        turn.complete(fate);
+        end.complete(fate);
+    }
+
+    boolean hasEnded() {
+        return end.isDone();
+    }
+}

@@ -1,0 +1,59 @@
+package dev.interlock.internal.latch;
+
+import java.util.concurrent.CompletableFuture;
+
+/** The remote half of a latch, which decides when the {@link Gate} is opened. */
+public interface RemoteLatch {
+    /** Returns the name. */
+    String name();
+
+    /**
+     * Joins the latch, or finds out whether what was joined is still the latch of this name.
+     *
+     * @param wanted what the caller believes that it begins with
+     * @return whether it is; if not, another object has to be made
+     * @throws IllegalArgumentException if the latch has begun with another count
+     * @throws IllegalStateException if the session is closed, or Redis refuses
+     * @throws dev.interlock.RedisUnavailableException if Redis doesn't answer within one command time-out
+     */
+    boolean join(int wanted);
+
+    /** Returns whether the latch is known to be open. It remains so, whatever becomes of the session. */
+    boolean isOpen();
+
+    /**
+     * Returns the count as far as it is known, without asking.
+     *
+     * @return the count, 0 if the latch is open
+     */
+    long knownCount();
+
+    /**
+     * Asks for the count.
+     *
+     * @throws IllegalStateException as {@link #ensureUsable}
+     * @throws dev.interlock.RedisUnavailableException if Redis doesn't answer within one command time-out
+     */
+    long count();
+
+    /**
+     * Counts down by one, and waits for the confirmation one command time-out at most.
+     *
+     * @throws IllegalStateException as {@link #ensureUsable}
+     */
+    void countDown();
+
+    /**
+     * A thread comes to wait: the gate is opened when the latch is, or when it has become unusable.
+     *
+     * @param asks whether the thread has to know how things stand by now
+     * @return completes when Redis has answered what was asked after the call, if the thread asks
+     */
+    CompletableFuture<?> arrive(boolean asks);
+
+    /** A thread that has {@linkplain #arrive arrived} waits no more. */
+    void leave();
+
+    /** Throws {@link IllegalStateException} if the latch is lost or its session closed, unless it is known to be open. */
+    void ensureUsable();
+}

@@ -1,0 +1,336 @@
+package dev.interlock.internal.latch;
+
+import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.Exchange;
+import dev.interlock.internal.Keys;
+import dev.interlock.internal.Mailbox.Message;
+import dev.interlock.internal.Script;
+import dev.interlock.internal.Script.Call;
+import dev.interlock.internal.Session;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The remote half of a latch over our own script. What it says to Redis is how often this object has counted down in all, so
+ * that a repeat changes nothing; what Redis answers is what the count is by now.
+ *
+ * <p>The latch that an object has joined is known by the time at which it was made. If Redis loses it, and another one of the
+ * same name is made, nobody takes one for the other: whoever has joined the first one is told that it is gone.
+ */
+public final class ScriptLatch extends Exchange implements RemoteLatch {
+    private static final Logger log = LoggerFactory.getLogger(ScriptLatch.class);
+
+    static final Script TELL = Script.load("latch/tell");
+
+    private static final int GONE = 0;
+    private static final int COUNTING = 1;
+    private static final int OPEN = 2;
+    private static final int PAST = 3;
+    private static final int OTHER_COUNT = 4;
+
+    private final String name;
+    private final int count;
+    private final long retentionMillis;
+    private final Gate gate;
+    private final List<Object> keys;
+
+    /** This object, among all that ever joined: what it counts must not be taken for what another one has counted. */
+    private final String contributor;
+
+    /** When the latch was made that this object has joined, 0 as long as it has not. */
+    private long born;
+
+    /** How often this object has counted down. */
+    private long total;
+
+    private int waiting;
+
+    /** Why this object is of no use any more. */
+    private record Failure(String message, @Nullable Throwable cause) {}
+
+    private volatile @Nullable Failure failure;
+    private volatile boolean open;
+    private volatile long left;
+
+    /** The count that the latch has begun with, if this object was refused because of that. */
+    private volatile int otherCount = -1;
+
+    /** Whether the name is free for another latch, or has one: what this object has joined was opened long ago. */
+    private volatile boolean past;
+
+    /**
+     * Creates the remote half of the latch of this name, which has yet to {@linkplain #join join}.
+     *
+     * @param count what it begins with
+     * @param retentionMillis for how long it is to be known that it was opened
+     */
+    public ScriptLatch(Session session, String name, int count, long retentionMillis, Gate gate) {
+        super(session, Keys.of("latch", session.key(name)));
+        this.name = name;
+        this.count = count;
+        this.left = count;
+        this.retentionMillis = retentionMillis;
+        this.gate = gate;
+        this.contributor = session.id() + ":" + session.nextSequence();
+        this.keys = List.of(key, Keys.of("totals", key), Keys.of("waiters", key), Keys.of("mark:" + session.id(), key));
+    }
+
+    // ---- what threads do
+
+    @Override
+    public boolean join(int wanted) {
+        session.ensureOpen();
+        if (failure != null) {
+            return false;
+        }
+        boolean isNew = born() == 0;
+        hear(ask());
+        Failure known = failure;
+        int began = known == null ? count : otherCount;
+        if (isNew && known != null && otherCount < 0) {
+            throw exception(known);
+        } else if (began >= 0 && began != wanted && !past) {
+            throw new IllegalArgumentException("latch '" + name + "' began with a count of " + began
+                    + "; it can't be joined with a count of " + wanted);
+        }
+        return known == null && !past;
+    }
+
+    private long born() {
+        mutex.lock();
+        try {
+            return born;
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    private CompletableFuture<Void> ask() {
+        mutex.lock();
+        try {
+            return tellAndHear();
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    private void hear(CompletableFuture<Void> answer) {
+        if (!isAnswered(answer)) {
+            throw new RedisUnavailableException(
+                    "Redis has not answered for latch '" + name + "' within "
+                            + session.settings().commandTimeoutMillis() + " ms",
+                    session.outage().cause());
+        }
+    }
+
+    /** Returns whether it is answered within a command time-out, if only by a refusal. */
+    private boolean isAnswered(CompletableFuture<Void> answer) {
+        session.await(answer);
+        return answer.isDone();
+    }
+
+    @Override
+    public void countDown() {
+        CompletableFuture<Void> confirmed;
+        mutex.lock();
+        try {
+            ensureUsable();
+            if (open) {
+                return;
+            }
+            total++;
+            confirmed = tellAndHear();
+        } finally {
+            mutex.unlock();
+        }
+        session.expect(confirmed, confirmed);
+        if (!isAnswered(confirmed)) {
+            log.warn("Redis has not confirmed that latch '{}' was counted down; it is told until it has", name);
+        }
+        ensureUsable();
+    }
+
+    @Override
+    public long count() {
+        ensureUsable();
+        if (!open) {
+            hear(ask());
+            ensureUsable();
+        }
+        return knownCount();
+    }
+
+    @Override
+    public long knownCount() {
+        return open ? 0 : left;
+    }
+
+    @Override
+    public CompletableFuture<?> arrive(boolean asks) {
+        mutex.lock();
+        try {
+            ensureUsable();
+            waiting++;
+            if (asks) {
+                return tellAndHear();
+            }
+            if (waiting == 1) {
+                tell();
+            }
+            return CompletableFuture.completedFuture(null);
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    @Override
+    public void leave() {
+        mutex.lock();
+        try {
+            // Redis isn't told: it forgets a session that no longer says that it waits.
+            waiting--;
+            keepAlive();
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public boolean isOpen() {
+        return open;
+    }
+
+    @Override
+    public void ensureUsable() {
+        Failure known = failure;
+        if (known != null && !open) {
+            throw exception(known);
+        }
+        if (!open) {
+            session.ensureOpen();
+        }
+    }
+
+    private static IllegalStateException exception(Failure known) {
+        return new IllegalStateException(known.message, known.cause);
+    }
+
+    // ---- what the exchange needs
+
+    @Override
+    protected Call command(long version) {
+        List<Object> all = List.of(keys.get(0), keys.get(1), keys.get(2), keys.get(3), Keys.of("opened:" + born, key));
+        return TELL.on(
+                all, session.id(), contributor, version, born, total, isWaiting() ? 1 : 0, count, retentionMillis);
+    }
+
+    @Override
+    protected void answered(List<Object> reply) {
+        long now = number(reply, 1);
+        switch ((int) number(reply, 0)) {
+            case COUNTING -> {
+                born = number(reply, 3);
+                left = now;
+            }
+            case OPEN -> {
+                born = number(reply, 3);
+                open();
+            }
+            case PAST -> {
+                past = true;
+                open();
+            }
+            case OTHER_COUNT -> {
+                otherCount = (int) number(reply, 2);
+                fail("latch '" + name + "' began with another count", null);
+            }
+            case GONE -> {
+                past = true;
+                fail(
+                        "latch '" + name
+                                + "' is lost: Redis doesn't know it any more, since its data was lost or deleted,"
+                                + " or since it was open and its retention is over",
+                        null);
+            }
+            default -> throw new IllegalStateException("not a status: " + reply);
+        }
+    }
+
+    private static long number(List<Object> reply, int index) {
+        return (Long) reply.get(index);
+    }
+
+    @Override
+    protected void refused(Throwable cause) {
+        fail("Redis refuses latch '" + name + "'", cause);
+    }
+
+    private void open() {
+        open = true;
+        gate.open();
+    }
+
+    // Whoever waits must look why.
+    private void fail(String message, @Nullable Throwable cause) {
+        if (!open && failure == null) {
+            failure = new Failure(message, cause);
+            gate.open();
+        }
+    }
+
+    @Override
+    protected boolean isWaiting() {
+        return waiting > 0 && !open && failure == null;
+    }
+
+    @Override
+    protected boolean isLeased() {
+        return false;
+    }
+
+    // ---- what the session tells
+
+    @Override
+    public void receive(Message message) {
+        mutex.lock();
+        try {
+            if (message.kind() != 'o' || message.numbers().get(0) != born || open) {
+                return;
+            }
+            if (session.runner().isReplicated()) {
+                // A message may precede the replication of what it tells.
+                tell();
+            } else {
+                open();
+                keepAlive();
+            }
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    @Override
+    public CompletableFuture<?> close() {
+        mutex.lock();
+        try {
+            fail("the Interlock session is closed", null);
+        } finally {
+            mutex.unlock();
+        }
+        // What was counted, but isn't confirmed, the session expects by itself.
+        return CompletableFuture.completedFuture(null);
+    }
+
+    @Override
+    public String toString() {
+        return open ? "open" : failure != null ? "lost" : left + " of " + count;
+    }
+}

@@ -1,0 +1,54 @@
+package dev.interlock.internal.lock;
+
+import dev.interlock.LeaseLostException;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The remote half of a read-write lock. Its exclusive side is that of any lock. All threads of a session that read do so on
+ * one tenure, which one of them gets for all: with the local half taken, so that no other thread is inside.
+ */
+public interface RemoteReadWriteLock extends RemoteLock {
+    /** Returns whether a thread that has begun to wait then may enter for reading on the tenure that the session has. */
+    boolean mayEnterShared(long begunNanos);
+
+    /** Returns whether readers are inside on that tenure whom the thread may not join, so that it can only wait. */
+    default boolean isBarred(long begunNanos) {
+        return false;
+    }
+
+    /**
+     * Waits as long as it is so.
+     *
+     * @param waitNanos {@link Long#MAX_VALUE} to wait for ever
+     */
+    default void awaitUnbarred(boolean interruptible, long waitNanos, long begunNanos) throws InterruptedException {}
+
+    /**
+     * Returns for how long the frontman waits for those inside to leave before he looks again whether he may enter beside
+     * them, if nobody would tell him.
+     */
+    default long drainNanos() {
+        return Long.MAX_VALUE;
+    }
+
+    /** Enters for reading on that tenure, if it is usable. The caller shares the local half. */
+    boolean enterSharedAtOnce(long begunNanos);
+
+    /**
+     * Gets the session a tenure to read on, and enters. The caller has the local half.
+     *
+     * @param waitNanos 0 to ask only once, {@link Long#MAX_VALUE} to wait for ever
+     * @param begunNanos when the thread began to wait
+     */
+    boolean enterShared(boolean interruptible, long waitNanos, long begunNanos) throws InterruptedException;
+
+    /** Leaves. The local half is unshared next. Returns the loss if the tenure is lost. */
+    @Nullable
+    LeaseLostException leaveShared();
+
+    /** Gives up the tenure if nobody is inside any more, unless it is kept for a moment. Called when the local half is unshared. */
+    void leftShared();
+
+    /** Returns whether Redis has said that others have the lock, for which a thread of this session waits. */
+    boolean isRefused();
+}

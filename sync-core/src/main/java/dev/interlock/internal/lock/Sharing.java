@@ -1,0 +1,294 @@
+package dev.interlock.internal.lock;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.interlock.LeaseLostException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The reading side of a lock of all threads of all JVMs: how threads come to share both halves.
+ *
+ * <p>Threads of one session read on one tenure. One that finds a usable tenure shares the local half and enters; nobody else
+ * is asked. If there is none, one of those who want it becomes the <em>frontman</em>. It takes the local half, whole, so that
+ * nobody is inside while it waits for the tenure; then it shares the local half, and no longer has it. The others queue for
+ * a share meanwhile, each with its own deadline. They find the tenure when they get it; or, if the frontman had to leave, they
+ * don't, and one of them takes his place. He also steps down, and looks again, when those inside stay for too long and nobody
+ * would tell him that he may join them.
+ *
+ * <p>The frontman waits for those inside to leave. So nobody enters before him: else readers could wait for readers. Who
+ * reads or writes already passes in any case, or he would wait for himself.
+ */
+public final class Sharing implements Lock {
+    private static final long FOREVER = Long.MAX_VALUE;
+
+    /** How often to look what the frontman does. */
+    private static final long LOOK_NANOS = 50_000;
+
+    /** For so long at most others may look. */
+    private static final long GLANCE_NANOS = 2_000_000;
+
+    private final SharedLocalHalf local;
+    private final RemoteReadWriteLock remote;
+    private final long answerNanos;
+    private final AtomicReference<@Nullable Thread> frontman = new AtomicReference<>();
+
+    /**
+     * Joins the two halves.
+     *
+     * @param answerNanos for how long a thread waits for another one's answer that doesn't wait for the lock
+     */
+    public Sharing(SharedLocalHalf local, RemoteReadWriteLock remote, long answerNanos) {
+        this.local = local;
+        this.remote = remote;
+        this.answerNanos = answerNanos;
+    }
+
+    @Override
+    public void lock() {
+        try {
+            share(false, FOREVER);
+        } catch (InterruptedException e) {
+            throw new AssertionError("an uninterruptible wait was interrupted", e);
+        }
+    }
+
+    @Override
+    public void lockInterruptibly() throws InterruptedException {
+        share(true, FOREVER);
+    }
+
+    @Override
+    public boolean tryLock(long wait, TimeUnit unit) throws InterruptedException {
+        long waitNanos = requireNonNull(unit, "unit").toNanos(wait);
+        if (waitNanos > 0) {
+            return share(true, waitNanos);
+        }
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        return tryShare(false);
+    }
+
+    private boolean share(boolean interruptible, long waitNanos) throws InterruptedException {
+        if (interruptible && Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        if (isInside()) {
+            local.lockShared();
+            return true;
+        }
+        long begun = remote.now();
+        boolean timed = waitNanos != FOREVER;
+        do {
+            if (remote.mayEnterShared(begun)) {
+                if (follow(interruptible, waitNanos, begun)) {
+                    return true;
+                }
+            } else if (remote.isBarred(begun)) {
+                remote.awaitUnbarred(interruptible, waitNanos, begun);
+            } else if (frontman.compareAndSet(null, Thread.currentThread())) {
+                if (takeWhole(interruptible, Math.min(left(waitNanos, begun), remote.drainNanos()))) {
+                    return enter(interruptible, left(waitNanos, begun), begun);
+                }
+            } else if (follow(interruptible, waitNanos, begun)) {
+                return true;
+            }
+        } while (!timed || left(waitNanos, begun) > 0);
+        return false;
+    }
+
+    private long left(long waitNanos, long begun) {
+        return waitNanos == FOREVER ? FOREVER : Math.max(0, waitNanos - (remote.now() - begun));
+    }
+
+    private boolean isInside() {
+        return local.sharedHolds() > 0 || local.holds() > 0;
+    }
+
+    // Gets a share, behind those who have queued before, and finds a tenure; or steps back.
+    private boolean follow(boolean interruptible, long waitNanos, long begun) throws InterruptedException {
+        boolean shares = false;
+        try {
+            if (waitNanos != FOREVER) {
+                shares = local.tryLockShared(left(waitNanos, begun));
+            } else {
+                if (interruptible) {
+                    local.lockSharedInterruptibly();
+                } else {
+                    local.lockShared();
+                }
+                shares = true;
+            }
+        } finally {
+            if (!shares) {
+                remote.tidy();
+            }
+        }
+        if (!shares || (frontman.get() == null && remote.enterSharedAtOnce(begun))) {
+            return shares;
+        }
+        stepBack();
+        if (frontman.get() != null) {
+            // He may be about to queue.
+            LockSupport.parkNanos(this, LOOK_NANOS);
+        }
+        return false;
+    }
+
+    // Whoever has left meanwhile may have had to leave it to this thread to clear up.
+    private void stepBack() {
+        local.unlockShared();
+        remote.leftShared();
+    }
+
+    // The frontman either takes it or steps down.
+    private boolean takeWhole(boolean interruptible, long waitNanos) throws InterruptedException {
+        boolean locked = false;
+        try {
+            if (waitNanos != FOREVER) {
+                locked = interruptible ? local.tryLock(waitNanos) : tryLockUninterruptibly(waitNanos);
+            } else {
+                if (interruptible) {
+                    local.lockInterruptibly();
+                } else {
+                    local.lock();
+                }
+                locked = true;
+            }
+        } finally {
+            if (!locked) {
+                frontman.set(null);
+                remote.tidy();
+            }
+        }
+        return locked;
+    }
+
+    private boolean tryLockUninterruptibly(long waitNanos) {
+        long begun = remote.now();
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    return local.tryLock(left(waitNanos, begun));
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private boolean enter(boolean interruptible, long waitNanos, long begun) throws InterruptedException {
+        boolean entered = false;
+        try {
+            entered = remote.enterShared(interruptible, waitNanos, begun);
+        } finally {
+            if (entered) {
+                local.lockShared();
+            }
+            // In this order: who finds it taken by somebody who isn't the frontman takes him for a writer.
+            local.unlock();
+            frontman.set(null);
+            if (!entered) {
+                remote.tidy();
+            }
+        }
+        return entered;
+    }
+
+    @Override
+    public boolean tryLock() {
+        try {
+            return tryShare(true);
+        } catch (InterruptedException e) {
+            throw new AssertionError("nobody waited who could be interrupted", e);
+        }
+    }
+
+    // Whoever doesn't barge leaves the lock to those who queue for it.
+    private boolean tryShare(boolean barges) throws InterruptedException {
+        if (isInside()) {
+            return local.tryLockShared();
+        }
+        long begun = remote.now();
+        while (true) {
+            if (!barges && local.isWanted()) {
+                return false;
+            }
+            if (barges ? local.tryLockShared() : local.tryLockShared(0)) {
+                if (remote.enterSharedAtOnce(begun)) {
+                    return true;
+                }
+                stepBack();
+                if (remote.isBarred(begun)) {
+                    return false;
+                }
+            }
+            if (frontman.compareAndSet(null, Thread.currentThread())) {
+                return ask(begun);
+            }
+            // Another thread of this session asks, too. If it only asks, or has had no answer, that is soon to come.
+            if (remote.isRefused() || remote.now() - begun >= answerNanos) {
+                return false;
+            }
+            LockSupport.parkNanos(this, LOOK_NANOS);
+        }
+    }
+
+    private boolean ask(long begun) {
+        // Others may share it for an instant, only to look; or have it to clear up.
+        long glance = remote.now();
+        while (!local.tryLock()) {
+            if ((local.isOwned() && !remote.isWaiting()) || remote.now() - glance >= GLANCE_NANOS) {
+                frontman.set(null);
+                return false;
+            }
+            LockSupport.parkNanos(this, LOOK_NANOS);
+        }
+        try {
+            return enter(false, 0, begun);
+        } catch (InterruptedException e) {
+            throw new AssertionError("an uninterruptible wait was interrupted", e);
+        }
+    }
+
+    @Override
+    public void unlock() {
+        if (local.sharedHolds() != 1 || local.holds() > 0) {
+            local.unlockShared();
+            return;
+        }
+        LeaseLostException loss = remote.leaveShared();
+        stepBack();
+        if (loss != null) {
+            throw new LeaseLostException(loss);
+        }
+    }
+
+    /** Throws {@link LeaseLostException} unless what the current thread shares is still valid. */
+    public void assertHeld() {
+        if (!isInside()) {
+            throw new IllegalMonitorStateException("lock '" + remote.name() + "' isn't held by the current thread");
+        }
+        remote.assertValid();
+    }
+
+    /** Returns whether that thread wants to share, though it may have the local half or queue for it. */
+    public boolean isFrontman(@Nullable Thread thread) {
+        return thread != null && frontman.get() == thread;
+    }
+
+    @Override
+    public Condition newCondition() {
+        throw new UnsupportedOperationException("a read lock has no conditions");
+    }
+}

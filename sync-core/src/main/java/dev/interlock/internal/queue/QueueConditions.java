@@ -1,0 +1,151 @@
+package dev.interlock.internal.queue;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.interlock.LeaseLostException;
+import dev.interlock.internal.Session;
+import dev.interlock.internal.lock.LocalHalf;
+import dev.interlock.internal.lock.RemoteLock;
+import dev.interlock.internal.queue.LockScripts.Signalled;
+import java.util.Collection;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/** The conditions of a lock over our own scripts: what threads do. What becomes of them meanwhile is with {@link Waiters}. */
+final class QueueConditions implements RemoteLock.Conditions {
+    /** How often to look whether a thread has queued that is about to. */
+    private static final long LINING_UP_NANOS = 10_000;
+
+    /** A thread that has not queued after so long may have met with an accident. */
+    private static final long MAX_LINING_UP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    private final Session session;
+    private final QueueLock lock;
+    private final LocalHalf local;
+    private final boolean fair;
+    private final Waiters waiters;
+
+    QueueConditions(Session session, QueueLock lock, LocalHalf local, boolean fair, Waiters waiters) {
+        this.session = session;
+        this.lock = lock;
+        this.local = local;
+        this.fair = fair;
+        this.waiters = waiters;
+    }
+
+    @Override
+    public Wait enlist(String condition) {
+        return waiters.enlist(lock.valid(), condition);
+    }
+
+    @Override
+    public void leave(Wait wait) {
+        lock.leave((Waiter) wait);
+    }
+
+    @Override
+    public void left() {
+        lock.clearUp();
+    }
+
+    @Override
+    public Outcome sleep(Wait wait, boolean interruptible, boolean timed, long deadlineNanos) {
+        Waiter waiter = (Waiter) wait;
+        boolean interrupted = false;
+        boolean leaves = false;
+        boolean byInterrupt = false;
+        while (waiter.outcome == null) {
+            interrupted |= Thread.interrupted();
+            long left = timed ? deadlineNanos - session.now() : Long.MAX_VALUE;
+            if (!leaves) {
+                byInterrupt = interrupted && interruptible;
+                leaves = byInterrupt || left <= 0;
+                if (leaves) {
+                    waiters.leave(waiter);
+                }
+            }
+            if (lock.hasOutageLasted() && waiters.abandon(waiter)) {
+                restoreInterrupt(interrupted);
+                throw lock.unavailable(session.settings().redisTimeoutNanos());
+            }
+            if (waiter.outcome == null) {
+                LockSupport.parkNanos(this, leaves ? Inquiry.POLL_NANOS : Math.min(left, Inquiry.POLL_NANOS));
+                waiters.askIfDue();
+            }
+        }
+        return outcome(waiter, byInterrupt, interrupted);
+    }
+
+    private static void restoreInterrupt(boolean interrupted) {
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private Outcome outcome(Waiter waiter, boolean byInterrupt, boolean interrupted) {
+        boolean isInterrupt = waiter.outcome == Waiter.Outcome.LEFT && byInterrupt;
+        restoreInterrupt(interrupted && !isInterrupt);
+        switch (requireNonNull(waiter.outcome)) {
+            case LOST -> throw new LeaseLostException(lock.name(), 0, "its owner in Redis had changed");
+            case CLOSED -> throw new IllegalStateException("the Interlock session is closed");
+            case LEFT -> {
+                return isInterrupt ? Outcome.INTERRUPTED : Outcome.TIMED_OUT;
+            }
+            default -> {
+                return Outcome.SIGNALLED;
+            }
+        }
+    }
+
+    @Override
+    public void lineUp(Wait wait) {
+        Waiter ahead = waiters.linesUp((Waiter) wait);
+        if (fair && ahead != null) {
+            // It is at the same point, and mostly further.
+            long begun = session.now();
+            while (!ahead.isThrough && !local.isQueued(ahead.thread) && session.now() - begun < MAX_LINING_UP_NANOS) {
+                LockSupport.parkNanos(LINING_UP_NANOS);
+            }
+        }
+    }
+
+    @Override
+    public void enter(Wait wait) {
+        Waiter waiter = (Waiter) wait;
+        waiters.arrived(waiter, false);
+        boolean entered = false;
+        try {
+            entered = lock.enterAgain(waiter.leaseMillis);
+        } finally {
+            if (!entered) {
+                lock.forsake(new LeaseLostException(
+                        lock.name(), 0, "it could not be taken back after waiting for a condition"));
+                waiters.arrived(waiter, true);
+            }
+        }
+    }
+
+    @Override
+    public void signal(String condition, boolean all) {
+        waiters.signal(lock.valid(), condition, all);
+    }
+
+    @Override
+    public int count(String condition) {
+        Tenure current = lock.valid();
+        Signalled signalled = session.await(waiters.count(current, condition));
+        if (signalled == null) {
+            throw lock.unavailable(
+                    TimeUnit.MILLISECONDS.toNanos(session.settings().commandTimeoutMillis()));
+        }
+        if (!signalled.owned()) {
+            throw new LeaseLostException(current.lose("its owner in Redis had changed"));
+        }
+        return signalled.count();
+    }
+
+    @Override
+    public Collection<Thread> threads(String condition) {
+        return waiters.threads(condition);
+    }
+}

@@ -1,0 +1,118 @@
+package dev.interlock.internal.queue;
+
+import dev.interlock.internal.ScriptRunner;
+import dev.interlock.internal.Session;
+import dev.interlock.internal.queue.LockScripts.Operations;
+import dev.interlock.internal.queue.LockScripts.Released;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** The release of a tenure or ticket, or its downgrade, repeated until Redis has confirmed it, or the lease is over anyway. */
+final class Release {
+    private static final Logger log = LoggerFactory.getLogger(Release.class);
+    private static final long RETRY_MILLIS = 200;
+
+    /** What is repeated; it may take the way that costs least only the first time. */
+    private interface Command {
+        CompletableFuture<Released> send(boolean isFirst);
+    }
+
+    private final Session session;
+    private final Command command;
+    private final long deadlineNanos;
+    private final AtomicInteger attempts = new AtomicInteger();
+    private final CompletableFuture<Released> confirmed = new CompletableFuture<>();
+
+    private Release(Session session, long leaseMillis, Command command) {
+        this.session = session;
+        this.command = command;
+        this.deadlineNanos = session.now() + TimeUnit.MILLISECONDS.toNanos(leaseMillis);
+        session.expect(this, confirmed);
+        send(true);
+    }
+
+    /**
+     * Sends a release for the first time.
+     *
+     * @param ticket what has become a tenure, or has not
+     * @param used the tickets that were served on that tenure beside its own
+     * @param operations what that tenure has to do with its conditions
+     * @param isLikelyAlone whether nobody is known to wait
+     */
+    static Release of(
+            Session session,
+            LockScripts scripts,
+            Ticket ticket,
+            List<Ticket> used,
+            Operations operations,
+            long floor,
+            boolean isLikelyAlone) {
+        String usedText = LockScripts.text(used);
+        return new Release(
+                session,
+                ticket.leaseMillis,
+                isFirst -> isFirst && isLikelyAlone
+                        ? scripts.dropOrRelease(ticket, usedText, floor, operations)
+                        : scripts.release(ticket, usedText, floor, operations));
+    }
+
+    /**
+     * Sends a downgrade for the first time: the tenure goes on, for reading only.
+     *
+     * @param alone runs if nobody waits any more
+     */
+    static Release downgrade(
+            Session session, LockScripts scripts, Ticket ticket, Operations operations, long floor, Runnable alone) {
+        return new Release(session, ticket.leaseMillis, isFirst -> scripts.downgrade(ticket, floor, operations, alone));
+    }
+
+    CompletableFuture<Released> confirmed() {
+        return confirmed;
+    }
+
+    /** Repeats it also if there is no answer at all. Whoever waits for the answer need not say so before he gives up. */
+    Release insist() {
+        followUnlessAnswered(1);
+        return this;
+    }
+
+    /** Repeats the first attempt, which has been silent for as long as anybody waits. */
+    void repeat() {
+        session.execute(() -> follow(1));
+    }
+
+    private void send(boolean isFirst) {
+        int attempt = attempts.incrementAndGet();
+        command.send(isFirst).whenComplete((released, failure) -> {
+            if (failure == null) {
+                confirmed.complete(released);
+            } else if (ScriptRunner.isTransient(failure) && isWorthwhile()) {
+                session.schedule(() -> follow(attempt), RETRY_MILLIS);
+            } else if (confirmed.completeExceptionally(failure) && !session.isClosed()) {
+                log.warn("A lock could not be released; its lease will end it: {}", ScriptRunner.brief(failure));
+            }
+        });
+    }
+
+    private void followUnlessAnswered(int attempt) {
+        session.schedule(() -> follow(attempt), session.settings().commandTimeoutMillis());
+    }
+
+    // Every attempt has one successor, whether it failed or was silent: all of this runs on the timer's one thread.
+    private void follow(int attempt) {
+        if (!isWorthwhile()) {
+            confirmed.cancel(false);
+        } else if (attempts.get() == attempt && !confirmed.isDone()) {
+            send(false);
+            followUnlessAnswered(attempt + 1);
+        }
+    }
+
+    private boolean isWorthwhile() {
+        return session.now() - deadlineNanos < 0 && !session.isClosed();
+    }
+}

@@ -1,0 +1,110 @@
+package dev.interlock.internal.semaphore;
+
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.jspecify.annotations.Nullable;
+
+/** The threads of a session that wait for permits, or are about to, or have just taken some from the stock. */
+final class Waiters {
+
+    /** A thread that wants permits. */
+    static final class Waiter {
+        final Thread thread;
+        final int permits;
+
+        /** What it has taken and may have lost. */
+        Admission.@Nullable Taking taking;
+
+        Waiter(Thread thread, int permits) {
+            this.thread = thread;
+            this.permits = permits;
+        }
+    }
+
+    /**
+     * What the next waiter needs whom the stock doesn't serve.
+     *
+     * @param needed how many permits he needs, 0 if there is none
+     * @param surplus how many permits of the stock serve nobody
+     * @param certain whether it is known in which order all of them wait
+     */
+    record Demand(int needed, int surplus, boolean certain) {}
+
+    private final Map<Thread, Waiter> byThread = new LinkedHashMap<>();
+
+    /** How many want so many permits. */
+    private final Map<Integer, Integer> sizes = new HashMap<>();
+
+    boolean isEmpty() {
+        return byThread.isEmpty();
+    }
+
+    int size() {
+        return byThread.size();
+    }
+
+    void add(Waiter waiter) {
+        byThread.put(waiter.thread, waiter);
+        sizes.merge(waiter.permits, 1, Integer::sum);
+    }
+
+    boolean remove(Waiter waiter) {
+        if (!byThread.remove(waiter.thread, waiter)) {
+            return false;
+        }
+        sizes.computeIfPresent(waiter.permits, (size, count) -> count == 1 ? null : count - 1);
+        return true;
+    }
+
+    /** Returns whether all want the same number of permits. */
+    boolean isUniform() {
+        return sizes.size() == 1;
+    }
+
+    /** Returns what one of them wants. */
+    int any() {
+        return byThread.values().iterator().next().permits;
+    }
+
+    /** Returns the most that any of them wants. */
+    int most() {
+        int most = 0;
+        for (int size : sizes.keySet()) {
+            most = Math.max(most, size);
+        }
+        return most;
+    }
+
+    /**
+     * Returns what the next one needs if they want different numbers.
+     *
+     * @param parked those in the superclass's queue, in its order
+     * @param stock the permits that are there
+     * @param supply these and what was taken by threads that are still registered
+     */
+    Demand demand(List<Thread> parked, int stock, int supply) {
+        Map<Thread, Waiter> others = new LinkedHashMap<>(byThread);
+        int left = stock;
+        for (Thread thread : parked) {
+            Waiter waiter = others.remove(thread);
+            if (waiter == null) {
+                continue;
+            }
+            if (waiter.permits > left) {
+                return new Demand(waiter.permits, left, others.isEmpty());
+            }
+            left -= waiter.permits;
+        }
+        // They have taken what is no longer there, or will be the next to park.
+        int rest = left + supply - stock;
+        for (Waiter waiter : others.values()) {
+            if (waiter.permits > rest) {
+                return new Demand(waiter.permits, Math.min(left, rest), false);
+            }
+            rest -= waiter.permits;
+        }
+        return new Demand(0, Math.min(left, rest), others.isEmpty());
+    }
+}

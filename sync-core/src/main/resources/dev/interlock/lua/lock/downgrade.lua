@@ -1,0 +1,58 @@
+-- Has the owner of the lock go on as a reader of it, and hands it to the readers at the head of the queue, too.
+--
+-- KEYS[1] lock     hash    Redisson's lock: its one field is the owner, `<session>:<sequence>`, with 1 + operations done; or readers, `<session>:r` each
+-- KEYS[2] queue    zset    tickets `<session>:<sequence>:<lease>` by position, those of waiters with `:<waiter>`, of readers with `:r`
+-- KEYS[3] waiters  zset    sessions by the end of their heartbeat, ms
+-- KEYS[4] token    string  remote part of the last fencing token
+-- KEYS[5] turns    hash    hand-overs since plain RLock clients had a turn, and the end of their turn, ms
+-- KEYS[6] conditions zset  waiters of conditions
+-- KEYS[7] signals  hash    sessions that wait for conditions, and how the last tenure ended
+-- KEYS[8] readers  zset    sessions that share the lock, by the end of their lease, ms
+-- ARGV[1] session          the caller
+-- ARGV[2] sequence         of its tenure
+-- ARGV[3] lease            ms
+-- ARGV[4] floor            the least remote part of the fencing token
+-- ARGV[5] first            number of the first operation
+-- ARGV[6] operations       what the tenure has to do with its conditions, as in release
+-- Reply: {1, tickets waiting} it is a reader now, or was one before; {0, …} it wasn't the owner
+-- Idempotent by: session, sequence
+local lock, queue, waiters, token, turns = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local conditions, signals, readers = KEYS[6], KEYS[7], KEYS[8]
+local session, sequence, lease, floor = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
+local first, operations = tonumber(ARGV[5]), ARGV[6]
+
+local owner = session .. ':' .. sequence
+local done = tonumber(redis.call('hget', lock, owner))
+if not done then
+  return { redis.call('hget', lock, session .. ':r') == sequence and 1 or 0, redis.call('zcard', queue) }
+end
+local time = redis.call('time')
+local micros = time[1] * 1000000 + time[2]
+local millis = math.floor(micros / 1000)
+local hasConditions = redis.call('exists', conditions) == 1
+
+-- @include tickets
+-- @include share
+-- @include give
+-- @include conditions
+-- @include operations
+-- @include grant
+
+-- It may count on what was left of its lease.
+local left = math.max(tonumber(lease), redis.call('pttl', lock))
+redis.call('hdel', lock, owner)
+operate(operations, done - first)
+enqueueAdmitted()
+share(session, sequence, millis + left, millis)
+if operations ~= '' or hasConditions then
+  hasConditions = redis.call('exists', conditions) == 1
+  if hasConditions then
+    redis.call('hset', signals, 'released', redis.call('get', token) or '')
+  end
+end
+grantHead('', true)
+if operations ~= '' or hasConditions then
+  tellAdmitted('')
+  keepConditions()
+end
+return { 1, redis.call('zcard', queue) }

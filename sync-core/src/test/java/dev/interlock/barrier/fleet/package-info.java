@@ -1,0 +1,5 @@
+/** Barriers over several JVMs. */
+@NullMarked
+package dev.interlock.barrier.fleet;
+
+import org.jspecify.annotations.NullMarked;

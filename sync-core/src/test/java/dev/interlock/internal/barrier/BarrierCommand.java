@@ -1,0 +1,208 @@
+package dev.interlock.internal.barrier;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.common.io.Resources;
+import dev.interlock.internal.barrier.Standing.Outcome;
+import dev.interlock.internal.barrier.Standing.Status;
+import dev.interlock.testing.RedisServer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Runs the script of one barrier, for sessions that say what a test wants them to say. */
+final class BarrierCommand {
+    static final long LEASE = 30_000;
+
+    private static final String SCRIPT = read("meet").replace("-- @include records\n", read("records"));
+
+    private final RedisServer server;
+    private final String prefix;
+    private long sequence;
+    private long first;
+
+    BarrierCommand(RedisServer server, String name) {
+        this.server = server;
+        this.prefix = "interlock:{" + name + "}:";
+    }
+
+    private static String read(String name) {
+        try {
+            return Resources.toString(
+                    Resources.getResource("dev/interlock/lua/barrier/" + name + ".lua"), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    String pattern() {
+        return prefix + "*";
+    }
+
+    Caller caller(String id, int parties) {
+        return new Caller("interlock-" + id, parties);
+    }
+
+    /** The generation with which the barrier began. */
+    long firstGeneration() {
+        return first;
+    }
+
+    void forget() {
+        server.command(
+                "DEL",
+                prefix + "barrier",
+                prefix + "barrier-members",
+                prefix + "mark:barrier",
+                prefix + "mark:barrier-end");
+    }
+
+    /** A member's lease is over. */
+    void lapse(Caller caller) {
+        server.command("ZADD", prefix + "barrier-members", "1", caller.id);
+    }
+
+    long gone() {
+        return Long.parseLong(String.valueOf(server.command("HLEN", prefix + "mark:barrier")));
+    }
+
+    void expireGone() {
+        Object all = server.command("ZRANGE", prefix + "mark:barrier-end", "0", "-1");
+        for (Object member : requireNonNull((List<?>) all)) {
+            server.command("ZADD", prefix + "mark:barrier-end", "1", String.valueOf(member));
+        }
+    }
+
+    void assertAllExpire() {
+        assertThat(server.keys(pattern()))
+                .isNotEmpty()
+                .hasSizeLessThanOrEqualTo(4)
+                .allSatisfy(
+                        key -> assertThat((Long) server.command("PTTL", key)).isPositive());
+    }
+
+    /** A session as Redis sees it. */
+    final class Caller {
+        private final String id;
+        private final int parties;
+        private final List<List<String>> said = new ArrayList<>();
+        private long generation;
+        private int arrivals;
+        private String acts = "0";
+        private long resets;
+
+        Caller(String id, int parties) {
+            this.id = id;
+            this.parties = parties;
+        }
+
+        Caller acting() {
+            acts = "1";
+            return this;
+        }
+
+        Standing join() {
+            Standing standing = say("join", "none");
+            if (standing.status() == Status.MEMBER) {
+                catchUp(standing);
+                first = first == 0 ? standing.generation() : first;
+            }
+            return standing;
+        }
+
+        Standing rejoin() {
+            Standing standing = say("rejoin", "none");
+            catchUp(standing);
+            return standing;
+        }
+
+        Standing leave() {
+            return say("leave", "none");
+        }
+
+        /** So many threads have come in all. */
+        Standing arrive(int count) {
+            arrivals = count;
+            return ask();
+        }
+
+        Standing arriveOneMore() {
+            return arrive(arrivals + 1);
+        }
+
+        Standing ask() {
+            return say("stay", "none");
+        }
+
+        Standing wish(String wish) {
+            return say("stay", wish);
+        }
+
+        Standing reset() {
+            resets = sequence + 1;
+            return ask();
+        }
+
+        /** Goes on to the current generation. */
+        void catchUp() {
+            catchUp(ask());
+        }
+
+        private void catchUp(Standing standing) {
+            if (standing.generation() != generation) {
+                generation = standing.generation();
+                arrivals = 0;
+            } else if (standing.outcome() != Outcome.NONE && standing.counted() == generation) {
+                arrivals = 0;
+            }
+        }
+
+        /** The last command once more. */
+        Standing repeat() {
+            return late(1);
+        }
+
+        /** An earlier command once more, counted from the last. */
+        Standing late(int ago) {
+            return send(said.get(Math.max(0, said.size() - ago)));
+        }
+
+        private Standing say(String membership, String wish) {
+            List<String> arguments = List.of(
+                    id,
+                    Long.toString(++sequence),
+                    Long.toString(LEASE),
+                    Integer.toString(parties),
+                    membership,
+                    Long.toString(generation),
+                    Integer.toString(arrivals),
+                    acts,
+                    wish,
+                    Long.toString(resets),
+                    "0");
+            said.add(arguments);
+            return send(arguments);
+        }
+
+        private Standing send(List<String> arguments) {
+            List<String> words = new ArrayList<>(List.of(
+                    "EVAL",
+                    SCRIPT,
+                    "4",
+                    prefix + "barrier",
+                    prefix + "barrier-members",
+                    prefix + "mark:barrier",
+                    prefix + "mark:barrier-end"));
+            words.addAll(arguments);
+            List<Object> reply =
+                    new ArrayList<>(requireNonNull((List<?>) server.command(words.toArray(String[]::new))));
+            while (reply.size() < 8) {
+                reply.add(0L);
+            }
+            return Standing.of(reply);
+        }
+    }
+}

@@ -1,0 +1,168 @@
+package dev.interlock.internal.queue;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.interlock.SyncListener;
+import dev.interlock.internal.LockScriptTest;
+import dev.interlock.internal.Session;
+import dev.interlock.internal.Settings;
+import dev.interlock.internal.lock.LocalHalf;
+import dev.interlock.internal.lock.RemoteLock;
+import dev.interlock.internal.lock.RemoteLock.Departure;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The thread that has the local half and waits for the remote one. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class FrontmanTest extends LockScriptTest {
+    private static final long LEASE = 30_000;
+
+    /** Far from {@link Inquiry#POLL_NANOS}, which is what a lost permit would cost. */
+    private static final Duration AT_ONCE = Duration.ofNanos(Inquiry.POLL_NANOS / 2);
+
+    private static final LocalHalf LOCAL = new LocalHalf() {
+        @Override
+        public void lock() {}
+
+        @Override
+        public void lockInterruptibly() {}
+
+        @Override
+        public boolean tryLock(long waitNanos) {
+            return false;
+        }
+
+        @Override
+        public int holds() {
+            return 1;
+        }
+
+        @Override
+        public boolean isAnnounced() {
+            return true;
+        }
+
+        @Override
+        public boolean isWanted() {
+            return false;
+        }
+
+        @Override
+        public boolean isQueued(Thread thread) {
+            return false;
+        }
+
+        @Override
+        public boolean isHeld() {
+            return true;
+        }
+
+        @Override
+        public boolean tryLock() {
+            return false;
+        }
+
+        @Override
+        public void unlock() {}
+    };
+
+    /**
+     * The clock, which is read at just those moments that matter: by the frontman after the step that brought nothing, and
+     * by a pulse under the mutex of the claim.
+     */
+    private static final class Choreography {
+        private final CompletableFuture<QueueLock> lock = new CompletableFuture<>();
+        private final CompletableFuture<Thread> frontman = new CompletableFuture<>();
+        private final CountDownLatch granted = new CountDownLatch(1);
+        private final CountDownLatch inMutex = new CountDownLatch(1);
+        private volatile long startNanos;
+
+        private final Thread pulse = new Thread(this::pulse, "pulse");
+
+        long read() {
+            Thread current = Thread.currentThread();
+            if (frontman.getNow(null) == current && granted.getCount() > 0 && isReadByEnter()) {
+                awaitGrant();
+            } else if (current == pulse && inMutex.getCount() > 0) {
+                inMutex.countDown();
+                awaitFrontmanBehindMutex();
+            }
+            return System.nanoTime();
+        }
+
+        // This method, read() and Session.now() come first. There, the frontman doesn't have the mutex.
+        private boolean isReadByEnter() {
+            return lock.join().isWaiting()
+                    && StackWalker.getInstance()
+                            .walk(frames -> frames.limit(4)
+                                    .anyMatch(frame -> frame.getMethodName().equals("enter")));
+        }
+
+        // Without parking, which would use up the permit that this is about.
+        private void awaitGrant() {
+            while (!lock.join().hasNews()) {
+                Thread.onSpinWait();
+            }
+            granted.countDown();
+            while (inMutex.getCount() > 0) {
+                Thread.onSpinWait();
+            }
+            startNanos = System.nanoTime();
+        }
+
+        private void pulse() {
+            try {
+                granted.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+            lock.join().pulse();
+        }
+
+        private void awaitFrontmanBehindMutex() {
+            while (frontman.join().getState() != Thread.State.WAITING) {
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    /**
+     * A grant wakes the frontman while he isn't asleep yet. He has to wait for the mutex before he would be, and that wait
+     * uses up the permit of the grant: he must not sleep all the same.
+     */
+    @Test
+    void aPermitThatTheMutexUsesUpWakesTheFrontmanAllTheSame() throws InterruptedException {
+        var choreography = new Choreography();
+        Settings settings = new Settings(
+                LEASE,
+                TimeUnit.MILLISECONDS.toNanos(10),
+                TimeUnit.SECONDS.toNanos(30),
+                5_000,
+                "",
+                SyncListener.NONE,
+                choreography::read);
+        Session session = Session.open(redisson, false, settings);
+        try {
+            // A fair one: after a grant, the thread of a plain lock sleeps for a moment only.
+            var lock = new QueueLock(session, keys.lock(), LOCAL, true, 0);
+            choreography.lock.complete(lock);
+            choreography.pulse.start();
+            choreography.frontman.complete(Thread.currentThread());
+            boolean entered = lock.enter(false, Long.MAX_VALUE, RemoteLock.RENEWED, 0);
+            long took = System.nanoTime() - choreography.startNanos;
+            assertThat(entered).isTrue();
+            assertThat(choreography.startNanos).as("played").isNotZero();
+            assertThat(Duration.ofNanos(took)).isLessThan(AT_ONCE);
+            Departure departure = lock.leave();
+            assertThat(departure).isNotNull();
+            departure.complete();
+            choreography.pulse.join();
+        } finally {
+            session.close();
+        }
+    }
+}

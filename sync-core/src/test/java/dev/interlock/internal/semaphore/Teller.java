@@ -1,0 +1,134 @@
+package dev.interlock.internal.semaphore;
+
+import com.google.common.io.Resources;
+import dev.interlock.testing.RedisServer;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Runs the semaphore's script on behalf of sessions that exist nowhere else. */
+final class Teller {
+    private static final Pattern INCLUDE = Pattern.compile("^-- @include (\\w+)$", Pattern.MULTILINE);
+    private static final String TEXT =
+            INCLUDE.matcher(read("tell")).replaceAll(include -> Matcher.quoteReplacement(read(include.group(1))));
+
+    private final RedisServer server;
+    final String name;
+
+    Teller(RedisServer server, String name) {
+        this.server = server;
+        this.name = name;
+    }
+
+    private static String read(String script) {
+        try {
+            return Resources.toString(
+                    Resources.getResource("dev/interlock/lua/semaphore/" + script + ".lua"), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** What a session says. */
+    record Said(
+            String session,
+            long epoch,
+            long version,
+            boolean fresh,
+            long returned,
+            long wanted,
+            long contributed,
+            boolean leave,
+            long operation,
+            String verb,
+            int amount) {
+
+        Said version(long newer) {
+            return new Said(
+                    session, epoch, newer, fresh, returned, wanted, contributed, leave, operation, verb, amount);
+        }
+    }
+
+    /** What an answer says. */
+    record Heard(List<Long> fields) {
+        long status() {
+            return fields.get(0);
+        }
+
+        long granted() {
+            return fields.get(1);
+        }
+
+        long available() {
+            return fields.get(2);
+        }
+
+        long permits() {
+            return fields.get(3);
+        }
+
+        long others() {
+            return fields.get(4);
+        }
+
+        long operation() {
+            return fields.get(6);
+        }
+
+        long result() {
+            return fields.get(7);
+        }
+    }
+
+    String key(String kind) {
+        return "interlock:{" + name + "}:" + kind;
+    }
+
+    Heard tell(Said said, int permits, boolean owned, long leaseMillis) {
+        List<String> command = new ArrayList<>(List.of("EVAL", TEXT, "4"));
+        for (String kind : List.of("semaphore", "semaphore-queue", "semaphore-sessions", "semaphore-retired")) {
+            command.add(key(kind));
+        }
+        for (Object argument : List.of(
+                said.session,
+                said.epoch,
+                said.version,
+                said.fresh ? 1 : 0,
+                said.returned,
+                said.wanted,
+                said.contributed,
+                said.leave ? 1 : 0,
+                leaseMillis,
+                permits,
+                owned ? 1 : 0,
+                said.operation,
+                said.verb,
+                said.amount)) {
+            command.add(argument.toString());
+        }
+        if (!(server.command(command.toArray(String[]::new)) instanceof List<?> reply)) {
+            throw new IllegalStateException("no list");
+        }
+        return new Heard(reply.stream().map(field -> (Long) field).toList());
+    }
+
+    /** The lease of a session is over. */
+    void die(String session) {
+        server.command("ZADD", key("semaphore-sessions"), "XX", "1", session);
+    }
+
+    /** The sessions that wait, in their order. */
+    List<String> queue() {
+        return server.command("ZRANGE", key("semaphore-queue"), "0", "-1") instanceof List<?> line
+                ? line.stream().map(String::valueOf).toList()
+                : List.of();
+    }
+
+    long ttl(String kind) {
+        return server.command("PTTL", key(kind)) instanceof Long ttl ? ttl : -3;
+    }
+}

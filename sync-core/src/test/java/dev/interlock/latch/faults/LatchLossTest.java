@@ -1,0 +1,178 @@
+package dev.interlock.latch.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.interlock.DistributedCountDownLatch;
+import dev.interlock.Interlock;
+import java.lang.ref.WeakReference;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Redis forgets latches or scripts; sessions forget objects; both find their way back. */
+class LatchLossTest extends LatchFaultFixture {
+
+    /** How a latch can get lost. */
+    enum Fault {
+        DELETED,
+        FLUSHED,
+        RESTARTED
+    }
+
+    private void lose(Fault fault) {
+        switch (fault) {
+            case DELETED -> forgetLatch();
+            case FLUSHED -> server().command("FLUSHALL");
+            case RESTARTED -> server().restart();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(Fault.class)
+    void whoWaitsIsToldThatTheLatchIsLost(Fault fault) {
+        Interlock session = session();
+        DistributedCountDownLatch latch = of(session, 3);
+        DistributedCountDownLatch other = of(session(), 3);
+        latch.countDown();
+        other.countDown();
+        CompletableFuture<Boolean> waits = actor("waiter").begin(latch::await);
+        CompletableFuture<Boolean> timed = actor("timed").ask(() -> latch.await(1, TimeUnit.HOURS));
+        awaitWaiting(1);
+        lose(fault);
+        await("told").until(() -> waits.isDone() && timed.isDone());
+        assertFails(waits, IllegalStateException.class, NAME, "lost");
+        assertFails(timed, IllegalStateException.class, NAME, "lost");
+        assertThatThrownBy(latch::getCount)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("lost");
+        assertThatThrownBy(latch::countDown)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("lost");
+        assertThatThrownBy(latch::await)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("lost");
+        assertThatThrownBy(() -> latch.await(0, TimeUnit.SECONDS)).isInstanceOf(IllegalStateException.class);
+
+        DistributedCountDownLatch next = of(session, 2);
+        assertThat(next).isNotSameAs(latch);
+        assertThat(next.getCount()).isEqualTo(2);
+        assertThatThrownBy(other::countDown)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("lost");
+        assertThatThrownBy(latch::countDown).isInstanceOf(IllegalStateException.class);
+        assertThat(next.getCount()).as("what was counted on the lost one").isEqualTo(2);
+        CompletableFuture<Boolean> passes = actor("next").begin(next::await);
+        next.countDown();
+        next.countDown();
+        assertThat(passes).succeedsWithin(PROMPTLY);
+    }
+
+    /** The loss shows when the name is asked for again. */
+    @Test
+    void aLostLatchIsNotHandedOut() {
+        Interlock session = session();
+        DistributedCountDownLatch latch = of(session, 3);
+        latch.countDown();
+        forgetLatch();
+        DistributedCountDownLatch next = of(session, 3);
+        assertThat(next).isNotSameAs(latch);
+        assertThat(next.getCount()).isEqualTo(3);
+        assertThatThrownBy(latch::countDown).isInstanceOf(IllegalStateException.class);
+    }
+
+    @Test
+    void whatIsKnownToBeOpenStaysOpen() throws InterruptedException {
+        Interlock session = session();
+        DistributedCountDownLatch latch = of(session, 1);
+        latch.countDown();
+        server().command("FLUSHALL");
+        DistributedCountDownLatch next = of(session, 1);
+        assertThat(next).isNotSameAs(latch);
+        assertThat(next.getCount()).isEqualTo(1);
+        latch.await();
+        latch.countDown();
+        assertThat(latch.getCount()).isZero();
+        assertThat(next.getCount()).isEqualTo(1);
+        session.close();
+        latch.await();
+        assertThat(latch.getCount()).isZero();
+    }
+
+    /** Every command may be the first that Redis hears of its script. */
+    @Test
+    void forgottenScriptsCostNothing() {
+        DistributedCountDownLatch latch = of(session(), 2);
+        CompletableFuture<Boolean> passes = actor("waiter").begin(latch::await);
+        awaitWaiting(1);
+        server().command("SCRIPT", "FLUSH");
+        DistributedCountDownLatch other = of(session(), 2);
+        server().command("SCRIPT", "FLUSH");
+        other.countDown();
+        server().command("SCRIPT", "FLUSH");
+        latch.countDown();
+        assertThat(passes).succeedsWithin(PROMPTLY);
+    }
+
+    @Test
+    void aWrongTypeIsRefusedAtOnce() {
+        Interlock session = session();
+        server().command("SET", KEY, "something");
+        assertThatThrownBy(() -> of(session, 2))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining(NAME)
+                .hasStackTraceContaining("WRONGTYPE");
+        server().command("DEL", KEY);
+        assertThat(of(session, 2).getCount()).isEqualTo(2);
+    }
+
+    /** The same under those who have joined. */
+    @Test
+    void aWrongTypeEndsWaits() {
+        DistributedCountDownLatch latch = of(session(), 2);
+        CompletableFuture<Boolean> waits = actor("waiter").begin(latch::await);
+        awaitWaiting(1);
+        server().command("SET", KEY, "something");
+        assertFails(waits, IllegalStateException.class, NAME);
+        server().command("DEL", KEY);
+    }
+
+    /** An object that was collected, and one that is made anew, count for themselves. */
+    @Test
+    void anObjectThatWasCollectedIsNotTheNextOne() {
+        Interlock session = session();
+        WeakReference<DistributedCountDownLatch> first = countOnce(session);
+        await("collected").until(() -> {
+            System.gc();
+            return first.get() == null;
+        });
+        of(session, 5).countDown();
+        assertThat(left()).isEqualTo(3);
+    }
+
+    private static WeakReference<DistributedCountDownLatch> countOnce(Interlock session) {
+        DistributedCountDownLatch latch = of(session, 5);
+        latch.countDown();
+        return new WeakReference<>(latch);
+    }
+
+    /** Interrupted waiters leave nothing behind that anybody would have to wait for. */
+    @Test
+    void interruptedWaitersAreForgotten() {
+        DistributedCountDownLatch latch = of(session(), 1);
+        for (int i = 0; i < 5; i++) {
+            var waiter = actor("waiter-" + i);
+            CompletableFuture<Boolean> waits = waiter.begin(latch::await);
+            awaitWaiting(1);
+            waiter.interrupt();
+            assertFails(waits, InterruptedException.class);
+        }
+        assertThat(pttl("interlock:waiters:" + KEY)).as("soon forgotten").isLessThanOrEqualTo(6_000);
+        CompletableFuture<Boolean> passes = actor("another").begin(latch::await);
+        awaitWaiting(1);
+        of(session(), 1).countDown();
+        assertThat(passes).succeedsWithin(PROMPTLY);
+    }
+}

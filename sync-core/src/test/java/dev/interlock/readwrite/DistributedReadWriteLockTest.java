@@ -1,0 +1,142 @@
+package dev.interlock.readwrite;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.interlock.DistributedReadWriteLock;
+import dev.interlock.Interlock;
+import dev.interlock.testing.RedisServer;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantReadWriteLock;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Nested;
+
+/** Runs the contract on the read-write lock over our own scripts; a second session contends with it. */
+@DisplayName("DistributedReadWriteLock")
+class DistributedReadWriteLockTest {
+
+    private abstract static class OwnScripts extends ReadWriteLockContract {
+        private static final AtomicInteger NAMES = new AtomicInteger();
+
+        private final RedisServer redis = RedisServer.launch();
+        private final Interlock mine = Interlock.connect(redis.url());
+        private final Interlock other = Interlock.connect(redis.url());
+        private final List<String> names = new ArrayList<>();
+        private Set<String> before = Set.of();
+
+        @Override
+        protected ReentrantReadWriteLock newLock() {
+            String name = "contract:" + NAMES.incrementAndGet();
+            names.add(name);
+            return lock(mine, name);
+        }
+
+        @Override
+        protected Optional<ReentrantReadWriteLock> rivalOf(ReentrantReadWriteLock lock) {
+            return Optional.of(lock(other, ((DistributedReadWriteLock) lock).getName()));
+        }
+
+        abstract DistributedReadWriteLock lock(Interlock session, String name);
+
+        @Override
+        protected Set<Deviation> deviations() {
+            return EnumSet.of(
+                    Deviation.NOT_SERIALIZABLE,
+                    Deviation.TO_STRING_DIFFERS,
+                    Deviation.REMOTE_WAITER_NOT_QUEUED,
+                    Deviation.TRYLOCK_MAY_NOT_BARGE,
+                    Deviation.RELEASE_LINGERS,
+                    Deviation.NO_FIFO_ACROSS_SESSIONS,
+                    Deviation.SIGNAL_TRAVELS_WITH_RELEASE);
+        }
+
+        /** Besides, sessions that read know of a writer then, of whom Redis tells them. */
+        @Override
+        protected void awaitWaiting(ReentrantReadWriteLock lock, Thread waiter) {
+            super.awaitWaiting(lock, waiter);
+            String name = ((DistributedReadWriteLock) lock).getName();
+            long begun = System.nanoTime();
+            await(waiter.getName() + " is known").until(() -> {
+                String queue = String.valueOf(
+                        redis.command("ZRANGE", "interlock:queue:interlock:{" + name + "}:rw", "0", "-1"));
+                // Nobody need know of who waits for those who read on what this session has for itself.
+                boolean isLocal = System.nanoTime() - begun > TimeUnit.MILLISECONDS.toNanos(200)
+                        || (lock(mine, name).getReadLockCount() == 0
+                                && lock(other, name).getReadLockCount() == 0);
+                return queue.equals("[]")
+                        ? isLocal
+                        : (isKnown(lock(mine, name), mine, queue) && isKnown(lock(other, name), other, queue));
+            });
+        }
+
+        private static boolean isKnown(ReentrantReadWriteLock lock, Interlock session, String queue) {
+            return queue.contains(session.id())
+                    || lock.getReadLockCount() == 0
+                    || lock.toString().contains("wanted");
+        }
+
+        private static boolean isHeld(ReentrantReadWriteLock lock) {
+            return lock.isWriteLocked() || lock.getReadLockCount() > 0;
+        }
+
+        /** What a test that failed has left behind isn't the fault of the next. */
+        @BeforeEach
+        void lookAround() {
+            names.clear();
+            before = redis.keys();
+        }
+
+        /** Nothing but what somebody holds who has died. */
+        @AfterEach
+        void nothingIsLeftButMarks() {
+            List<String> held = names.stream()
+                    .filter(name -> isHeld(lock(mine, name)) || isHeld(lock(other, name)))
+                    .map(name -> "{" + name + "}")
+                    .toList();
+            await("what is left")
+                    .untilAsserted(() -> assertThat(redis.keys())
+                            .filteredOn(key ->
+                                    !before.contains(key) && held.stream().noneMatch(key::contains))
+                            .allSatisfy(key -> assertThat(key).containsPattern(":(token|mark:[^:]*):"))
+                            .allSatisfy(key -> assertThat((Long) redis.command("PTTL", key))
+                                    .isPositive()));
+        }
+
+        @AfterAll
+        void close() {
+            mine.close();
+            other.close();
+            redis.close();
+        }
+    }
+
+    @Nested
+    class Plain extends OwnScripts {
+        @Override
+        DistributedReadWriteLock lock(Interlock session, String name) {
+            return session.readWriteLock(name);
+        }
+    }
+
+    @Nested
+    class Fair extends OwnScripts {
+        @Override
+        DistributedReadWriteLock lock(Interlock session, String name) {
+            return session.fairReadWriteLock(name);
+        }
+
+        @Override
+        protected boolean fair() {
+            return true;
+        }
+    }
+}

@@ -1,0 +1,105 @@
+package dev.interlock.readwrite.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.interlock.DistributedReadWriteLock;
+import dev.interlock.Interlock;
+import dev.interlock.faults.Actor;
+import dev.interlock.faults.FaultFixture;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+
+/** What tests of read-write locks need of a faulty network. */
+abstract class ReadWriteFaultFixture extends FaultFixture {
+    static final String NAME = "stock";
+    static final String KEY = "interlock:{" + NAME + "}:rw";
+
+    /** A mute connection stays so for longer: the repeated command must not get stuck where the first one did. */
+    static final Duration REPEATED = COMMAND_TIMEOUT.multipliedBy(4).plus(SLACK);
+
+    /** For so long a session keeps what its readers have left. */
+    static final Duration KEPT = Duration.ofSeconds(60);
+
+    private final List<DistributedReadWriteLock> locks = new ArrayList<>();
+
+    /** Has Redis know all scripts that these tests wait for. */
+    @BeforeEach
+    void useAllScripts() {
+        DistributedReadWriteLock lock = of(undisturbed());
+        DistributedReadWriteLock wanted = of(undisturbed());
+        Actor other = actor("contender");
+        lock.writeLock().lock();
+        CompletableFuture<Boolean> entered = other.begin(wanted.readLock()::lock);
+        awaitWaiting(1);
+        lock.readLock().lock();
+        lock.writeLock().unlock();
+        assertThat(entered).succeedsWithin(PATIENCE);
+        lock.readLock().unlock();
+        other.run(wanted.readLock()::unlock);
+        awaitFree(KEY);
+    }
+
+    @AfterEach
+    void leaveNoLock() {
+        proxy().heal();
+        for (DistributedReadWriteLock lock : locks) {
+            assertThat(lock.getReadLockCount()).as("readers of %s", lock).isZero();
+            assertThat(lock.isWriteLocked()).as("%s is written", lock).isFalse();
+            assertThat(lock.hasQueuedThreads())
+                    .as("%s has queued threads", lock)
+                    .isFalse();
+        }
+        locks.clear();
+    }
+
+    /** The lock of this name, which has to be free at the end of the test. */
+    final DistributedReadWriteLock of(Interlock session) {
+        DistributedReadWriteLock lock = session.readWriteLock(NAME);
+        locks.add(lock);
+        return lock;
+    }
+
+    /** A session that keeps what its readers leave until another one wants it. */
+    final Interlock keeping() {
+        return session(builder -> builder.handoffSlice(KEPT));
+    }
+
+    final void awaitWaiting(int count) {
+        await(count + " tickets").until(() -> waiting() == count);
+    }
+
+    final int waiting() {
+        return Integer.parseInt(String.valueOf(server().command("ZCARD", "interlock:queue:" + KEY)));
+    }
+
+    final void assertRead(Interlock... by) {
+        String holders = holder(KEY);
+        assertThat(holders.split("=", -1)).hasSize(2 * by.length);
+        assertThat(by).allSatisfy(session -> assertThat(holders).contains(session.id() + ":r="));
+    }
+
+    final void assertWritten(Interlock by) {
+        assertThat(holder(KEY)).matches(by.id() + ":\\d+=1");
+    }
+
+    /** Asserts that another session can have it for itself: nobody has anything of it any more. */
+    final void assertAvailable() {
+        DistributedReadWriteLock lock = of(undisturbed());
+        Actor other = actor("other");
+        assertThat(other.get(() -> lock.writeLock().tryLock(PROMPTLY.toMillis(), TimeUnit.MILLISECONDS)))
+                .as("another session gets it")
+                .isTrue();
+        other.run(lock.writeLock()::unlock);
+        awaitFree(KEY);
+    }
+
+    /** Asserts that nobody else can write. */
+    final void assertNobodyElseWrites(DistributedReadWriteLock rival) {
+        assertThat(actor("rival").get(() -> rival.writeLock().tryLock())).isFalse();
+    }
+}

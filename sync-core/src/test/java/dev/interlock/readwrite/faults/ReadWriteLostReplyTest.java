@@ -1,0 +1,322 @@
+package dev.interlock.readwrite.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.interlock.DistributedReadWriteLock;
+import dev.interlock.Interlock;
+import dev.interlock.faults.Actor;
+import dev.interlock.faults.Recorder;
+import dev.interlock.faults.Requests;
+import dev.interlock.testing.Loss;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.Test;
+
+/** A command of a read-write lock whose answer is lost, or which arrives twice, has the effect of one command. */
+class ReadWriteLostReplyTest extends ReadWriteFaultFixture {
+    private static final Duration ANSWERED = COMMAND_TIMEOUT.plus(SLACK);
+
+    /** What becomes of the connection. */
+    Loss loss() {
+        return Loss.CUT;
+    }
+
+    private static void assertTook(long startNanos, Duration atMost) {
+        assertThat(System.nanoTime() - startNanos).isLessThan(atMost.toNanos());
+    }
+
+    @Test
+    void readingCountsOnce() {
+        Interlock session = session();
+        DistributedReadWriteLock lock = of(session);
+        DistributedReadWriteLock rival = of(undisturbed());
+        proxy().dropReplies(Requests.acquire(KEY), 1, loss());
+        long start = System.nanoTime();
+        lock.readLock().lock();
+        assertTook(start, REPEATED);
+        assertThat(dropped()).isPositive();
+        assertRead(session);
+        assertThat(lock.getReadLockCount()).isEqualTo(1);
+        assertNobodyElseWrites(rival);
+        lock.readLock().assertHeld();
+        lock.readLock().unlock();
+        awaitFree(KEY);
+        assertAvailable();
+    }
+
+    @Test
+    void writingCountsOnce() {
+        Interlock session = session();
+        DistributedReadWriteLock lock = of(session);
+        DistributedReadWriteLock rival = of(undisturbed());
+        proxy().dropReplies(Requests.acquire(KEY), 1, loss());
+        long start = System.nanoTime();
+        lock.writeLock().lock();
+        assertTook(start, REPEATED);
+        assertThat(dropped()).isPositive();
+        assertWritten(session);
+        assertNobodyElseWrites(rival);
+        lock.writeLock().assertHeld();
+        lock.writeLock().unlock();
+        awaitFree(KEY);
+        assertAvailable();
+    }
+
+    /** Who reads and who writes have one place each behind a writer, and keep it. */
+    @Test
+    void placesInTheQueueSurvive() {
+        DistributedReadWriteLock held = of(undisturbed());
+        Interlock first = session();
+        Interlock second = session();
+        DistributedReadWriteLock toRead = of(first);
+        DistributedReadWriteLock toWrite = of(second);
+        Actor reader = actor("reader");
+        Actor writer = actor("writer");
+        held.writeLock().lock();
+        proxy().dropReplies(Requests.acquire(KEY).and(Requests.of(first)), 1, loss());
+        CompletableFuture<Boolean> reads = reader.begin(toRead.readLock()::lock);
+        awaitWaiting(1);
+        await("lost").until(() -> dropped() == 1);
+        proxy().dropReplies(Requests.acquire(KEY).and(Requests.of(second)), 1, loss());
+        CompletableFuture<Boolean> writes = writer.begin(toWrite.writeLock()::lock);
+        awaitWaiting(2);
+        await("lost").until(() -> dropped() >= 2);
+        held.writeLock().unlock();
+        assertThat(reads).succeedsWithin(REPEATED);
+        assertRead(first);
+        assertThat(writes).isNotDone();
+        reader.run(toRead.readLock()::unlock);
+        assertThat(writes).succeedsWithin(REPEATED);
+        assertWritten(second);
+        writer.run(toWrite.writeLock()::unlock);
+        awaitFree(KEY);
+    }
+
+    /** The request to write ends what the session has read on; that it did so is lost. */
+    @Test
+    void writingAfterReadingCountsOnce() {
+        Interlock session = keeping();
+        DistributedReadWriteLock lock = of(session);
+        DistributedReadWriteLock rival = of(undisturbed());
+        lock.readLock().lock();
+        lock.readLock().unlock();
+        assertRead(session);
+        proxy().dropReplies(Requests.acquire(KEY), 1, loss());
+        long start = System.nanoTime();
+        lock.writeLock().lock();
+        assertTook(start, REPEATED);
+        assertThat(dropped()).isPositive();
+        assertWritten(session);
+        assertNobodyElseWrites(rival);
+        lock.writeLock().assertHeld();
+        lock.writeLock().unlock();
+        awaitFree(KEY);
+        assertAvailable();
+    }
+
+    /** The same beside readers of another session: the request ends the session's share, and waits. */
+    @Test
+    void writingAfterReadingWaitsForOtherReaders() {
+        Interlock other = undisturbed();
+        DistributedReadWriteLock read = of(other);
+        Interlock session = keeping();
+        DistributedReadWriteLock lock = of(session);
+        Actor reader = actor("reader");
+        Actor writer = actor("writer");
+        reader.run(read.readLock()::lock);
+        writer.run(lock.readLock()::lock);
+        assertRead(other, session);
+        writer.run(lock.readLock()::unlock);
+        proxy().dropReplies(Requests.acquire(KEY), 1, loss());
+        CompletableFuture<Boolean> writes = writer.begin(lock.writeLock()::lock);
+        await("lost").until(() -> dropped() > 0);
+        awaitWaiting(1);
+        await("the repetition").during(COMMAND_TIMEOUT.multipliedBy(2)).until(() -> waiting() == 1 && !writes.isDone());
+        assertRead(other);
+        reader.run(read.readLock()::assertHeld);
+        reader.run(read.readLock()::unlock);
+        assertThat(writes).succeedsWithin(REPEATED);
+        assertWritten(session);
+        writer.run(lock.writeLock()::unlock);
+        awaitFree(KEY);
+    }
+
+    /** Who has written reads on: other readers get in, no writer does, and one unlock ends it. */
+    @Test
+    void readingAfterWritingCountsOnce() {
+        Interlock session = session();
+        Interlock other = undisturbed();
+        DistributedReadWriteLock lock = of(session);
+        DistributedReadWriteLock read = of(other);
+        Actor reader = actor("reader");
+        lock.writeLock().lock();
+        CompletableFuture<Boolean> reads = reader.begin(read.readLock()::lock);
+        awaitWaiting(1);
+        lock.readLock().lock();
+        proxy().dropReplies(Requests.downgrade(KEY), 1, loss());
+        long start = System.nanoTime();
+        lock.writeLock().unlock();
+        assertTook(start, ANSWERED);
+        assertThat(reads).succeedsWithin(PROMPTLY);
+        assertThat(dropped()).isPositive();
+        assertRead(session, other);
+        assertNobodyElseWrites(of(undisturbed()));
+        lock.readLock().assertHeld();
+        lock.readLock().unlock();
+        await("its share ended").until(() -> !holder(KEY).contains(session.id()));
+        // A repeated downgrade must not bring it back.
+        await("repetitions")
+                .during(COMMAND_TIMEOUT.multipliedBy(2))
+                .until(() -> !holder(KEY).contains(session.id()));
+        assertRead(other);
+        reader.run(read.readLock()::unlock);
+        awaitFree(KEY);
+        assertAvailable();
+    }
+
+    @Test
+    void leavingReadersLeaveOnce() {
+        Interlock session = session();
+        DistributedReadWriteLock lock = of(session);
+        lock.readLock().lock();
+        proxy().dropReplies(Requests.release(KEY), 1, loss());
+        long start = System.nanoTime();
+        lock.readLock().unlock();
+        assertTook(start, ANSWERED);
+        await("lost").until(() -> dropped() > 0);
+        // The repeated release must not end what comes next.
+        start = System.nanoTime();
+        lock.readLock().lock();
+        assertTook(start, REPEATED);
+        String reader = holder(KEY);
+        assertRead(session);
+        await("repetitions")
+                .during(COMMAND_TIMEOUT.multipliedBy(3))
+                .until(() -> holder(KEY).equals(reader));
+        lock.readLock().assertHeld();
+        lock.readLock().unlock();
+        awaitFree(KEY);
+        assertAvailable();
+    }
+
+    @Test
+    void aLeavingWriterLeavesOnce() {
+        Interlock session = session();
+        DistributedReadWriteLock lock = of(session);
+        lock.writeLock().lock();
+        long token = lock.writeLock().fencingToken();
+        proxy().dropReplies(Requests.release(KEY), 1, loss());
+        long start = System.nanoTime();
+        lock.writeLock().unlock();
+        assertTook(start, ANSWERED);
+        start = System.nanoTime();
+        lock.writeLock().lock();
+        assertTook(start, REPEATED);
+        assertThat(lock.writeLock().fencingToken()).isGreaterThan(token);
+        String owner = holder(KEY);
+        assertWritten(session);
+        await("repetitions")
+                .during(COMMAND_TIMEOUT.multipliedBy(3))
+                .until(() -> holder(KEY).equals(owner));
+        lock.writeLock().assertHeld();
+        lock.writeLock().unlock();
+        awaitFree(KEY);
+        assertAvailable();
+    }
+
+    /** A reader's renewal that is answered to nobody costs nothing. */
+    @Test
+    void aRenewalOfReadersCostsNothing() {
+        Recorder recorder = new Recorder();
+        Interlock session =
+                session(builder -> builder.lease(Duration.ofSeconds(3)).listener(recorder));
+        DistributedReadWriteLock lock = of(session);
+        proxy().dropReplies(Requests.renew(KEY), 1, loss());
+        lock.readLock().lock();
+        await("lost").until(() -> dropped() > 0);
+        int before = recorder.count(Recorder.Kind.RENEWED);
+        await("renewed again").until(() -> recorder.count(Recorder.Kind.RENEWED) > before);
+        lock.readLock().assertHeld();
+        assertThat(recorder.count(Recorder.Kind.LOST)).isZero();
+        assertRead(session);
+        lock.readLock().unlock();
+        awaitFree(KEY);
+    }
+
+    /** Every command of a session that reads, writes, and reads on, once more when all of that is over: nothing moves. */
+    @Test
+    void lateDuplicatesChangeNothing() {
+        Interlock session = keeping();
+        Interlock other = undisturbed();
+        DistributedReadWriteLock lock = of(session);
+        DistributedReadWriteLock rival = of(other);
+        Duration later = Duration.ofMillis(1_500);
+        long before = proxy().duplicated();
+        proxy().duplicateRequests(Requests.acquire(KEY), later, 2);
+        proxy().duplicateRequests(Requests.downgrade(KEY), later, 1);
+        proxy().duplicateRequests(Requests.release(KEY), later, 1);
+        lock.readLock().lock();
+        lock.readLock().unlock();
+        lock.writeLock().lock();
+        lock.readLock().lock();
+        lock.writeLock().unlock();
+        assertRead(session);
+        Actor writer = actor("writer");
+        CompletableFuture<Boolean> writes = writer.begin(rival.writeLock()::lock);
+        awaitWaiting(1);
+        lock.readLock().unlock();
+        assertThat(writes).succeedsWithin(PROMPTLY);
+        String owner = holder(KEY);
+        assertWritten(other);
+        await("duplicates").until(() -> proxy().duplicated() - before == 4);
+        assertThat(holder(KEY)).isEqualTo(owner);
+        assertThat(waiting()).isZero();
+        writer.run(rival.writeLock()::assertHeld);
+        writer.run(rival.writeLock()::unlock);
+        awaitFree(KEY);
+        lock.readLock().lock();
+        assertRead(session);
+        lock.readLock().unlock();
+        assertAvailable();
+    }
+
+    /** The same while the session reads again: the release of its first share must not end the second. */
+    @Test
+    void lateDuplicatesDoNotEndWhatIsReadOnNext() {
+        Interlock session = session();
+        DistributedReadWriteLock lock = of(session);
+        Duration later = Duration.ofMillis(500);
+        long before = proxy().duplicated();
+        proxy().duplicateRequests(Requests.acquire(KEY), later, 1);
+        proxy().duplicateRequests(Requests.release(KEY), later, 1);
+        lock.readLock().lock();
+        lock.readLock().unlock();
+        awaitFree(KEY);
+        lock.readLock().lock();
+        String reader = holder(KEY);
+        assertRead(session);
+        await("duplicates").until(() -> proxy().duplicated() - before == 2);
+        assertThat(holder(KEY)).isEqualTo(reader);
+        lock.readLock().assertHeld();
+        lock.readLock().unlock();
+        awaitFree(KEY);
+        assertAvailable();
+    }
+
+    /** Closing a session right after a reader's unlock, whose release isn't waited for, still lets that arrive. */
+    @Test
+    void aShareThatIsLeftJustBeforeCloseIsNotLeftBehind() {
+        Interlock session = closing(Interlock.builder()
+                .uri(proxy().url())
+                .handoffSlice(Duration.ZERO)
+                .open());
+        DistributedReadWriteLock lock = session.readWriteLock(NAME);
+        lock.readLock().lock();
+        // Two round trips: Redis doesn't know the script, and is told.
+        server().command("SCRIPT", "FLUSH");
+        proxy().delay(Duration.ofMillis(50));
+        lock.readLock().unlock();
+        session.close();
+        assertThat(holder(KEY)).isEmpty();
+    }
+}

@@ -1,0 +1,123 @@
+package dev.interlock.semaphore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.interlock.DistributedSemaphore;
+import dev.interlock.Interlock;
+import dev.interlock.SemaphoreOptions;
+import dev.interlock.testing.RedisServer;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
+
+/** Runs the contract on the semaphore over our own scripts; a second session contends with it. */
+@DisplayName("DistributedSemaphore")
+class DistributedSemaphoreTest {
+
+    private abstract static class OwnScripts extends SemaphoreContract {
+        private static final AtomicInteger NAMES = new AtomicInteger();
+
+        private final RedisServer redis = RedisServer.launch();
+        private final Interlock mine = Interlock.connect(redis.url());
+        private final Interlock other = Interlock.connect(redis.url());
+        private final Map<Semaphore, Semaphore> rivals = new ConcurrentHashMap<>();
+
+        abstract DistributedSemaphore of(Interlock session, String name, int permits);
+
+        @Override
+        protected Semaphore newSemaphore(int permits) {
+            String name = "contract:" + NAMES.incrementAndGet();
+            DistributedSemaphore semaphore = of(mine, name, permits);
+            rivals.put(semaphore, of(other, name, permits));
+            return semaphore;
+        }
+
+        @Override
+        protected Optional<Semaphore> rivalOf(Semaphore semaphore) {
+            return Optional.ofNullable(rivals.get(semaphore));
+        }
+
+        @Override
+        protected Set<Deviation> deviations() {
+            return EnumSet.of(
+                    Deviation.NOT_SERIALIZABLE,
+                    Deviation.TO_STRING_DIFFERS,
+                    Deviation.NO_FIFO_ACROSS_SESSIONS,
+                    Deviation.SMALL_WAITS_BEHIND_LARGE,
+                    Deviation.NOTHING_IS_ALWAYS_THERE,
+                    Deviation.COUNT_UNCHECKED,
+                    Deviation.RETURN_LINGERS);
+        }
+
+        /** Besides, its session has a place in the queue then. */
+        @Override
+        protected void awaitWaiting(Semaphore semaphore, Thread waiter) {
+            super.awaitWaiting(semaphore, waiter);
+            String name = ((DistributedSemaphore) semaphore).getName();
+            Interlock session = rivals.containsKey(semaphore) ? mine : other;
+            await(waiter.getName() + " is known")
+                    .until(() -> String.valueOf(
+                                    redis.command("ZRANGE", "interlock:{" + name + "}:semaphore-queue", "0", "-1"))
+                            .contains(session.id()));
+        }
+
+        @AfterEach
+        void nobodyIsLeftInTheQueue() {
+            await("what is left").untilAsserted(() -> {
+                assertThat(redis.keys("*}:semaphore-queue")).isEmpty();
+                assertThat(redis.keys())
+                        .allSatisfy(key -> assertThat((Long) redis.command("PTTL", key))
+                                .as("TTL of %s", key)
+                                .isNotEqualTo(-1));
+            });
+        }
+
+        @AfterAll
+        void close() {
+            List.of(mine, other).forEach(Interlock::close);
+            redis.close();
+        }
+    }
+
+    @Nested
+    class Plain extends OwnScripts {
+        @Override
+        DistributedSemaphore of(Interlock session, String name, int permits) {
+            return session.semaphore(name, permits);
+        }
+    }
+
+    @Nested
+    @Tag("soak")
+    class Fair extends OwnScripts {
+        @Override
+        DistributedSemaphore of(Interlock session, String name, int permits) {
+            return session.semaphore(name, permits, SemaphoreOptions.fair());
+        }
+
+        @Override
+        protected boolean fair() {
+            return true;
+        }
+    }
+
+    @Nested
+    @Tag("soak")
+    class Unowned extends OwnScripts {
+        @Override
+        DistributedSemaphore of(Interlock session, String name, int permits) {
+            return session.semaphore(name, permits, SemaphoreOptions.unowned());
+        }
+    }
+}
