@@ -69,7 +69,10 @@ class ContestTest {
 
     @Test
     void readersBesideAWriterAreFound() {
-        assertBroken(new HalfLock(new NoLock(), new ReentrantLock()), "\\d+ readers saw what a writer had half done");
+        // Whichever is seen first.
+        assertBroken(
+                new HalfLock(new NoLock(), new ReentrantLock()),
+                "\\d+ (readers saw what a writer had half done|sections were shared with a writer, or with too many)");
     }
 
     @Test
@@ -114,10 +117,10 @@ class ContestTest {
         try (var ensemble = Ensemble.start(2, RedisServer.provided().url())) {
             ensemble.open("Interlock-conditions");
             long booked = 0;
-            for (int i = 0; i < 3; i++) {
+            for (int i = 0; i < 2; i++) {
                 long start = Monotonic.nanos();
                 Tally tally = ensemble.play(
-                        new Round("Interlock-conditions", "turns", 1, 100, 0, false, 0, start, start + 500_000_000));
+                        new Round("Interlock-conditions", "turns", 1, 100, 0, false, 0, start, start + 1_500_000_000));
                 assertThat(tally.booked()).isPositive();
                 assertThat(tally.repeats()).isZero();
                 assertThat(tally.handOffsPerSecond()).isEqualTo(tally.perSecond(), within(1e-6));
@@ -131,10 +134,10 @@ class ContestTest {
     void messagesGoBackAndForth() {
         try (var ensemble = Ensemble.start(2, RedisServer.provided().url())) {
             ensemble.open("pubsub-echo");
-            for (int i = 0; i < 3; i++) {
+            for (int i = 0; i < 2; i++) {
                 long start = Monotonic.nanos();
                 Tally tally = ensemble.play(
-                        new Round("pubsub-echo", "echo", 1, 100, 0, false, 0, start, start + 500_000_000));
+                        new Round("pubsub-echo", "echo", 1, 100, 0, false, 0, start, start + 1_500_000_000));
                 assertThat(tally.perSecond()).isPositive();
                 assertThat(tally.booked()).isZero();
             }

@@ -48,6 +48,9 @@ public final class Session {
     private static final Logger log = LoggerFactory.getLogger(Session.class);
     private static final long PULSE_MILLIS = 1_000;
 
+    /** A lease that begins with a short one leaves time for some attempts to renew it. */
+    private static final long KEEP_MILLIS = 250;
+
     /** A first connection may take longer than a command: Redisson opens its pool, and retries. */
     private static final long OPEN_MILLIS = 10_000;
 
@@ -131,7 +134,7 @@ public final class Session {
     }
 
     private long keepMillis() {
-        return Math.max(5, Math.min(PULSE_MILLIS, settings.leaseMillis() / 10));
+        return Math.max(5, Math.min(KEEP_MILLIS, settings.leaseMillis() / 10));
     }
 
     private void repeat(Runnable task, long millis) {
@@ -224,7 +227,7 @@ public final class Session {
         stakes.put(key, stake);
     }
 
-    /** Ends what {@link #pin} began. */
+    /** Ends what {@link #pin} began. What is still to be confirmed has to be {@linkplain #expect expected} before. */
     public void unpin(Object key, Stake stake) {
         stakes.remove(key, stake);
     }
@@ -319,10 +322,12 @@ public final class Session {
         }
         long deadline = now() + TimeUnit.MILLISECONDS.toNanos(settings.commandTimeoutMillis());
         try {
-            List<CompletableFuture<?>> confirmations = new ArrayList<>(outstanding.values());
+            List<CompletableFuture<?>> confirmations = new ArrayList<>();
             stakes.values()
                     .forEach(stake ->
                             guarded(() -> confirmations.add(stake.close())).run());
+            // Afterwards: a stake that was let go in this moment has left a command.
+            confirmations.addAll(outstanding.values());
             await(CompletableFuture.allOf(confirmations.toArray(CompletableFuture<?>[]::new)));
             guarded(() -> mailbox.close(Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadline - now()))))
                     .run();

@@ -19,6 +19,7 @@ import java.util.Map;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.IntStream;
 import org.awaitility.core.ConditionTimeoutException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -30,7 +31,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 class BoundedQueueTest {
 
     private static final int CAPACITY = 32;
-    private static final int ELEMENTS_OF_ONE_JVM = 10_000;
+    private static final int ELEMENTS_OF_ONE_JVM = 5_000;
 
     /** The last JVM is the victim: it only takes. */
     private static final List<Integer> PRODUCERS = List.of(3, 2, 0);
@@ -78,8 +79,20 @@ class BoundedQueueTest {
      * and only what the dead JVM had taken is missing at the others.
      */
     @ParameterizedTest
-    @CsvSource({"plain, 50000", "fair, 5000"})
+    @CsvSource({"plain, 10000", "fair, 2000"})
     void worksAcrossJvms(String kind, int elements) throws IOException {
+        exchange(kind, elements);
+    }
+
+    /** The same with many elements. */
+    @ParameterizedTest
+    @CsvSource({"plain, 50000", "fair, 5000"})
+    @Tag("soak")
+    void worksForLong(String kind, int elements) throws IOException {
+        exchange(kind, elements);
+    }
+
+    private void exchange(String kind, int elements) throws IOException {
         String name = keyspace.name("queue-" + kind);
         List<Task> tasks = IntStream.range(0, PRODUCERS.size())
                 .mapToObj(jvm -> task(jvm, elements / ALL_PRODUCERS, PRODUCERS.get(jvm), CONSUMERS.get(jvm)))

@@ -12,7 +12,6 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.DisplayName;
-import org.junit.jupiter.api.Tag;
 import org.redisson.Redisson;
 import org.redisson.api.RSemaphore;
 import org.redisson.api.RedissonClient;
@@ -20,7 +19,6 @@ import org.redisson.config.Config;
 
 /** Runs the contract on an adapted semaphore. Redisson's own objects decide between two sessions, each with a client of its own. */
 @DisplayName("an adapted RSemaphore")
-@Tag("quarantine") // excludes(Contender) hangs in one of some five runs
 class AdaptedSemaphoreTest extends SemaphoreContract {
     private static final AtomicInteger NAMES = new AtomicInteger();
 

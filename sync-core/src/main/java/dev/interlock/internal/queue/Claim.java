@@ -373,8 +373,8 @@ final class Claim {
         if (session.isClosed()) {
             // It may have missed this stake.
             tickets.remove(request);
-            settle();
             releaseContinued(request);
+            settle();
             session.ensureOpen();
         }
         if (inquiry.inFlight()) {
@@ -390,8 +390,8 @@ final class Claim {
     private IllegalStateException refused(Ticket request, Throwable cause) {
         failure = null;
         tickets.remove(request);
-        settle();
         releaseContinued(request);
+        settle();
         return new IllegalStateException("Redis refuses to lock '" + key + "': " + cause.getMessage(), cause);
     }
 
@@ -485,13 +485,13 @@ final class Claim {
             // The plain RLock client that is told now needs a round trip to come; the next thread of ours needs none.
             long yieldMillis = current.foreignDemand ? LockScripts.YIELD_MILLIS : 0;
             notBeforeNanos = session.now() + TimeUnit.MILLISECONDS.toNanos(yieldMillis);
-            settle();
             List<Ticket> used = inquiry.drainUsed();
             // What its downgrade has to do is told by that, unless this overtakes it.
             Operations all = isCurrent && current.shared ? current.downgrading : operations;
             var release = Release.of(
                     session, scripts, current.ticket, used, all, floor(), !current.demand && !current.shared);
             tellWaiters(release, operations, registered, leaver);
+            settle();
             return release;
         } finally {
             mutex.unlock();

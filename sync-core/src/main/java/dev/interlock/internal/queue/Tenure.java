@@ -23,8 +23,11 @@ final class Tenure {
     /** Bits of a fencing token that count the acquisitions of one tenure. */
     private static final int LOCAL_BITS = 14;
 
-    /** From a renewal that failed, the next one is so far at least. */
+    /** From a renewal that failed, the next one is so far. */
     private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** One that has had no answer yet is repeated so soon at the earliest. */
+    private static final long REPEAT_NANOS = TimeUnit.MILLISECONDS.toNanos(400);
 
     /** A lease so short may be over before the lease keeper comes by. */
     private static final long SHORT_MILLIS = 3_000;
@@ -205,7 +208,7 @@ final class Tenure {
 
     // The less is left, the sooner it is sent again: a short lease would be over before a command is taken to be lost.
     private boolean isUnderWay(long now) {
-        long patience = Math.max(retryNanos(), (validUntilNanos - now) / 3);
+        long patience = Math.max(Math.min(retryNanos(), REPEAT_NANOS), (validUntilNanos - now) / 3);
         return renewing && now - renewalSentNanos < Math.min(settings.silenceNanos(), patience);
     }
 

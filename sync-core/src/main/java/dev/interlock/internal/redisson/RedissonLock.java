@@ -261,7 +261,6 @@ public class RedissonLock extends AbstractRemoteLock {
     /** The result says whether Redisson still knew this owner; it has none if Redis didn't answer. */
     private CompletableFuture<Boolean> release(Turn current, long now) {
         turn = null;
-        session.unpin(this, this);
         reportReleased(now - current.startNanos);
         CompletableFuture<Boolean> released = current.end().handle((done, failure) -> {
             if (failure == null) {
@@ -275,6 +274,8 @@ public class RedissonLock extends AbstractRemoteLock {
             throw new IllegalStateException(cause);
         });
         ending = released;
+        session.expect(released, released);
+        session.unpin(this, this);
         return released;
     }
 

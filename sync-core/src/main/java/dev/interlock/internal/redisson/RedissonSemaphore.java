@@ -7,6 +7,9 @@ import dev.interlock.internal.Session;
 import dev.interlock.internal.Stake;
 import dev.interlock.internal.semaphore.RemoteSemaphore;
 import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -21,7 +24,9 @@ import org.slf4j.LoggerFactory;
  * missing. So they belong to nobody, and what was lost on its way stays lost.
  *
  * <p>What the session wants it asks Redisson for in slices of a second: a message that Redisson has missed costs no more than
- * that, one that comes just when a slice is over costs another. There is one request at a time. One that is no longer wanted is cancelled, and Redisson then gives back what it gets.
+ * that, one that comes just when a slice is over costs another. There is at most one request at a time for so many permits. One
+ * that is no longer wanted stands until its slice is over, and what it brings goes back to the pool: for a cancelled one
+ * would remain among those that Redisson tells of permits, one by one, and it wouldn't pass the news on.
  */
 public final class RedissonSemaphore implements RemoteSemaphore, Stake {
     private static final Logger log = LoggerFactory.getLogger(RedissonSemaphore.class);
@@ -36,7 +41,10 @@ public final class RedissonSemaphore implements RemoteSemaphore, Stake {
     private final Recipient recipient;
 
     private int wanted;
-    private @Nullable Request request;
+
+    /** The requests that Redisson has not answered yet, by the number of permits. */
+    private final Map<Integer, Request> requests = new HashMap<>();
+
     private boolean closed;
 
     /** Whether the last request was given up because there was no answer. */
@@ -51,14 +59,12 @@ public final class RedissonSemaphore implements RemoteSemaphore, Stake {
     private static final class Request {
         final int permits;
         final long sentNanos;
+        final CompletableFuture<Boolean> answer;
 
-        /** Null while it is being made. */
-        @Nullable
-        CompletableFuture<Boolean> answer;
-
-        Request(int permits, long sentNanos) {
+        Request(int permits, long sentNanos, CompletableFuture<Boolean> answer) {
             this.permits = permits;
             this.sentNanos = sentNanos;
+            this.answer = answer;
         }
     }
 
@@ -100,31 +106,19 @@ public final class RedissonSemaphore implements RemoteSemaphore, Stake {
     public CompletableFuture<Void> tell(int back, int wants) {
         CompletableFuture<Void> told = back > 0 ? add(back) : CompletableFuture.completedFuture(null);
         wanted = wants;
-        if (request != null && request.permits != wants) {
-            withdraw();
-        }
         ask();
         keepAlive();
         return told;
     }
 
-    private void withdraw() {
-        Request unwanted = request;
-        request = null;
-        if (unwanted != null && unwanted.answer != null) {
-            unwanted.answer.cancel(false);
-        }
-    }
-
     private void ask() {
-        if (wanted == 0 || request != null || closed) {
+        if (wanted == 0 || closed || requests.containsKey(wanted)) {
             return;
         }
-        Request next = new Request(wanted, session.now());
-        request = next;
-        CompletableFuture<Boolean> answer = call(() -> semaphore.tryAcquireAsync(next.permits, SLICE));
-        next.answer = answer;
-        answer.whenComplete((acquired, failure) -> received(next, acquired, failure));
+        int permits = wanted;
+        Request next = new Request(permits, session.now(), call(() -> semaphore.tryAcquireAsync(permits, SLICE)));
+        requests.put(permits, next);
+        next.answer.whenComplete((acquired, failure) -> received(next, acquired, failure));
     }
 
     // Redisson throws at once if its client is shut down.
@@ -139,18 +133,15 @@ public final class RedissonSemaphore implements RemoteSemaphore, Stake {
     private void received(Request of, @Nullable Boolean acquired, @Nullable Throwable failure) {
         mutex.lock();
         try {
-            boolean isCurrent = request == of;
-            if (isCurrent) {
-                request = null;
-            }
+            boolean isOutstanding = requests.remove(of.permits, of);
             if (failure == null) {
                 session.outage().heard();
                 stalled = false;
                 if (Boolean.TRUE.equals(acquired)) {
-                    grant(of, isCurrent);
+                    grant(of.permits);
                 }
                 ask();
-            } else if (isCurrent) {
+            } else if (isOutstanding) {
                 failed(of.sentNanos, ScriptRunner.cause(failure));
             }
             keepAlive();
@@ -159,12 +150,12 @@ public final class RedissonSemaphore implements RemoteSemaphore, Stake {
         }
     }
 
-    private void grant(Request of, boolean isCurrent) {
-        if (isCurrent && wanted == of.permits) {
+    private void grant(int permits) {
+        if (wanted == permits) {
             wanted = 0;
-            recipient.granted(of.permits);
+            recipient.granted(permits);
         } else {
-            add(of.permits);
+            add(permits);
         }
     }
 
@@ -189,7 +180,7 @@ public final class RedissonSemaphore implements RemoteSemaphore, Stake {
     }
 
     private void keepAlive() {
-        if (wanted > 0 || request != null || recipient.isWaiting() || !said.isDone()) {
+        if (wanted > 0 || !requests.isEmpty() || recipient.isWaiting() || !said.isDone()) {
             session.pin(this, this);
         } else {
             session.unpin(this, this);
@@ -200,12 +191,14 @@ public final class RedissonSemaphore implements RemoteSemaphore, Stake {
     public void pulse() {
         mutex.lock();
         try {
-            Request current = request;
-            if (current != null && session.now() - current.sentNanos >= SILENCE.toNanos()) {
-                // Redisson owes an answer after the slice, but forgets it if a message comes just then.
-                withdraw();
+            List<Request> silent = requests.values().stream()
+                    .filter(request -> session.now() - request.sentNanos >= SILENCE.toNanos())
+                    .toList();
+            // Redisson owes an answer after the slice, but forgets it if a message comes just then.
+            silent.forEach(this::cancel);
+            if (!silent.isEmpty()) {
                 if (stalled) {
-                    failed(current.sentNanos, new RedisUnavailableException("no answer", null));
+                    failed(silent.get(0).sentNanos, new RedisUnavailableException("no answer", null));
                 }
                 stalled = true;
             }
@@ -219,6 +212,12 @@ public final class RedissonSemaphore implements RemoteSemaphore, Stake {
         } finally {
             mutex.unlock();
         }
+    }
+
+    // Redisson gives back what comes for it nevertheless.
+    private void cancel(Request request) {
+        requests.remove(request.permits, request);
+        request.answer.cancel(false);
     }
 
     // ---- giving back
@@ -379,7 +378,7 @@ public final class RedissonSemaphore implements RemoteSemaphore, Stake {
         try {
             closed = true;
             wanted = 0;
-            withdraw();
+            List.copyOf(requests.values()).forEach(this::cancel);
             Supplier<RuntimeException> reason = () -> new IllegalStateException("the Interlock session is closed");
             recipient.failed(reason);
             return said;
