@@ -2,6 +2,8 @@ package dev.interlock.internal;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.interlock.internal.Contender.Stand;
+import dev.interlock.internal.Contender.State;
 import dev.interlock.testing.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -21,12 +23,16 @@ import org.redisson.config.Config;
 public abstract class LockScriptTest {
     protected static final Duration PATIENCE = Duration.ofSeconds(20);
 
+    static final Stand WAITS = new Stand(State.WAITING, 0);
+    static final Stand UNKNOWN = new Stand(State.SIGNALLED, 0);
+
     protected static RedisServer server;
     protected static RedissonClient redisson;
     static Eavesdropper eavesdropper;
 
     protected LockKeys keys = LockKeys.of("");
     private final List<Contender> contenders = new ArrayList<>();
+    long last = 100_000;
 
     @BeforeAll
     static void start() {
@@ -152,5 +158,18 @@ public abstract class LockScriptTest {
     /** What plain RLock clients hear. */
     protected final List<String> announcements() throws InterruptedException {
         return eavesdropper.hear(keys.channel());
+    }
+
+    long next() {
+        last += 1_000;
+        return last;
+    }
+
+    static Stand signalled(long sequence) {
+        return new Stand(State.SIGNALLED, sequence);
+    }
+
+    static Stand left(long sequence) {
+        return new Stand(State.LEFT, sequence);
     }
 }

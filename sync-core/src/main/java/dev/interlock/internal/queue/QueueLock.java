@@ -24,7 +24,7 @@ import org.jspecify.annotations.Nullable;
  * has become a tenure. It may leave at any time, because it keeps no state of its own: its ticket stays for the next local
  * thread, or is cancelled by {@link #tidy} if there is none.
  */
-public class QueueLock extends AbstractRemoteLock implements Claim.Owner {
+public class QueueLock extends AbstractRemoteLock implements Correspondence.Owner {
     /** How often a session that keeps a busy name looks for waiters that its mailbox has not told it of. */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 

@@ -35,7 +35,7 @@ final class Tenure {
     private final Session session;
     private final Settings settings;
     private final LockScripts scripts;
-    private final Claim.Owner owner;
+    private final Correspondence.Owner owner;
 
     final Ticket ticket;
     final long sequence;
@@ -96,7 +96,7 @@ final class Tenure {
     Tenure(
             Session session,
             LockScripts scripts,
-            Claim.Owner owner,
+            Correspondence.Owner owner,
             Ticket ticket,
             long remoteToken,
             long nowNanos,

@@ -52,7 +52,7 @@ final class Waiters {
     private final Session session;
     private final LockScripts scripts;
     private final boolean fair;
-    private final Claim claim;
+    private final Correspondence claim;
     private final ReentrantLock mutex;
 
     /** By sequence, oldest first. */
@@ -98,7 +98,7 @@ final class Waiters {
 
     private long releasingSinceNanos;
 
-    Waiters(Session session, LockScripts scripts, boolean fair, Claim claim, ReentrantLock mutex) {
+    Waiters(Session session, LockScripts scripts, boolean fair, Correspondence claim, ReentrantLock mutex) {
         this.session = session;
         this.scripts = scripts;
         this.fair = fair;

@@ -2,88 +2,24 @@ package dev.interlock.internal.semaphore;
 
 import com.google.common.primitives.Ints;
 import dev.interlock.LeaseLostException;
-import dev.interlock.RedisUnavailableException;
-import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
-import dev.interlock.internal.semaphore.Waiters.Demand;
 import dev.interlock.internal.semaphore.Waiters.Waiter;
-import java.util.ArrayDeque;
-import java.util.Deque;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * How the threads of a session get permits and give them back. They wait in the superclass, where a grant of the remote half
- * wakes them: the superclass's permits are the <em>stock</em>, permits of the session that no thread has.
- *
- * <p><b>What is wanted.</b> Stock is there for an instant only. What doesn't serve the next waiter goes back to the pool, and the
- * session wants there what that waiter needs, all at once: so two sessions never hold what each other waits for. Whatever may
- * change the next waiter (arrival, departure, a grant, a local hand-off) has {@link #evaluate} called.
- *
- * <p><b>Who has what.</b> A waiter takes from the stock without the mutex, and says so under it a moment later. Until then it is
- * still registered. {@link #supply} counts the stock and what such waiters have taken. Permits that are owned may be lost in
- * that moment: those that were taken but not said are <em>stray</em>. Permits are all alike, so whichever waiters come out
- * next are told that these are the stray ones, and go back to wait.
- *
- * <p><b>Failing.</b> To get waiters out of the superclass's queue, they are given permits that don't exist. While any of them is
- * there, whoever comes out has acquired nothing, gives those permits to the next one and throws; and nobody else gets in. When
- * the last one is out, the stock is set right.
+ * wakes them, and take what they get from the {@link Stock}.
  */
-public final class Admission implements RemoteSemaphore.Recipient {
+public final class Admission extends Stock {
     private static final long FOREVER = Long.MAX_VALUE;
-    private static final long LOOK_AGAIN_MILLIS = 1;
-    private static final long GLANCE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
-
-    private final Session session;
-    private final LocalStock local;
-    private final RemoteSemaphore remote;
-    private final ReentrantLock mutex;
     private final boolean fair;
-    private final Waiters waiters = new Waiters();
-    private final Grants grants = new Grants();
-    private final Deque<Taking> takings = new ArrayDeque<>();
-    private final List<Consumer<? super LeaseLostException>> lossListeners = new CopyOnWriteArrayList<>();
-
-    /** Permits in the stock, or taken from it by waiters that are still registered. */
-    private int supply;
-
-    /** Of the supply: permits that don't exist. */
-    private int fake;
-
-    /** Permits that threads have, if they are owned. */
-    private long assigned;
-
-    /** Permits that were lost after waiters had taken them which are still registered. */
-    private long stray;
-
-    /** Permits that were lost while threads had them, which haven't released them yet. */
-    private long lost;
-
-    private @Nullable LeaseLostException loss;
-
-    private int wanted;
+    private final Answers answers;
 
     /** Since when nobody has come out who was waiting. */
     private long headSinceNanos;
-
-    private boolean lookingAgain;
-
-    /** What waiters are to throw. */
-    private @Nullable Supplier<? extends RuntimeException> failure;
-
-    /** Permits on their way to a thread that waits neither here nor in the queue of the pool. */
-    static final class Taking {
-        int arrived;
-        boolean stray;
-    }
 
     /** Joins the two halves. */
     public Admission(
@@ -91,11 +27,9 @@ public final class Admission implements RemoteSemaphore.Recipient {
             LocalStock local,
             boolean fair,
             Function<RemoteSemaphore.Recipient, RemoteSemaphore> remote) {
-        this.session = session;
-        this.local = local;
+        super(session, local, remote);
         this.fair = fair;
-        this.remote = remote.apply(this);
-        this.mutex = this.remote.mutex();
+        this.answers = new Answers(session, name());
     }
 
     /** Returns whether threads of this session are served in the order in which they have come. */
@@ -172,7 +106,7 @@ public final class Admission implements RemoteSemaphore.Recipient {
                     passed = comeOut(waiter, taken);
                 }
                 if (!taken) {
-                    throwIfSilent();
+                    answers.throwIfSilent();
                     return false;
                 }
                 if (passed && confirm(waiter, interruptible, waitNanos, start)) {
@@ -230,7 +164,7 @@ public final class Admission implements RemoteSemaphore.Recipient {
 
     private void assign(int permits) {
         if (remote.isOwned()) {
-            assigned += permits;
+            holdings.add(permits);
         }
     }
 
@@ -298,7 +232,7 @@ public final class Admission implements RemoteSemaphore.Recipient {
         boolean confirmed = false;
         try {
             CompletableFuture<Void> answer = lockedly(remote::confirmed);
-            awaitAnswer(answer, interruptible, waitNanos, start);
+            answers.await(answer, interruptible, waitNanos, start);
             confirmed = true;
         } finally {
             mutex.lock();
@@ -329,37 +263,6 @@ public final class Admission implements RemoteSemaphore.Recipient {
         }
     }
 
-    // Waits in slices, since nobody wakes it when the session is closed or Redis has been silent for too long.
-    private void awaitAnswer(CompletableFuture<Void> answer, boolean interruptible, long waitNanos, long start)
-            throws InterruptedException {
-        Thread waiting = Thread.currentThread();
-        answer.whenComplete((done, thrown) -> LockSupport.unpark(waiting));
-        boolean interrupted = false;
-        try {
-            while (!answer.isDone()) {
-                session.ensureOpen();
-                if (Thread.interrupted()) {
-                    if (interruptible) {
-                        throw new InterruptedException();
-                    }
-                    interrupted = true;
-                }
-                long left = waitNanos == FOREVER ? FOREVER : waitNanos - (session.now() - start);
-                if (left <= 0 || session.outage().isTooLong()) {
-                    throw unavailable(session.outage().cause());
-                }
-                LockSupport.parkNanos(this, Math.min(left, GLANCE_NANOS));
-            }
-            if (answer.isCompletedExceptionally()) {
-                throw refusal(answer);
-            }
-        } finally {
-            if (interrupted) {
-                waiting.interrupt();
-            }
-        }
-    }
-
     /** Whatever the thread has met, it isn't waiting any more. */
     private void withdraw(Waiter waiter) {
         mutex.lock();
@@ -372,154 +275,6 @@ public final class Admission implements RemoteSemaphore.Recipient {
         }
     }
 
-    private void throwIfSilent() {
-        session.ensureOpen();
-        if (session.outage().isActive()) {
-            throw unavailable(session.outage().cause());
-        }
-    }
-
-    private RedisUnavailableException unavailable(@Nullable Throwable cause) {
-        return new RedisUnavailableException("Redis has not answered for semaphore '" + remote.name() + "'", cause);
-    }
-
-    // ---- what is wanted
-
-    /** Has the pool know what the next waiter needs, and gives it what serves nobody. */
-    private void evaluate() {
-        if (failure != null) {
-            return;
-        }
-        int back;
-        int need;
-        if (waiters.isEmpty()) {
-            back = supply;
-            need = 0;
-        } else if (waiters.isUniform()) {
-            int each = waiters.any();
-            long all = (long) waiters.size() * each;
-            need = all > supply ? each : 0;
-            back = all > supply ? supply % each : Ints.saturatedCast(supply - all);
-        } else {
-            Demand demand = waiters.demand(local.queuedThreads(), local.availablePermits(), supply);
-            need = demand.needed();
-            back = demand.surplus();
-            if (!demand.certain()) {
-                lookAgain();
-            }
-        }
-        if (back > 0 && !local.tryAcquire(back)) {
-            back = 0;
-            lookAgain();
-        }
-        supply -= back;
-        tell(back, need);
-    }
-
-    private CompletableFuture<Void> tell(int back, int need) {
-        wanted = need;
-        grants.remove(back);
-        return remote.tell(back, need);
-    }
-
-    // Threads register before they park, so that for a moment it isn't known who is the next.
-    private void lookAgain() {
-        if (!lookingAgain) {
-            lookingAgain = true;
-            session.schedule(
-                    () -> {
-                        mutex.lock();
-                        try {
-                            lookingAgain = false;
-                            evaluate();
-                        } finally {
-                            mutex.unlock();
-                        }
-                    },
-                    LOOK_AGAIN_MILLIS);
-        }
-    }
-
-    @Override
-    public void granted(int permits) {
-        grants.add(session.now(), permits);
-        supply += permits;
-        local.release(permits);
-        evaluate();
-    }
-
-    @Override
-    public boolean isWaiting() {
-        return !waiters.isEmpty();
-    }
-
-    @Override
-    public boolean isHeld() {
-        return assigned + lost > 0;
-    }
-
-    // ---- failing
-
-    @Override
-    public void failed(Supplier<? extends RuntimeException> reason) {
-        if (!waiters.isEmpty()) {
-            failure = reason;
-            tell(0, 0);
-            letOut();
-        }
-    }
-
-    /** Somebody has left. */
-    private void settle() {
-        if (waiters.isEmpty()) {
-            stray = 0;
-            if (failure != null) {
-                failure = null;
-                local.drainPermits();
-                supply -= fake;
-                fake = 0;
-                local.release(supply);
-            }
-            evaluate();
-        } else if (failure != null) {
-            letOut();
-        } else {
-            evaluate();
-        }
-    }
-
-    private void letOut() {
-        int lacking = waiters.most() - local.availablePermits();
-        if (lacking > 0) {
-            fake += lacking;
-            supply += lacking;
-            local.release(lacking);
-        }
-    }
-
-    @Override
-    public void lost(String reason) {
-        if (failure == null) {
-            int stock = local.drainPermits();
-            stray += supply - stock;
-            supply = 0;
-        } else {
-            fake = supply;
-        }
-        for (Taking taking : takings) {
-            taking.stray |= taking.arrived > 0;
-        }
-        grants.clear();
-        if (assigned > 0) {
-            LeaseLostException news = LeaseLostException.ofPermits(remote.name(), assigned, reason);
-            loss = news;
-            lost += assigned;
-            assigned = 0;
-            session.reportLoss(news, lossListeners);
-        }
-        evaluate();
-    }
-
     // ---- release
 
     /** Gives permits back: to the next waiter, or to the pool. More than were acquired enlarge the pool. */
@@ -529,12 +284,10 @@ public final class Admission implements RemoteSemaphore.Recipient {
         session.await(lockedly(this::certainty));
         mutex.lock();
         try {
-            int left = permits;
-            int gone = (int) Math.min(lost, permits);
+            int gone = holdings.removeLost(permits);
+            int left = permits - gone;
             if (gone > 0) {
-                lost -= gone;
-                left -= gone;
-                known = loss;
+                known = holdings.loss();
             }
             told = left == 0 ? CompletableFuture.completedFuture(null) : releaseOwn(left);
         } finally {
@@ -548,18 +301,15 @@ public final class Admission implements RemoteSemaphore.Recipient {
 
     // Who was stopped for longer than the lease hears of that only if it asks.
     private CompletableFuture<Void> certainty() {
-        return assigned == 0 || session.isClosed() || remote.isValid()
+        return holdings.valid() == 0 || session.isClosed() || remote.isValid()
                 ? CompletableFuture.completedFuture(null)
                 : remote.confirmed();
     }
 
     private CompletableFuture<Void> releaseOwn(int permits) {
         session.ensureOpen();
-        int own = remote.isOwned() ? (int) Math.min(assigned, permits) : permits;
+        int own = remote.isOwned() ? holdings.remove(permits) : permits;
         int excess = permits - own;
-        if (remote.isOwned()) {
-            assigned -= own;
-        }
         CompletableFuture<Void> told = CompletableFuture.completedFuture(null);
         if (own > 0) {
             told = mayHandOff() && handOff(own) ? told : leave(own);
@@ -636,10 +386,10 @@ public final class Admission implements RemoteSemaphore.Recipient {
             takings.remove(taking);
             if (answer.cancel(false)) {
                 session.ensureOpen();
-                throw unavailable(session.outage().cause());
+                throw answers.unavailable();
             }
             if (answer.isCompletedExceptionally()) {
-                throw refusal(answer);
+                throw answers.refusal(answer);
             }
             if (!taking.stray) {
                 assign(taking.arrived);
@@ -648,14 +398,6 @@ public final class Admission implements RemoteSemaphore.Recipient {
         } finally {
             mutex.unlock();
         }
-    }
-
-    private RuntimeException refusal(CompletableFuture<?> refused) {
-        Throwable cause =
-                ScriptRunner.cause(refused.handle((result, thrown) -> thrown).join());
-        return cause instanceof IllegalArgumentException || cause instanceof UnsupportedOperationException
-                ? (RuntimeException) cause
-                : new IllegalStateException("Redis refuses semaphore '" + remote.name() + "'", cause);
     }
 
     /** Acquires all permits that there are. */
@@ -737,7 +479,6 @@ public final class Admission implements RemoteSemaphore.Recipient {
 
     /** Calls the listener when permits are lost that threads have. The result ends that. */
     public Runnable onLost(Consumer<? super LeaseLostException> listener) {
-        lossListeners.add(listener);
-        return () -> lossListeners.remove(listener);
+        return holdings.onLost(listener);
     }
 }

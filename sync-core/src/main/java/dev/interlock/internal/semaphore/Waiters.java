@@ -15,7 +15,7 @@ final class Waiters {
         final int permits;
 
         /** What it has taken and may have lost. */
-        Admission.@Nullable Taking taking;
+        Stock.@Nullable Taking taking;
 
         Waiter(Thread thread, int permits) {
             this.thread = thread;

@@ -1,0 +1,76 @@
+package dev.interlock.internal.semaphore;
+
+import dev.interlock.LeaseLostException;
+import dev.interlock.internal.Session;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The permits that threads of a session have, if permits are owned: those that are the session's, and those that it has lost
+ * while threads relied on them, which haven't released them yet. Permits are all alike, so whoever releases next releases the lost
+ * ones. Guarded by the mutex of the semaphore.
+ */
+final class Holdings {
+    private final Session session;
+    private final String name;
+    private final List<Consumer<? super LeaseLostException>> listeners = new CopyOnWriteArrayList<>();
+    private long valid;
+    private long lost;
+    private @Nullable LeaseLostException loss;
+
+    Holdings(Session session, String name) {
+        this.session = session;
+        this.name = name;
+    }
+
+    boolean isEmpty() {
+        return valid + lost == 0;
+    }
+
+    long valid() {
+        return valid;
+    }
+
+    void add(int permits) {
+        valid += permits;
+    }
+
+    /** Removes so many that are the session's, or all of these; returns how many. */
+    int remove(int permits) {
+        int removed = (int) Math.min(valid, permits);
+        valid -= removed;
+        return removed;
+    }
+
+    /** Removes so many that are lost, or all of these; returns how many. */
+    int removeLost(int permits) {
+        int removed = (int) Math.min(lost, permits);
+        lost -= removed;
+        return removed;
+    }
+
+    /** Returns why some were lost, if any ever were. */
+    @Nullable
+    LeaseLostException loss() {
+        return loss;
+    }
+
+    /** Whatever threads have is lost. */
+    void lose(String reason) {
+        if (valid > 0) {
+            LeaseLostException news = LeaseLostException.ofPermits(name, valid, reason);
+            loss = news;
+            lost += valid;
+            valid = 0;
+            session.reportLoss(news, listeners);
+        }
+    }
+
+    /** Calls the listener when permits are lost. The result ends that. */
+    Runnable onLost(Consumer<? super LeaseLostException> listener) {
+        listeners.add(listener);
+        return () -> listeners.remove(listener);
+    }
+}
