@@ -59,7 +59,8 @@ class AdaptedSemaphoreTest extends SemaphoreContract {
                 Deviation.SMALL_WAITS_BEHIND_LARGE_OF_ITS_SESSION,
                 Deviation.NOTHING_IS_ALWAYS_THERE,
                 Deviation.COUNT_UNCHECKED,
-                Deviation.RETURN_LINGERS);
+                Deviation.RETURN_LINGERS,
+                Deviation.REQUEST_LINGERS);
     }
 
     @AfterAll

@@ -22,5 +22,7 @@ enum Deviation {
     /** The number of permits may grow beyond the greatest {@code int}, or below the smallest, unnoticed. */
     COUNT_UNCHECKED,
     /** What a waiter was given that leaves at that moment may be missing for a short while. */
-    RETURN_LINGERS
+    RETURN_LINGERS,
+    /** What a waiter wanted that has left, or was served by another thread, may be missing for a moment when it comes. */
+    REQUEST_LINGERS
 }

@@ -180,17 +180,29 @@ abstract class SemaphoreFixture {
 
     /** Asserts that there are so many permits, whoever asks. */
     final void assertPermits(Semaphore semaphore, int permits) {
+        if (deviates(Deviation.REQUEST_LINGERS)) {
+            awaitPermits(semaphore, permits);
+        } else {
+            assertPermitsNow(semaphore, permits);
+        }
+    }
+
+    private void assertPermitsNow(Semaphore semaphore, int permits) {
         for (Semaphore side : sides(semaphore)) {
             assertThat(side.availablePermits()).as("permits of %s", side).isEqualTo(permits);
         }
     }
 
+    private void awaitPermits(Semaphore semaphore, int permits) {
+        await("permits come back").pollInSameThread().untilAsserted(() -> assertPermitsNow(semaphore, permits));
+    }
+
     /** The same after waiters have left: what they were given at that moment may be on its way back. */
     final void assertSettled(Semaphore semaphore, int permits) {
         if (deviates(Deviation.RETURN_LINGERS)) {
-            await("permits come back").pollInSameThread().untilAsserted(() -> assertPermits(semaphore, permits));
+            awaitPermits(semaphore, permits);
         } else {
-            assertPermits(semaphore, permits);
+            assertPermitsNow(semaphore, permits);
         }
     }
 
