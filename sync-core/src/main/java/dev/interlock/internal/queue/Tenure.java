@@ -23,7 +23,7 @@ final class Tenure {
     /** Bits of a fencing token that count the acquisitions of one tenure. */
     private static final int LOCAL_BITS = 14;
 
-    /** From a renewal that failed, the next one is so far. */
+    /** From a renewal that failed, the next one is so far at most. */
     private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /** One that has had no answer yet is repeated so soon at the earliest. */
@@ -206,10 +206,13 @@ final class Tenure {
         }
     }
 
-    // The less is left, the sooner it is sent again: a short lease would be over before a command is taken to be lost.
     private boolean isUnderWay(long now) {
-        long patience = Math.max(Math.min(retryNanos(), REPEAT_NANOS), (validUntilNanos - now) / 3);
-        return renewing && now - renewalSentNanos < Math.min(settings.silenceNanos(), patience);
+        return renewing && now - renewalSentNanos < Math.min(settings.silenceNanos(), patienceNanos(now));
+    }
+
+    // The less is left, the sooner it is sent again: a short lease would be over before a command is taken to be lost.
+    private long patienceNanos(long now) {
+        return Math.max(Math.min(retryNanos(), REPEAT_NANOS), (validUntilNanos - now) / 3);
     }
 
     private long retryNanos() {
@@ -242,7 +245,7 @@ final class Tenure {
             boolean isLatest = renewalSentNanos == sentNanos;
             renewing &= !isLatest;
             if (renewal == null && isLatest) {
-                renewAtNanos = sentNanos + retryNanos();
+                renewAtNanos = sentNanos + Math.min(retryNanos(), patienceNanos(now));
             } else if (renewal != null && renewal.owned() && isUsable(now)) {
                 // What was over in between may have had other owners, even if Redis knows this one again.
                 renewAtNanos = sentNanos + renewalNanos();
