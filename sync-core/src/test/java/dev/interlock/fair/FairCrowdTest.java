@@ -11,11 +11,13 @@ import dev.interlock.testing.RedisServer;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Thousands of threads of two sessions wait for one fair lock, with a ticket each. */
+@Tag("soak")
 class FairCrowdTest {
 
     private static final int WAITERS = 2_000;

@@ -93,14 +93,8 @@ class FairOrderTest {
 
     /**
      * The same with threads that give up or are interrupted at any moment, and a JVM that is killed in the middle: the order
-     * among the others holds, and all of them get through.
+     * among the others holds, and all of them get through. Again and again.
      */
-    @Test
-    void sectionsFollowTheOrderOfTicketsWhateverHappensToOthers() throws IOException {
-        disturb(keyspace.name("fair-restless"));
-    }
-
-    /** The same, again and again. */
     @Test
     @Tag("soak")
     void soak() throws IOException {

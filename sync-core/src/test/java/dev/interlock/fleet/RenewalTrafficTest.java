@@ -8,11 +8,13 @@ import dev.interlock.Interlock;
 import dev.interlock.testing.RedisServer;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What a held lock costs in renewals, on a server of its own, since it is the server that counts them. */
+@Tag("soak")
 class RenewalTrafficTest {
 
     private static final int CYCLES = 5_000;

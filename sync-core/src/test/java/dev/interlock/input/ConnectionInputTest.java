@@ -16,6 +16,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -187,6 +188,7 @@ class ConnectionInputTest {
      * missing or wrong; there is no such database. All side by side, since each takes its time.
      */
     @Test
+    @Tag("soak")
     void redisThatCannotBeUsedIsUnavailable() throws IOException {
         RedisServer gone = RedisServer.launch();
         try (gone;

@@ -19,6 +19,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
 
 /** Runs the contract on the read-write lock over our own scripts; a second session contends with it. */
 @DisplayName("DistributedReadWriteLock")
@@ -128,6 +129,7 @@ class DistributedReadWriteLockTest {
     }
 
     @Nested
+    @Tag("soak")
     class Fair extends OwnScripts {
         @Override
         DistributedReadWriteLock lock(Interlock session, String name) {
