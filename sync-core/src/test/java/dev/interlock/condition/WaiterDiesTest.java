@@ -10,10 +10,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.extension.RegisterExtension;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /** JVMs that die or stop while their threads wait for a condition, or after they have signalled one. */
 class WaiterDiesTest {
@@ -37,6 +36,11 @@ class WaiterDiesTest {
 
     WaiterDiesTest(TestReporter reporter) {
         this.reporter = reporter;
+    }
+
+    /** As {@link Peer#start} takes it. */
+    String kind() {
+        return "plain";
     }
 
     private void leave() {
@@ -84,11 +88,10 @@ class WaiterDiesTest {
     }
 
     /** A JVM of which nothing was heard for the length of a heartbeat is passed over by a signal, at no cost. */
-    @ParameterizedTest
-    @ValueSource(strings = {"plain", "fair"})
-    void signalPassesOverADeadWaiter(String kind) {
+    @Test
+    void signalPassesOverADeadWaiter() {
         String name = keyspace.name("waiter-dead");
-        peers = Peer.start(3, keyspace, name, kind, LEASE);
+        peers = Peer.start(3, keyspace, name, kind(), LEASE);
         Peer dead = peers.get(0);
         Peer next = peers.get(1);
         Peer signaller = peers.get(2);
@@ -105,11 +108,10 @@ class WaiterDiesTest {
     }
 
     /** A signal that goes to a JVM which has just been killed costs its first short lease, and then wakes the next. */
-    @ParameterizedTest
-    @ValueSource(strings = {"plain", "fair"})
-    void signalOfADyingWaiterGoesToTheNext(String kind) {
+    @Test
+    void signalOfADyingWaiterGoesToTheNext() {
         String name = keyspace.name("waiter-dies");
-        peers = Peer.start(3, keyspace, name, kind, LEASE);
+        peers = Peer.start(3, keyspace, name, kind(), LEASE);
         Peer dead = peers.get(0);
         Peer next = peers.get(1);
         Peer signaller = peers.get(2);
@@ -126,11 +128,10 @@ class WaiterDiesTest {
     }
 
     /** Who is killed between signal() and unlock() has signalled: somebody returns when its lease is over. */
-    @ParameterizedTest
-    @ValueSource(strings = {"plain", "fair"})
-    void signalOutlivesTheSignaller(String kind) {
+    @Test
+    void signalOutlivesTheSignaller() {
         String name = keyspace.name("signaller-dies");
-        peers = Peer.start(3, keyspace, name, kind, SHORT_LEASE);
+        peers = Peer.start(3, keyspace, name, kind(), SHORT_LEASE);
         Peer dead = peers.get(0);
         Peer first = peers.get(1);
         Peer second = peers.get(2);
@@ -163,11 +164,10 @@ class WaiterDiesTest {
     }
 
     /** A JVM that is stopped past its lease while it waits doesn't wait any more: its thread returns when it goes on. */
-    @ParameterizedTest
-    @ValueSource(strings = {"plain", "fair"})
-    void stoppedWaiterIsPassedOverAndReturnsLater(String kind) {
+    @Test
+    void stoppedWaiterIsPassedOverAndReturnsLater() {
         String name = keyspace.name("waiter-stopped");
-        peers = Peer.start(3, keyspace, name, kind, SHORT_LEASE);
+        peers = Peer.start(3, keyspace, name, kind(), SHORT_LEASE);
         Peer stopped = peers.get(0);
         Peer next = peers.get(1);
         Peer signaller = peers.get(2);

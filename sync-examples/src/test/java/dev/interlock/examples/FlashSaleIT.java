@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.interlock.testing.ChildJvm;
 import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class FlashSaleIT {
@@ -19,6 +20,7 @@ class FlashSaleIT {
 
     /** All three acts end as they should, and each tells what was seen. */
     @Test
+    @Tag("soak")
     void sellsExactlyWhatThereIs() {
         var run = run();
         assertThat(run.lines)

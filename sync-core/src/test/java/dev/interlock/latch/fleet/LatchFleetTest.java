@@ -83,6 +83,7 @@ class LatchFleetTest {
 
     /** What the issue asks for: many wait, some count, and the network repeats what they say. */
     @Test
+    @Tag("soak")
     void aThousandWaitersPassAfterTheLastOfAHundred() {
         try (FaultProxy proxy = FaultProxy.to(server)) {
             List<LatchPeer> waiting = start(WAITING_JVMS, server.url(), COUNT);

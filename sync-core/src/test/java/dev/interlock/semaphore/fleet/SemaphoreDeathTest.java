@@ -9,6 +9,7 @@ import dev.interlock.testing.RedisServer;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.Timeout;
@@ -142,6 +143,7 @@ class SemaphoreDeathTest {
 
     /** Permits that belong to nobody don't come back by themselves, but anybody may release them. */
     @Test
+    @Tag("soak")
     void unownedPermitsOutliveTheirJvm() {
         start(2, "unowned-dies", Kind.UNOWNED, LEASE);
         SemaphorePeer dead = peers.get(0);
@@ -161,6 +163,7 @@ class SemaphoreDeathTest {
 
     /** The same for a waiter: its place doesn't outlive it. */
     @Test
+    @Tag("soak")
     void deadWaiterForUnownedPermitsIsSkipped() {
         start(3, "unowned-waiter-dies", Kind.UNOWNED, LEASE);
         SemaphorePeer holder = peers.get(0);
@@ -219,6 +222,7 @@ class SemaphoreDeathTest {
 
     /** A JVM that is stopped past its lease while it waits doesn't get in on what it was granted meanwhile, but in a new turn. */
     @Test
+    @Tag("soak")
     void stoppedWaiterWaitsAnew() {
         start(3, "stopped-waiter", Kind.PLAIN, LEASE);
         SemaphorePeer holder = peers.get(0);

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.testing.ChildJvm;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class WorkQueueIT {
@@ -12,6 +13,7 @@ class WorkQueueIT {
 
     /** All jobs are done although a worker is killed, the one that it had begun by another. */
     @Test
+    @Tag("soak")
     void doesAllJobs() {
         try (var queue = ChildJvm.start(WorkQueue.class)) {
             assertThat(queue.waitFor(MAX)).describedAs("%s", queue.lines()).isZero();

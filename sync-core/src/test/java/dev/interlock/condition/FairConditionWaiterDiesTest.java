@@ -1,0 +1,17 @@
+package dev.interlock.condition;
+
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.TestReporter;
+
+/** The same with a fair lock. */
+@Tag("soak")
+class FairConditionWaiterDiesTest extends WaiterDiesTest {
+    FairConditionWaiterDiesTest(TestReporter reporter) {
+        super(reporter);
+    }
+
+    @Override
+    String kind() {
+        return "fair";
+    }
+}
