@@ -30,7 +30,7 @@ public final class Sharing implements Lock {
     private static final long LOOK_NANOS = 50_000;
 
     /** For so long at most others may look. */
-    private static final long GLANCE_NANOS = 2_000_000;
+    private static final long GLANCE_NANOS = 10_000_000;
 
     private final SharedLocalHalf local;
     private final RemoteReadWriteLock remote;
@@ -234,6 +234,11 @@ public final class Sharing implements Lock {
                 }
             }
             if (frontman.compareAndSet(null, Thread.currentThread())) {
+                if (!local.isOwned() && remote.mayEnterShared(begun)) {
+                    // The frontman before has brought it just now, and may stay inside.
+                    frontman.set(null);
+                    continue;
+                }
                 return ask(begun);
             }
             // Another thread of this session asks, too. If it only asks, or has had no answer, that is soon to come.
