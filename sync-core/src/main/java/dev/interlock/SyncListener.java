@@ -1,5 +1,7 @@
 package dev.interlock;
 
+import dev.interlock.ratelimit.OutagePolicy;
+
 /**
  * Hears what happens to the synchronizers of a session: for metrics and alarms. All durations are nanoseconds.
  *
@@ -58,6 +60,15 @@ public interface SyncListener {
      * @param loss which one, and why
      */
     default void lost(LeaseLostException loss) {}
+
+    /**
+     * A rate limiter has dealt with a request by its policy since Redis didn't answer. Called for each such request.
+     *
+     * @param name the name of the limiter
+     * @param permits how many were asked for
+     * @param policy what was done
+     */
+    default void decidedWithoutRedis(String name, long permits, OutagePolicy policy) {}
 
     /**
      * Redis has stopped answering. Called once per outage.

@@ -1,0 +1,192 @@
+package dev.interlock.ratelimit;
+
+import static java.util.Objects.requireNonNull;
+
+import java.time.Duration;
+import java.util.Objects;
+
+/**
+ * How many permits may be taken in how much time, and how that is counted. Immutable.
+ *
+ * <table>
+ *   <caption>What the algorithms promise of a limit of n permits in a window w</caption>
+ *   <tr><th>algorithm</th><th>in one of its windows</th><th>in any stretch as long as w</th></tr>
+ *   <tr><td>{@link #fixedWindow fixed window}</td><td>n</td><td>less than 2n</td></tr>
+ *   <tr><td>{@link #slidingWindow sliding window}</td><td>n</td><td>less than 2n, and about n unless requests come in bursts that are
+ *       timed for it</td></tr>
+ *   <tr><td>{@link #tokenBucket token bucket}</td><td>–</td><td>n + burst</td></tr>
+ * </table>
+ */
+public final class RateLimit {
+    /** The most permits, and the largest burst, that a limit can have. */
+    public static final long MOST_PERMITS = 1_000_000_000;
+
+    private static final Duration LEAST_WINDOW = Duration.ofMillis(1);
+    private static final Duration MOST_WINDOW = Duration.ofDays(366);
+
+    /** How permits are counted. */
+    public enum Algorithm {
+        /** See {@link RateLimit#fixedWindow}. */
+        FIXED_WINDOW,
+
+        /** See {@link RateLimit#slidingWindow}. */
+        SLIDING_WINDOW,
+
+        /** See {@link RateLimit#tokenBucket}. */
+        TOKEN_BUCKET
+    }
+
+    private final Algorithm algorithm;
+    private final long permits;
+    private final Duration window;
+    private final long burst;
+
+    private RateLimit(Algorithm algorithm, long permits, Duration window, long burst) {
+        this.algorithm = algorithm;
+        this.permits = permits;
+        this.window = window;
+        this.burst = burst;
+    }
+
+    /**
+     * So many permits in each window; a window begins with the first permit that is taken in it. The cheapest to understand: but
+     * whoever takes all at the end of one window and all at the beginning of the next has twice as many in a moment.
+     *
+     * @param permits 1 to {@value #MOST_PERMITS}
+     * @param window 1 ms to 366 days, in whole milliseconds
+     * @return the limit
+     * @throws IllegalArgumentException if one of them is out of its range
+     */
+    public static RateLimit fixedWindow(long permits, Duration window) {
+        return checked(Algorithm.FIXED_WINDOW, permits, window);
+    }
+
+    /**
+     * So many permits in any stretch of that length, estimated from two counters: what was taken in the current window, and the
+     * part of what was taken in the one before that would still count if it had been taken evenly. Windows begin at multiples of their
+     * length since 1970, by the clock of Redis.
+     *
+     * <p>The estimate errs by at most the permits of the previous window. It is exact if those were taken evenly. If all were taken
+     * at its beginning, permits are refused that a log of all requests would admit. If all {@code permits} were taken at its end,
+     * then at a part {@code e} of the current window up to {@code e * permits} were taken besides, all of them within less
+     * than {@code window}: less than twice the limit, as with a fixed window, but only towards the end of a whole window after the
+     * burst. See C. Desgats and others at Cloudflare, <i>How we built rate limiting capable of scaling to millions of domains</i>,
+     * 2017.
+     *
+     * @param permits 1 to {@value #MOST_PERMITS}
+     * @param window 1 ms to 366 days, in whole milliseconds
+     * @return the limit
+     * @throws IllegalArgumentException if one of them is out of its range
+     */
+    public static RateLimit slidingWindow(long permits, Duration window) {
+        return checked(Algorithm.SLIDING_WINDOW, permits, window);
+    }
+
+    /**
+     * A bucket of {@code permits} tokens that is full at first and filled evenly, by {@code permits} in {@code window}. {@link
+     * #withBurst} gives it another size. Counted by the generic cell rate algorithm in its form of a continuous-state leaky bucket,
+     * see ITU-T Recommendation I.371, annex A.
+     *
+     * @param permits 1 to {@value #MOST_PERMITS}
+     * @param window 1 ms to 366 days, in whole milliseconds
+     * @return the limit
+     * @throws IllegalArgumentException if one of them is out of its range
+     */
+    public static RateLimit tokenBucket(long permits, Duration window) {
+        return checked(Algorithm.TOKEN_BUCKET, permits, window);
+    }
+
+    private static RateLimit checked(Algorithm algorithm, long permits, Duration window) {
+        requireNonNull(window, "window");
+        checkPermits("permits", permits);
+        if (window.compareTo(LEAST_WINDOW) < 0
+                || window.compareTo(MOST_WINDOW) > 0
+                || window.getNano() % 1_000_000 != 0) {
+            throw new IllegalArgumentException(
+                    "window must be from 1 ms to 366 days, in whole milliseconds, but is " + window);
+        }
+        return new RateLimit(algorithm, permits, window, permits);
+    }
+
+    private static void checkPermits(String what, long permits) {
+        if (permits < 1 || permits > MOST_PERMITS) {
+            throw new IllegalArgumentException(what + " must be from 1 to " + MOST_PERMITS + ", but is " + permits);
+        }
+    }
+
+    /**
+     * Returns the same limit with another size of the bucket.
+     *
+     * @param burst how many permits can be taken at once from a bucket that is full, 1 to {@value #MOST_PERMITS}
+     * @return the limit
+     * @throws IllegalArgumentException if {@code burst} is out of its range
+     * @throws IllegalStateException if this isn't a token bucket
+     */
+    public RateLimit withBurst(long burst) {
+        if (algorithm != Algorithm.TOKEN_BUCKET) {
+            throw new IllegalStateException("only a token bucket has a burst, not " + this);
+        }
+        checkPermits("burst", burst);
+        return new RateLimit(algorithm, permits, window, burst);
+    }
+
+    /**
+     * Returns how permits are counted.
+     *
+     * @return the algorithm
+     */
+    public Algorithm algorithm() {
+        return algorithm;
+    }
+
+    /**
+     * Returns how many permits there are in a window.
+     *
+     * @return the number, 1 or more
+     */
+    public long permits() {
+        return permits;
+    }
+
+    /**
+     * Returns in what time there are so many permits.
+     *
+     * @return the window, 1 ms or more
+     */
+    public Duration window() {
+        return window;
+    }
+
+    /**
+     * Returns how many permits can be taken at once at most: the size of a token bucket, otherwise the same as {@link #permits}.
+     *
+     * @return the number, 1 or more
+     */
+    public long burst() {
+        return burst;
+    }
+
+    @Override
+    public boolean equals(Object other) {
+        return other instanceof RateLimit that
+                && algorithm == that.algorithm
+                && permits == that.permits
+                && burst == that.burst
+                && window.equals(that.window);
+    }
+
+    @Override
+    public int hashCode() {
+        return Objects.hash(algorithm, permits, window, burst);
+    }
+
+    @Override
+    public String toString() {
+        String rate = permits + " in " + window;
+        return switch (algorithm) {
+            case FIXED_WINDOW -> "a fixed window of " + rate;
+            case SLIDING_WINDOW -> "a sliding window of " + rate;
+            case TOKEN_BUCKET -> "a token bucket of " + burst + ", filled by " + rate;
+        };
+    }
+}
