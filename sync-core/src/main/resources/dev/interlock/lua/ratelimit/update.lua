@@ -1,0 +1,8 @@
+-- Sets a limit for all.
+--
+-- KEYS[1] updated string   the limit
+-- ARGV[1] limit            algorithm, permits, window, burst
+-- Reply: {1}
+-- Idempotent by: saying the whole limit; a delayed repeat may undo a later update
+redis.call('set', KEYS[1], ARGV[1])
+return { 1 }
