@@ -6,7 +6,7 @@ import java.util.function.BiFunction;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
-/** A way to do one thing over and over: a lock of ours, a peer's, or a limit that no lock can beat. */
+/** A way to do one thing over and over: a lock or limiter of ours, a peer's, or a limit that no lock can beat. */
 @FunctionalInterface
 interface Contestant {
 
@@ -30,7 +30,7 @@ interface Contestant {
         /**
          * One operation. A section that should exclude all others is booked in the ledger.
          *
-         * @return false if it has waited for its partner in vain, so that there was none
+         * @return false if it has waited for its partner in vain, or was refused, so that there was none
          */
         boolean once(Ledger ledger);
 
@@ -90,8 +90,14 @@ interface Contestant {
         return working(open, turnstile.andThen(Contestant::passage), close);
     }
 
-    private static <C> Contestant working(
-            Function<String, C> open, BiFunction<C, String, Work> work, Consumer<C> close) {
+    /**
+     * A contestant that does something else.
+     *
+     * @param open connects
+     * @param work gives the work on a name
+     * @param close disconnects
+     */
+    static <C> Contestant working(Function<String, C> open, BiFunction<C, String, Work> work, Consumer<C> close) {
         return redisUrl -> {
             C client = open.apply(redisUrl);
             return new Opened() {

@@ -25,6 +25,8 @@ final class Contestants {
 
     private static final int PERMITS = 4;
 
+    private static final int PREFETCHED = 1_000;
+
     private static final Duration SHORT_LEASE = Duration.ofSeconds(5);
 
     private static final Map<String, Contestant> ALL = Map.ofEntries(
@@ -47,6 +49,10 @@ final class Contestants {
                             Interlock::close)),
             entry("Interlock-latch", Meeting.byLatches()),
             entry("Interlock-barrier", Meeting.byBarrier()),
+            entry("Interlock-bucket", Tap.ofOurs(1)),
+            entry("Interlock-prefetch", Tap.ofOurs(PREFETCHED)),
+            entry("RRateLimiter", Tap.ofRedisson(Contestants::redisson)),
+            entry("Bucket4j", Tap.ofBucket4j(Contestants::redisson)),
             entry("pubsub-echo", PingPong.throughMessages(Contestants::redisson)),
             entry(
                     "RLock",

@@ -37,7 +37,9 @@ record Scenario(
         /** Those sections per second that came after one of another JVM. Ours has to alternate between two of them. */
         HAND_OFFS,
         /** How often per second one of two JVMs hears from the other what it waits for. The peer is no lock, but a floor. */
-        SWITCHES
+        SWITCHES,
+        /** Permits per second, from a bucket that is never empty. */
+        PERMITS
     }
 
     private static final Pace FINE = new Pace(Duration.ofMillis(100), 24, 36);
@@ -45,6 +47,9 @@ record Scenario(
 
     /** Where each JVM does little, it takes it long to compile what it does. */
     private static final Pace SLOW = new Pace(Duration.ofMillis(400), 16, 9);
+
+    /** As {@link #FINE}, for scenarios that are played by three. */
+    private static final Pace STEADY = new Pace(Duration.ofMillis(100), 12, 24);
 
     /** Where ratios are too large for anybody to care about their last digit. */
     private static final Pace BRISK = new Pace(Duration.ofMillis(250), 6, 7);
@@ -64,7 +69,10 @@ record Scenario(
             of("semaphore-1jvm-8t-4p", 1, 8, Measure.SECTIONS, BRISK, "Interlock-semaphore", "RSemaphore"),
             of("semaphore-2jvm-4t-4p", 2, 4, Measure.SECTIONS, BRISK, "Interlock-semaphore", "RSemaphore"),
             of("latch-2jvm", 2, 1, Measure.SWITCHES, SLOW, "Interlock-latch", "pubsub-echo"),
-            of("barrier-2jvm", 2, 1, Measure.SWITCHES, SLOW, "Interlock-barrier", "pubsub-echo"));
+            of("barrier-2jvm", 2, 1, Measure.SWITCHES, SLOW, "Interlock-barrier", "pubsub-echo"),
+            of("rate-bucket-1t", 1, 1, Measure.PERMITS, STEADY, "Interlock-bucket", "RRateLimiter", "Bucket4j"),
+            of("rate-bucket-8t", 1, 8, Measure.PERMITS, STEADY, "Interlock-bucket", "RRateLimiter", "Bucket4j"),
+            of("rate-prefetch-8t", 1, 8, Measure.PERMITS, BRISK, "Interlock-prefetch", "RRateLimiter"));
 
     Scenario {
         peers = List.copyOf(peers);
