@@ -4,5 +4,8 @@
 -- ARGV[1] limit            algorithm, permits, window, burst
 -- Reply: {1}
 -- Idempotent by: saying the whole limit; a delayed repeat may undo a later update
-redis.call('set', KEYS[1], ARGV[1])
+local updated = KEYS[1]
+local limit = ARGV[1]
+
+redis.call('set', updated, limit)
 return { 1 }
