@@ -24,7 +24,7 @@ import picocli.CommandLine.Spec;
 @Command(name = "Scoreboard", sortOptions = false, mixinStandardHelpOptions = true)
 public final class Scoreboard implements Callable<Integer> {
 
-    @Option(names = "--quick", description = "Fewer rounds: less than three minutes for all.")
+    @Option(names = "--quick", description = "Fewer rounds: some five minutes for all.")
     private boolean quick;
 
     @Option(names = "--only", paramLabel = "REGEX", description = "Only scenarios whose name contains a match.")

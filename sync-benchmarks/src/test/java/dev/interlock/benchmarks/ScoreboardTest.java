@@ -34,7 +34,7 @@ class ScoreboardTest {
                         "--rounds",
                         "3",
                         "--millis",
-                        "200",
+                        "100",
                         "--json",
                         file.toString()))
                 .describedAs("%s", err)
@@ -81,6 +81,19 @@ class ScoreboardTest {
                 .singleElement()
                 .asString()
                 .matches(SCORE.formatted("condition-pingpong-2jvm").replace("RLock", "pubsub-echo"));
+    }
+
+    @Test
+    void comparesLimitersWithTwoPeers() {
+        assertThat(run("--quick", "--only", "rate-bucket-8t", "--rounds", "1", "--millis", "200"))
+                .describedAs("%s", err)
+                .isZero();
+        assertThat(out.toString().lines())
+                .satisfiesExactly(
+                        line -> assertThat(line)
+                                .matches(SCORE.formatted("rate-bucket-8t").replace("RLock", "RRateLimiter")),
+                        line -> assertThat(line)
+                                .matches(SCORE.formatted("rate-bucket-8t").replace("RLock", "Bucket4j")));
     }
 
     @Test
