@@ -1,5 +1,6 @@
 package dev.interlock.internal.ratelimit;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.common.base.Splitter;
@@ -216,7 +217,7 @@ class LimitProgramTest {
                 "" + command.version,
                 command.limit,
                 command.requests);
-        return (List<?>) reply;
+        return (List<?>) requireNonNull(reply);
     }
 
     private List<Verdict> heard(Command command) throws IOException {

@@ -18,7 +18,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.function.Predicate;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,12 +28,14 @@ import org.junit.jupiter.params.provider.ValueSource;
 class RateLimiterFaultsTest extends FaultFixture {
     private static final String NAME = "calls";
     private static final Duration PATIENT = Duration.ofSeconds(4);
-    private static final Predicate<List<String>> DECISION =
-            words -> words.get(0).equalsIgnoreCase("EVALSHA") && words.contains("interlock:{" + NAME + "}:rate");
 
     @Override
     protected String lasting() {
         return "mark|token|turns|:rate(:u\\d+)?$";
+    }
+
+    private static boolean isDecision(List<String> words) {
+        return words.get(0).equalsIgnoreCase("EVALSHA") && words.contains("interlock:{" + NAME + "}:rate");
     }
 
     private static RateLimit limit(RateLimit.Algorithm algorithm) {
@@ -68,7 +69,7 @@ class RateLimiterFaultsTest extends FaultFixture {
     void lostAnswerIsChargedOnce(RateLimit.Algorithm algorithm) {
         RateLimiter limiter =
                 session(builder -> builder.commandTimeout(PATIENT)).rateLimiter(NAME, limit(algorithm));
-        proxy().dropReplies(DECISION, 1, Loss.CUT);
+        proxy().dropReplies(RateLimiterFaultsTest::isDecision, 1, Loss.CUT);
 
         assertThat(limiter.tryAcquire(3)).isTrue();
 
@@ -80,7 +81,7 @@ class RateLimiterFaultsTest extends FaultFixture {
     @Test
     void silentConnectionIsChargedOnce() {
         RateLimiter limiter = limiter(session(builder -> builder.commandTimeout(PATIENT)));
-        proxy().dropReplies(DECISION, 1, Loss.MUTE);
+        proxy().dropReplies(RateLimiterFaultsTest::isDecision, 1, Loss.MUTE);
 
         assertThat(limiter.decide(3).remaining()).isEqualTo(7);
 
@@ -92,7 +93,7 @@ class RateLimiterFaultsTest extends FaultFixture {
     @ValueSource(ints = {0, 200})
     void duplicateIsChargedOnce(int laterMillis) {
         RateLimiter limiter = limiter(session());
-        proxy().duplicateRequests(DECISION, Duration.ofMillis(laterMillis), 1);
+        proxy().duplicateRequests(RateLimiterFaultsTest::isDecision, Duration.ofMillis(laterMillis), 1);
 
         assertThat(limiter.tryAcquire(3)).isTrue();
         assertThat(limiter.tryAcquire(2)).isTrue();
@@ -182,7 +183,7 @@ class RateLimiterFaultsTest extends FaultFixture {
         RateLimiter limiter = limiter(session);
         RateLimiter ahead = limiter(session).prefetch(5);
         assertThat(ahead.tryAcquire()).isTrue();
-        proxy().delayReplies(DECISION, Duration.ofSeconds(2), FaultProxy.ALWAYS);
+        proxy().delayReplies(RateLimiterFaultsTest::isDecision, Duration.ofSeconds(2), FaultProxy.ALWAYS);
         CompletableFuture<Boolean> asked = limiter.tryAcquireAsync(1);
 
         session.close();
