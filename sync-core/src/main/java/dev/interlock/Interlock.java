@@ -9,11 +9,14 @@ import dev.interlock.internal.lock.LocalHalf;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.queue.QueueLock;
 import dev.interlock.internal.queue.QueueReadWriteLock;
+import dev.interlock.internal.ratelimit.Lines;
 import dev.interlock.internal.redisson.RedissonLatch;
 import dev.interlock.internal.redisson.RedissonLock;
 import dev.interlock.internal.redisson.RedissonReadWriteLock;
 import dev.interlock.internal.redisson.RedissonSemaphore;
 import dev.interlock.internal.semaphore.ScriptSemaphore;
+import dev.interlock.ratelimit.RateLimit;
+import dev.interlock.ratelimit.RateLimiter;
 import java.time.Duration;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
@@ -67,12 +70,14 @@ public final class Interlock implements AutoCloseable {
     private final ConcurrentMap<RCountDownLatch, DistributedCountDownLatch> adaptedLatches =
             new MapMaker().weakKeys().weakValues().makeMap();
     private final Barriers barriers;
+    private final Lines lines;
     private final ConcurrentMap<RSemaphore, DistributedSemaphore> adaptedSemaphores =
             new MapMaker().weakKeys().weakValues().makeMap();
 
     Interlock(Session session) {
         this.session = session;
         this.barriers = new Barriers(session);
+        this.lines = new Lines(session);
         session.onUnclaimed(message -> QueueLock.giveBack(session, message));
     }
 
@@ -281,6 +286,21 @@ public final class Interlock implements AutoCloseable {
             throw e;
         }
         return semaphore;
+    }
+
+    /**
+     * Returns the rate limiter of this name. Costs nothing but the object. JVMs that obtain it by different limits count together
+     * what they take, and each holds that against its own limit, until a limit is {@linkplain RateLimiter#update set for all}.
+     *
+     * @param name any name but the empty one; the limiter has nothing to do with an {@code RRateLimiter} of that name
+     * @param limit how many permits there are in how much time
+     * @return the limiter
+     * @throws IllegalArgumentException if the name is empty
+     * @throws IllegalStateException if this session is closed
+     */
+    public RateLimiter rateLimiter(String name, RateLimit limit) {
+        checkUse(name);
+        return lines.limiter(name, requireNonNull(limit, "limit"));
     }
 
     private long answerNanos() {

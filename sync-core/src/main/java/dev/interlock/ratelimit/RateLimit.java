@@ -101,7 +101,7 @@ public final class RateLimit {
         checkPermits("permits", permits);
         if (window.compareTo(LEAST_WINDOW) < 0
                 || window.compareTo(MOST_WINDOW) > 0
-                || window.getNano() % 1_000_000 != 0) {
+                || window.toNanosPart() % 1_000_000 != 0) {
             throw new IllegalArgumentException(
                     "window must be from 1 ms to 366 days, in whole milliseconds, but is " + window);
         }

@@ -1,0 +1,81 @@
+package dev.interlock.internal.ratelimit;
+
+import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.Mailbox.Message;
+import dev.interlock.internal.Session;
+import dev.interlock.internal.Stake;
+import dev.interlock.ratelimit.RateLimit;
+import dev.interlock.ratelimit.RateLimiter;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/** What a session's threads ask of all rate limiters. Only what is under way takes any room, however many keys there are. */
+public final class Lines implements Stake {
+    final Session session;
+
+    private final ConcurrentMap<String, Line> lines = new ConcurrentHashMap<>();
+    private final AtomicBoolean trying = new AtomicBoolean();
+
+    /** Opens the lines of a session. */
+    public Lines(Session session) {
+        this.session = session;
+        session.pin(this, this);
+    }
+
+    /** Returns a limiter. */
+    public RateLimiter limiter(String name, RateLimit limit) {
+        return ScriptRateLimiter.of(this, new Terms(name, session.key(name), limit));
+    }
+
+    /**
+     * Has Redis decide on a request. The result fails by what Redis failed with; and at once during an outage, unless this is the one
+     * that tries whether that is over.
+     */
+    CompletableFuture<Answer> ask(String key, Terms terms, long permits, long more, long patienceMicros) {
+        session.ensureOpen();
+        var answer = new CompletableFuture<Answer>();
+        if (session.outage().isActive()) {
+            if (!trying.compareAndSet(false, true)) {
+                answer.completeExceptionally(new RedisUnavailableException(
+                        "Redis doesn't answer", session.outage().cause()));
+                return answer;
+            }
+            answer.whenComplete((done, failure) -> trying.set(false));
+        }
+        Request request = new Request(terms, permits, more, patienceMicros, answer);
+        while (!lines.computeIfAbsent(key, this::line).add(request)) {
+            Thread.onSpinWait();
+        }
+        if (session.isClosed()) {
+            close();
+        }
+        return answer;
+    }
+
+    private Line line(String key) {
+        return new Line(session, key, () -> lines.remove(key));
+    }
+
+    @Override
+    public void pulse() {
+        lines.values().forEach(Line::pulse);
+    }
+
+    @Override
+    public @Nullable Renewal keep(long nowNanos) {
+        return null;
+    }
+
+    @Override
+    public void receive(Message message) {}
+
+    @Override
+    public CompletableFuture<?> close() {
+        lines.values().forEach(Line::close);
+        lines.clear();
+        return CompletableFuture.completedFuture(null);
+    }
+}

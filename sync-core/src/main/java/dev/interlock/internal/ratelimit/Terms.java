@@ -1,0 +1,81 @@
+package dev.interlock.internal.ratelimit;
+
+import com.google.common.base.Splitter;
+import dev.interlock.internal.Keys;
+import dev.interlock.ratelimit.RateLimit;
+import java.time.Duration;
+import java.util.List;
+
+/** What all limiters have in common that were made from one: its name, and its limit. */
+final class Terms {
+    private static final Splitter BLANKS = Splitter.on(' ');
+
+    /** A limit, and how scripts write it. */
+    private record Written(String text, RateLimit limit) {}
+
+    final String name;
+
+    /** The limit by which the limiter was obtained, as scripts write it. */
+    final String stated;
+
+    private final String prefix;
+    private volatile Written latest;
+
+    Terms(String name, String key, RateLimit limit) {
+        this.name = name;
+        this.prefix = Keys.prefix(key);
+        this.stated = text(limit);
+        this.latest = new Written(stated, limit);
+    }
+
+    /** Returns the key of the limit that was set for all. */
+    String updatedKey() {
+        return prefix + "rate-limit";
+    }
+
+    /** Returns the key of what was taken. */
+    String stateKey() {
+        return prefix + "rate";
+    }
+
+    /** Returns the key of what was taken for a key of users. */
+    String stateKey(String of) {
+        return prefix + "rate:" + of;
+    }
+
+    RateLimit latest() {
+        return latest.limit;
+    }
+
+    /** Takes note of the limit that applies. */
+    RateLimit heard(String text) {
+        Written known = latest;
+        if (!known.text.equals(text)) {
+            known = new Written(text, parsed(text));
+            latest = known;
+        }
+        return known.limit;
+    }
+
+    /** Returns a limit as scripts write it. */
+    static String text(RateLimit limit) {
+        String algorithm = switch (limit.algorithm()) {
+            case FIXED_WINDOW -> "fixed";
+            case SLIDING_WINDOW -> "sliding";
+            case TOKEN_BUCKET -> "bucket";
+        };
+        return algorithm + " " + limit.permits() + " " + limit.window().toMillis() * 1_000 + " " + limit.burst();
+    }
+
+    private static RateLimit parsed(String text) {
+        List<String> fields = BLANKS.splitToList(text);
+        long permits = Long.parseLong(fields.get(1));
+        Duration window = Duration.ofMillis(Long.parseLong(fields.get(2)) / 1_000);
+        return switch (fields.get(0)) {
+            case "fixed" -> RateLimit.fixedWindow(permits, window);
+            case "sliding" -> RateLimit.slidingWindow(permits, window);
+            case "bucket" -> RateLimit.tokenBucket(permits, window).withBurst(Long.parseLong(fields.get(3)));
+            default -> throw new IllegalArgumentException("not a limit that this version knows: " + text);
+        };
+    }
+}

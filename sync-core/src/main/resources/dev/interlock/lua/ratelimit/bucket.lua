@@ -1,0 +1,43 @@
+-- Included by the script that decides; expects the locals algorithm, numbers, now, permits, window, burst, charge, remaining, reset, good,
+-- saved and kept.
+--
+-- The generic cell rate algorithm as a continuous-state leaky bucket, ITU-T I.371. The state is what the bucket lacks, as the time in which it
+-- comes times the permits that come in a window: so a permit is a window, and all is whole numbers.
+if algorithm == 'bucket' then
+  local at, lacks, oldWindow = numbers[1] or now, numbers[2] or 0, numbers[3] or window
+  local capacity = burst * window
+  if oldWindow ~= window then
+    lacks = math.ceil(lacks / oldWindow * window)
+  end
+  if numbers[4] and (numbers[4] ~= burst or oldWindow ~= window) then
+    lacks = math.min(lacks, capacity)
+  end
+  -- A clock that was set back makes nothing worse.
+  lacks = math.max(0, lacks - math.max(0, now - at) * permits)
+
+  charge = function(wanted, more, patience)
+    local wait = math.max(0, math.ceil((lacks + wanted * window - capacity) / permits))
+    if wait > patience then
+      return 0, wait
+    end
+    local granted = wanted
+    if wait == 0 then
+      granted = granted + math.min(more, math.floor((capacity - lacks) / window) - wanted)
+    end
+    lacks = lacks + granted * window
+    return granted, wait
+  end
+  remaining = function()
+    return math.max(0, math.floor((capacity - lacks) / window))
+  end
+  reset = function()
+    return math.ceil(lacks / permits)
+  end
+  good = function(granted)
+    return math.ceil(granted * window / permits)
+  end
+  saved = function()
+    return string.format('bucket %.0f %.0f %.0f %.0f', now, lacks, window, burst)
+  end
+  kept = reset
+end

@@ -1,0 +1,80 @@
+-- Decides on requests of one session, one after the other, and charges those that it grants. Times are microseconds.
+--
+-- KEYS[1] state   hash     what was taken: state, see the algorithms; and for each session its last command that was granted anything
+-- KEYS[2] updated string   the limit that was set for all, if any
+-- ARGV[1] session          the caller
+-- ARGV[2] version          of this command: one that isn't newer than the last changes nothing
+-- ARGV[3] limit            algorithm, permits, window, burst
+-- ARGV[4] requests         of each: permits, how many more to take if they are there now, how long it would wait
+-- Reply: {limit, answers} of each: granted or 0, wait until they are there or -1 if never, permits there now, until all are there, for
+--   how long what was granted is good; {} the command is an old one
+-- Idempotent by: session, version
+local state, updated = KEYS[1], KEYS[2]
+local session, version, limit, requests = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+
+-- So long at least no command can be on its way, in seconds.
+local memory = 300
+
+local known = redis.call('hmget', state, 'state', session)
+if known[2] then
+  local last, ofLimit, answers = known[2]:match('^(%d+) %d+ ([^|]*)|(.*)$')
+  if last == version then
+    return { ofLimit, answers }
+  elseif tonumber(last) > tonumber(version) then
+    return {}
+  end
+end
+
+limit = redis.call('get', updated) or limit
+local algorithm, permits, window, burst = limit:match('^(%a+) (%d+) (%d+) (%d+)$')
+permits, window, burst = tonumber(permits), tonumber(window), tonumber(burst)
+local time = redis.call('time')
+local seconds = tonumber(time[1])
+local now = seconds * 1000000 + time[2]
+
+-- What was counted by another algorithm doesn't count.
+local was, numbers = nil, {}
+if known[1] then
+  was = known[1]:match('^%a+')
+  if was == algorithm then
+    for number in known[1]:gmatch('%d+') do
+      numbers[#numbers + 1] = tonumber(number)
+    end
+  end
+end
+
+-- Each defines charge(wanted, more, patience), which returns granted and wait; remaining(); reset(); good(granted); saved(), which returns
+-- what to keep; and kept(), how long.
+local charge, remaining, reset, good, saved, kept
+-- @include bucket
+-- @include fixed
+-- @include sliding
+
+local answers, granted = {}, false
+for wanted, more, patience in requests:gmatch('(%d+) (%d+) (%d+)') do
+  wanted = tonumber(wanted)
+  local got, wait = 0, -1
+  if wanted <= burst then
+    got, wait = charge(wanted, tonumber(more), tonumber(patience))
+  end
+  granted = granted or got > 0
+  answers[#answers + 1] = string.format('%.0f %.0f %.0f %.0f %.0f', got, wait, remaining(), reset(), good(got))
+end
+answers = table.concat(answers, ' ')
+
+if granted then
+  redis.call('hset', state, 'state', saved(), session, version .. ' ' .. seconds .. ' ' .. limit .. '|' .. answers)
+  redis.call('pexpire', state, math.max(1, math.ceil(kept() / 1000)))
+  local size = known[2] and 0 or redis.call('hlen', state)
+  if size >= 16 and math.frexp(size) == 0.5 then
+    -- Sessions come and go; whenever their number has doubled, those that have gone are forgotten.
+    local all = redis.call('hgetall', state)
+    for i = 1, #all, 2 do
+      local last = all[i] ~= 'state' and all[i + 1]:match('^%d+ (%d+)')
+      if last and seconds - last > memory then
+        redis.call('hdel', state, all[i])
+      end
+    end
+  end
+end
+return { limit, answers }

@@ -1,0 +1,75 @@
+-- Included by the script that decides; expects the locals algorithm, numbers, now, permits, window, charge, remaining, reset, good,
+-- saved and kept.
+--
+-- Two counters: of the window that began at start, and of the one before, of which the part counts that the stretch reaches back into it. Those who
+-- wait take their permits at a time ahead of now, and all who come later do so no earlier.
+if algorithm == 'sliding' then
+  local at, start, before, taken, ahead = unpack(numbers, 1, 5)
+  local oldWindow = numbers[6] or window
+  if not at then
+    at, start, before, taken, ahead = now, now - now % window, 0, 0, now
+  end
+  if now < at then
+    -- The clock was set back, and the windows go with it.
+    start, ahead = start - (at - now), ahead - (at - now)
+  end
+  local from = math.max(now, ahead)
+
+  local function roll(to)
+    if to >= start + 2 * oldWindow then
+      start, before, taken = to - (to - start) % oldWindow, 0, 0
+    elseif to >= start + oldWindow then
+      start, before, taken = start + oldWindow, taken, 0
+    end
+  end
+  local function counted()
+    return before * (start + window - from) / window
+  end
+
+  roll(from)
+  if oldWindow ~= window then
+    taken = math.min(permits, math.ceil(before * (start + oldWindow - from) / oldWindow) + taken)
+    before, start, oldWindow = 0, from - from % window, window
+  end
+
+  -- When there is room for more of a window that begins then, after one in which so many were taken.
+  local function room(begin, past, present, wanted)
+    local free = permits - present - wanted
+    return begin + (free < past and math.ceil(window - free * window / past) or 0)
+  end
+
+  charge = function(wanted, more, patience)
+    local time
+    if taken + wanted <= permits then
+      time = room(start, before, taken, wanted)
+    else
+      time = room(start + window, taken, 0, wanted)
+    end
+    time = math.max(from, time)
+    local wait = time - now
+    if wait > patience then
+      return 0, wait
+    end
+    from = time
+    roll(from)
+    local granted = wanted
+    if wait == 0 then
+      granted = granted + math.max(0, math.min(more, math.floor(permits - taken - wanted - counted())))
+    end
+    taken = taken + granted
+    return granted, wait
+  end
+  remaining = function()
+    return from > now and 0 or math.max(0, math.floor(permits - taken - counted()))
+  end
+  reset = function()
+    return math.max(0, taken > 0 and start + 2 * window - now or before > 0 and start + window - now or 0)
+  end
+  good = function()
+    return start + window - now
+  end
+  saved = function()
+    return string.format('sliding %.0f %.0f %.0f %.0f %.0f %.0f', now, start, before, taken, from, window)
+  end
+  kept = reset
+end
