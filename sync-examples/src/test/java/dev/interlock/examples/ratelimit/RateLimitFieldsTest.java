@@ -25,7 +25,7 @@ class RateLimitFieldsTest {
     @Test
     void roundsSecondsUp() {
         assertThat(admitted(WINDOW, 2, Duration.ofMillis(6_001)).rateLimit()).isEqualTo("\"name\";r=2;t=7");
-        assertThat(admitted(WINDOW, 2, Duration.ofMillis(7_000)).rateLimit()).isEqualTo("\"name\";r=2;t=7");
+        assertThat(admitted(WINDOW, 2, Duration.ofSeconds(7)).rateLimit()).isEqualTo("\"name\";r=2;t=7");
         assertThat(refused(WINDOW, Duration.ofNanos(1), Duration.ofNanos(1)).retryAfter())
                 .isEqualTo("1");
     }

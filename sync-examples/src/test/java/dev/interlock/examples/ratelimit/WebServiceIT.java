@@ -30,7 +30,10 @@ import org.springframework.context.ConfigurableApplicationContext;
 import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
-/** Two instances: one as it is started by hand, in a JVM of its own, and one here, which joins the first one's Redis. */
+/**
+ * Two instances: one as it is started by hand, in a JVM of its own, and one here, which joins the first one's Redis. And a third one
+ * with a Redis of its own, which it loses.
+ */
 class WebServiceIT {
 
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -40,13 +43,19 @@ class WebServiceIT {
 
     private static ChildJvm first;
     private static ConfigurableApplicationContext second;
+    private static RedisServer mortal;
+    private static ConfigurableApplicationContext third;
     private static List<String> urls;
 
     private final HttpClient client = HttpClient.newHttpClient();
 
     @BeforeAll
     static void start() {
-        first = ChildJvm.of(WebService.class).options("-Dserver.port=0").start();
+        first = ChildJvm.of(WebService.class)
+                .options("-Dserver.port=0", "-XX:TieredStopAtLevel=1")
+                .start();
+        mortal = RedisServer.launch();
+        third = WebService.start(mortal.url(), 0); // while the first one starts
         String url = first.await("SERVING at ", PATIENCE).substring("SERVING at ".length());
         String command = first.await("    mvn ", PATIENCE);
         second = WebService.start(command.substring(command.indexOf("redis://")), 0);
@@ -55,11 +64,10 @@ class WebServiceIT {
 
     @AfterAll
     static void stop() {
-        try (var last = first;
-                var before = second) {
-            assertThat(last.isAlive()).isTrue();
-            assertThat(before.isRunning()).isTrue();
-        }
+        third.close();
+        mortal.close();
+        second.close();
+        first.close();
     }
 
     private static String url(ConfigurableApplicationContext instance) {
@@ -209,15 +217,12 @@ class WebServiceIT {
     /** Without Redis nobody can tell, and the client is told so. */
     @Test
     void answersWhileRedisIsAway() throws IOException, InterruptedException {
-        try (var redis = RedisServer.launch();
-                var instance = WebService.start(redis.url(), 0)) {
-            String lua = url(instance) + "lua/" + newClient();
-            assertThat(get(lua).statusCode()).isEqualTo(200);
-            redis.kill();
-            var unknown = get(lua);
-            assertThat(unknown.statusCode()).isEqualTo(503);
-            assertThat(field(unknown, "Content-Type")).isEqualTo("application/problem+json");
-        }
+        String lua = url(third) + "lua/" + newClient();
+        assertThat(get(lua).statusCode()).isEqualTo(200);
+        mortal.kill();
+        var unknown = get(lua);
+        assertThat(unknown.statusCode()).isEqualTo(503);
+        assertThat(field(unknown, "Content-Type")).isEqualTo("application/problem+json");
     }
 
     /** All that the page loads is there. */
@@ -235,7 +240,7 @@ class WebServiceIT {
     void thePageShowsTheTraffic(@TempDir Path folder) throws IOException, InterruptedException {
         var browser = HeadlessChromium.installed();
         assumeTrue(browser.isPresent(), "no Chromium on the path");
-        String id = "<b>" + newClient() + "</b>";
+        String id = "<b>" + newClient();
         for (int i = 0; i < 6; i++) {
             get(urls.get(1) + "lua/" + URLEncoder.encode(id, StandardCharsets.UTF_8));
         }
