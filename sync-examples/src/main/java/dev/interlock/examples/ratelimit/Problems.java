@@ -28,8 +28,7 @@ final class Problems extends ResponseEntityExceptionHandler {
 
     /** A service that would rather admit too many than none uses {@link dev.interlock.ratelimit.OutagePolicy#ADMIT} instead. */
     @ExceptionHandler
-    ProblemDetail noAnswer(RedisUnavailableException e) {
-        logger.warn("no answer from Redis: " + e.getMessage());
+    ProblemDetail noAnswer(RedisUnavailableException unused) {
         return ProblemDetail.forStatusAndDetail(
                 HttpStatus.SERVICE_UNAVAILABLE, "It can't be told now whether the quota has been exceeded.");
     }
