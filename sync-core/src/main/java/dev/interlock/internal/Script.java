@@ -54,7 +54,8 @@ public final class Script {
         return pattern.matcher(source).results().map(match -> match.group(1)).toList();
     }
 
-    String text() {
+    /** What Redis runs. */
+    public String text() {
         return text;
     }
 

@@ -6,7 +6,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 
 /** A clock that goes with real time, and can be put forward. */
-final class MovableTicker implements LongSupplier {
+public final class MovableTicker implements LongSupplier {
     private final AtomicLong aheadNanos = new AtomicLong();
 
     @Override
@@ -14,7 +14,8 @@ final class MovableTicker implements LongSupplier {
         return Monotonic.nanos() + aheadNanos.get();
     }
 
-    void advance(Duration by) {
+    /** Puts it forward. */
+    public void advance(Duration by) {
         aheadNanos.addAndGet(by.toNanos());
     }
 }

@@ -19,9 +19,11 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 /** Redis is gone for a while: nobody hangs, nobody thinks he holds what he doesn't, and afterwards everything works. */
 class OutageTest extends FaultFixture {
@@ -93,6 +95,11 @@ class OutageTest extends FaultFixture {
         return session(builder -> builder.redisTimeout(REDIS_TIMEOUT).listener(recorder));
     }
 
+    /** The ways in which Redis is gone for a while. */
+    Stream<Fault> faults() {
+        return Stream.of(Fault.KILLED, Fault.STALLED);
+    }
+
     private static void assertWorks(DistributedReentrantLock lock, Actor by) {
         await("works again").ignoreExceptions().until(() -> by.get(() -> lock.tryLock(1, TimeUnit.SECONDS)));
         by.run(lock::assertHeld);
@@ -101,7 +108,7 @@ class OutageTest extends FaultFixture {
 
     /** A thread that waits for a remote holder, and those behind it, fail together, redisTimeout after the beginning. */
     @ParameterizedTest
-    @EnumSource(Fault.class)
+    @MethodSource("faults")
     void waitingThreadsFailTogether(Fault fault) {
         Recorder recorder = new Recorder();
         DistributedReentrantLock lock = lock(impatient(recorder), NAME);
@@ -149,7 +156,7 @@ class OutageTest extends FaultFixture {
 
     /** A free name can't be had either: redisTimeout counts from the first command that wasn't answered. */
     @ParameterizedTest
-    @EnumSource(Fault.class)
+    @MethodSource("faults")
     void aThreadThatComesDuringTheOutageFailsInTime(Fault fault) {
         DistributedReentrantLock lock = lock(impatient(new Recorder()), NAME);
         Actor actor = actor("actor");
@@ -169,7 +176,7 @@ class OutageTest extends FaultFixture {
 
     /** A timed tryLock keeps its own deadline, an untimed one has one command time-out. */
     @ParameterizedTest
-    @EnumSource(Fault.class)
+    @MethodSource("faults")
     void tryLockKeepsItsDeadline(Fault fault) {
         DistributedReentrantLock lock = lock(session(), NAME);
         Actor actor = actor("actor");
@@ -188,7 +195,7 @@ class OutageTest extends FaultFixture {
     }
 
     @ParameterizedTest
-    @EnumSource(Fault.class)
+    @MethodSource("faults")
     void aWaitCanBeInterruptedDuringTheOutage(Fault fault) {
         DistributedReentrantLock lock = lock(session(), NAME);
         Actor actor = actor("actor");
@@ -206,7 +213,7 @@ class OutageTest extends FaultFixture {
 
     /** unlock() doesn't fail and doesn't wait; the name is given up as soon as Redis is back. */
     @ParameterizedTest
-    @EnumSource(Fault.class)
+    @MethodSource("faults")
     void unlockNeitherFailsNorHangs(Fault fault) {
         DistributedReentrantLock lock = lock(session(), NAME);
         Actor actor = actor("actor");
@@ -239,7 +246,7 @@ class OutageTest extends FaultFixture {
 
     /** An outage shorter than redisTimeout is waited out, by those who wait and by those who hold. */
     @ParameterizedTest
-    @EnumSource(Fault.class)
+    @MethodSource("faults")
     void aShortOutageIsWaitedOut(Fault fault) {
         Recorder recorder = new Recorder();
         DistributedReentrantLock held = lock(session(builder -> builder.listener(recorder)), NAME);

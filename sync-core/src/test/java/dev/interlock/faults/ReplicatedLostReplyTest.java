@@ -1,6 +1,8 @@
 package dev.interlock.faults;
 
+import dev.interlock.testing.Loss;
 import dev.interlock.testing.RedisServer;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;
 import org.redisson.api.RedissonClient;
@@ -10,6 +12,11 @@ import org.redisson.api.RedissonClient;
 @Tag("soak")
 class ReplicatedLostReplyTest extends LostReplyTest {
     private RedisServer replica;
+
+    @Override
+    Stream<Loss> losses() {
+        return Stream.of(Loss.CUT, Loss.MUTE);
+    }
 
     @Override
     protected void launchOthers() {

@@ -9,19 +9,23 @@ import dev.interlock.ratelimit.RateLimiter;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /** What a session's threads ask of all rate limiters. Only what is under way takes any room, however many keys there are. */
 public final class Lines implements Stake {
+    private static final long TRY_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     final Session session;
 
     private final ConcurrentMap<String, Line> lines = new ConcurrentHashMap<>();
-    private final AtomicBoolean trying = new AtomicBoolean();
+    private final AtomicLong nextTryNanos;
 
     /** Opens the lines of a session. */
     public Lines(Session session) {
         this.session = session;
+        this.nextTryNanos = new AtomicLong(session.now());
         session.pin(this, this);
     }
 
@@ -37,13 +41,10 @@ public final class Lines implements Stake {
     CompletableFuture<Answer> ask(String key, Terms terms, long permits, long more, long patienceMicros) {
         session.ensureOpen();
         var answer = new CompletableFuture<Answer>();
-        if (session.outage().isActive()) {
-            if (!trying.compareAndSet(false, true)) {
-                answer.completeExceptionally(new RedisUnavailableException(
-                        "Redis doesn't answer", session.outage().cause()));
-                return answer;
-            }
-            answer.whenComplete((done, failure) -> trying.set(false));
+        if (session.outage().isActive() && !isToTry()) {
+            answer.completeExceptionally(new RedisUnavailableException(
+                    "Redis doesn't answer", session.outage().cause()));
+            return answer;
         }
         Request request = new Request(terms, permits, more, patienceMicros, answer);
         while (!lines.computeIfAbsent(key, this::line).add(request)) {
@@ -53,6 +54,14 @@ public final class Lines implements Stake {
             close();
         }
         return answer;
+    }
+
+    private boolean isToTry() {
+        long now = session.now();
+        long next = nextTryNanos.get();
+        long pause = Math.max(
+                TRY_NANOS, TimeUnit.MILLISECONDS.toNanos(session.settings().commandTimeoutMillis()));
+        return now - next >= 0 && nextTryNanos.compareAndSet(next, now + pause);
     }
 
     private Line line(String key) {

@@ -29,8 +29,8 @@ final class ScriptRateLimiter implements RateLimiter {
     private static final Logger log = LoggerFactory.getLogger(ScriptRateLimiter.class);
     private static final Script UPDATE = Script.load("ratelimit/update");
 
-    /** A wait without bounds: the longest window, many times over, and yet a whole number to a script. */
-    private static final long FOREVER_MICROS = 1L << 52;
+    /** A wait without bounds: 285 years, the longest that scripts tell. */
+    private static final long FOREVER_MICROS = 1L << 53;
 
     /** What somebody who is refused without Redis may wait before he tries again. */
     private static final long RETRY_MICROS = 1_000_000;
@@ -157,6 +157,7 @@ final class ScriptRateLimiter implements RateLimiter {
 
     /** Asks, and waits for the answer, which may be the policy's. */
     private Answer awaited(long permits, long patienceMicros) {
+        long begun = session.now();
         CompletableFuture<Answer> asked = ask(permits, patienceMicros);
         try {
             return requireNonNull(Uninterruptibles.getUninterruptibly(
@@ -165,7 +166,9 @@ final class ScriptRateLimiter implements RateLimiter {
             return withoutRedis(permits, e.getCause());
         } catch (TimeoutException e) {
             asked.cancel(false);
-            return withoutRedis(permits, null);
+            RedisUnavailableException silence = unavailable(null);
+            session.outage().failed(begun, silence);
+            return withoutRedis(permits, silence);
         }
     }
 
@@ -243,9 +246,7 @@ final class ScriptRateLimiter implements RateLimiter {
             case ADMIT -> Answer.withoutRedis(terms.latest(), permits, 0);
             case REFUSE -> Answer.withoutRedis(terms.latest(), 0, RETRY_MICROS);
             case FAIL -> {
-                if (cause instanceof RuntimeException fatal
-                        && !(cause instanceof RedisUnavailableException)
-                        && !ScriptRunner.isTransient(cause)) {
+                if (cause instanceof RuntimeException fatal && !ScriptRunner.isTransient(cause)) {
                     throw fatal;
                 }
                 throw unavailable(cause);

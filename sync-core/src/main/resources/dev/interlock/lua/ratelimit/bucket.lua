@@ -1,4 +1,4 @@
--- Included by the script that decides; expects the locals algorithm, numbers, now, permits, window, burst, charge, remaining, reset, good,
+-- Included by the script that decides; expects the locals algorithm, numbers, now, permits, window, burst, longest, charge, remaining, reset, good,
 -- saved and kept.
 --
 -- The generic cell rate algorithm as a continuous-state leaky bucket, ITU-T I.371. The state is what the bucket lacks, as the time in which it
@@ -16,7 +16,7 @@ if algorithm == 'bucket' then
   lacks = math.max(0, lacks - math.max(0, now - at) * permits)
 
   charge = function(wanted, more, patience)
-    local wait = math.max(0, math.ceil((lacks + wanted * window - capacity) / permits))
+    local wait = math.min(longest, math.max(0, math.ceil((lacks + wanted * window - capacity) / permits)))
     if wait > patience then
       return 0, wait
     end

@@ -43,6 +43,9 @@ if known[1] then
   end
 end
 
+-- What takes longer than 285 years is told as that, so that it is a whole number to everybody.
+local longest = 9007199254740992
+
 -- Each defines charge(wanted, more, patience), which returns granted and wait; remaining(); reset(); good(granted); saved(), which returns
 -- what to keep; and kept(), how long.
 local charge, remaining, reset, good, saved, kept
@@ -58,13 +61,14 @@ for wanted, more, patience in requests:gmatch('(%d+) (%d+) (%d+)') do
     got, wait = charge(wanted, tonumber(more), tonumber(patience))
   end
   granted = granted or got > 0
-  answers[#answers + 1] = string.format('%.0f %.0f %.0f %.0f %.0f', got, wait, remaining(), reset(), good(got))
+  answers[#answers + 1] = string.format('%.0f %.0f %.0f %.0f %.0f',
+    got, math.min(longest, wait), remaining(), math.min(longest, reset()), math.min(longest, good(got)))
 end
 answers = table.concat(answers, ' ')
 
 if granted then
   redis.call('hset', state, 'state', saved(), session, version .. ' ' .. seconds .. ' ' .. limit .. '|' .. answers)
-  redis.call('pexpire', state, math.max(1, math.ceil(kept() / 1000)))
+  redis.call('pexpire', state, string.format('%.0f', math.max(1, math.ceil(math.min(longest, kept()) / 1000))))
   local size = known[2] and 0 or redis.call('hlen', state)
   if size >= 16 and math.frexp(size) == 0.5 then
     -- Sessions come and go; whenever their number has doubled, those that have gone are forgotten.

@@ -1,0 +1,14 @@
+package dev.interlock.faults;
+
+import dev.interlock.testing.Loss;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
+
+/** The same where connections aren't cut, but fall silent. */
+@Tag("soak")
+class MuteLostReplyTest extends LostReplyTest {
+    @Override
+    Stream<Loss> losses() {
+        return Stream.of(Loss.MUTE);
+    }
+}

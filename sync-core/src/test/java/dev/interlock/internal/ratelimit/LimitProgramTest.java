@@ -1,0 +1,243 @@
+package dev.interlock.internal.ratelimit;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.google.common.base.Splitter;
+import dev.interlock.internal.Script;
+import dev.interlock.internal.ratelimit.LimitModel.Verdict;
+import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.RespConnection;
+import java.io.IOException;
+import java.net.URI;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.Iterator;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.UUID;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * Random requests of several sessions, by a clock that jumps, in commands that come twice or late, while limits change and keys expire.
+ * Each is answered as {@link LimitModel} says; one that comes again changes nothing.
+ */
+class LimitProgramTest {
+    private static final int STEPS = 10_000;
+
+    /** Virtual time passes faster than that of Redis, so that no key expires there by itself. */
+    private static final long WINDOW = Duration.ofHours(3).toSeconds() * 1_000_000 + 7;
+
+    private static final long START = 1_700_000_000_000_003L;
+
+    private static RedisServer server;
+    private static RespConnection redis;
+    private static String sha;
+
+    private final Random random = new Random();
+    private final String state = "state-" + UUID.randomUUID();
+    private final List<String> log = new ArrayList<>();
+    private final Map<String, Long> charged = new HashMap<>();
+    private long version;
+    private long now = START;
+
+    /** When anything was granted last, by the script's clock; and how far that was set back in all. */
+    private long grantedAt = Long.MIN_VALUE;
+
+    private long setBack;
+    private long expires;
+
+    /** Whether the limit has changed since, while the key still expires by the old one. */
+    private boolean changed;
+
+    @BeforeAll
+    static void start() throws IOException {
+        server = RedisServer.launch();
+        redis = RespConnection.open(URI.create(server.url()), Duration.ofSeconds(20));
+        String text = Script.load("ratelimit/decide").text();
+        String virtual = text.replace("redis.call('time')", "redis.call('hmget', 'clock', 'seconds', 'micros')");
+        assertThat(virtual).isNotEqualTo(text);
+        sha = String.valueOf(redis.call("SCRIPT", "LOAD", virtual));
+    }
+
+    @AfterAll
+    static void stop() throws IOException {
+        redis.close();
+        server.close();
+    }
+
+    private record Command(String session, long version, String limit, String requests) {}
+
+    @ParameterizedTest
+    @CsvSource({"1, 9, 9", "2, 1000, 3", "3, 7, 20", "4, 1, 1"})
+    void bucketDoesWhatTheModelSays(long seed, long permits, long burst) throws IOException {
+        run(seed, "bucket", new BucketModel(permits, WINDOW, burst), STEPS / 2);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, 10", "2, 3", "3, 1"})
+    void fixedWindowDoesWhatTheModelSays(long seed, long permits) throws IOException {
+        run(seed, "fixed", new FixedModel(permits, WINDOW), STEPS / 2);
+    }
+
+    @ParameterizedTest
+    @CsvSource({"1, 10", "2, 3", "3, 1"})
+    void slidingWindowDoesWhatTheModelSays(long seed, long permits) throws IOException {
+        run(seed, "sliding", new SlidingModel(permits, WINDOW), STEPS / 2);
+    }
+
+    private void run(long seed, String algorithm, LimitModel model, int steps) throws IOException {
+        random.setSeed(seed);
+        long permits = model.permits;
+        long burst = model.burst;
+        Command last = null;
+        long granted = 0;
+        long refused = 0;
+        for (int step = 0; step < steps; step++) {
+            now += passes();
+            if (random.nextInt(50) == 0) {
+                model.permits = 1 + random.nextLong(2 * permits);
+                model.burst = algorithm.equals("bucket") ? 1 + random.nextLong(2 * burst) : model.permits;
+                changed = true;
+                log.add("limit is " + model.permits + ", burst " + model.burst);
+            }
+            expire(model);
+            redis.call("HSET", "clock", "seconds", "" + now / 1_000_000, "micros", "" + now % 1_000_000);
+            if (last != null && random.nextInt(10) == 0) {
+                repeat(last);
+                continue;
+            }
+            int requests = 1 + random.nextInt(3);
+            StringBuilder text = new StringBuilder();
+            List<Verdict> verdicts = new ArrayList<>();
+            long behind = grantedAt == Long.MIN_VALUE ? 0 : Math.max(0, grantedAt - now);
+            if (grantedAt == Long.MIN_VALUE) {
+                // Nothing is kept by which the script could know of it.
+                setBack = 0;
+                if (model instanceof SlidingModel sliding) {
+                    sliding.beginAt(0);
+                }
+            }
+            long time = now + setBack + behind;
+            boolean charges = false;
+            for (int i = 0; i < requests; i++) {
+                long wanted = 1 + random.nextLong(model.burst + (random.nextInt(8) == 0 ? 3 : 0));
+                long more = random.nextInt(3) == 0 ? random.nextLong(5) : 0;
+                long patience = random.nextInt(3) == 0 ? random.nextLong(3 * WINDOW) : 0;
+                text.append(wanted)
+                        .append(' ')
+                        .append(more)
+                        .append(' ')
+                        .append(patience)
+                        .append(' ');
+                Verdict verdict = model.ask(time, wanted, more, patience);
+                charges |= verdict.granted() > 0;
+                verdicts.add(verdict);
+            }
+            String limit = algorithm + " " + model.permits + " " + WINDOW + " " + model.burst;
+            Command command = new Command("session-" + random.nextInt(3), ++version, limit, text.toString());
+            log.add("at " + (now - START) + ": " + command);
+            assertThat(heard(command)).as(story()).isEqualTo(verdicts);
+            granted +=
+                    verdicts.stream().filter(verdict -> verdict.granted() > 0).count();
+            refused +=
+                    verdicts.stream().filter(verdict -> verdict.granted() == 0).count();
+            if (charges) {
+                setBack += behind;
+                grantedAt = now;
+                charged.put(command.session, command.version);
+                long ttl = Long.parseLong(String.valueOf(redis.call("PTTL", state)));
+                long kept = verdicts.get(verdicts.size() - 1).reset() / 1_000;
+                assertThat(ttl).as(story()).isBetween(kept - 60_000, kept + 1);
+                expires = now + kept * 1_000 + 1_000;
+                changed = false;
+            }
+            last = command;
+        }
+        assertThat(granted).isGreaterThan(steps / 12);
+        assertThat(refused).isGreaterThan(steps / 12);
+    }
+
+    private long passes() {
+        return switch (random.nextInt(20)) {
+            case 0 -> random.nextLong(4 * WINDOW);
+            case 1 -> -random.nextLong(WINDOW);
+            case 2, 3 -> 0;
+            default -> random.nextLong(WINDOW / 4);
+        };
+    }
+
+    /** What Redis would do: a key that expires had nothing to say any more, so that the model forgets nothing by it but repeats. */
+    private void expire(LimitModel model) throws IOException {
+        if (grantedAt != Long.MIN_VALUE && now >= expires) {
+            redis.call("DEL", state);
+            if (!changed) {
+                assertThat(model.reset(now + setBack)).as(story()).isZero();
+            }
+            model.forget();
+            charged.clear();
+            grantedAt = Long.MIN_VALUE;
+        }
+    }
+
+    /** The same command again: its answer is the same if it was charged anything, and nothing changes. */
+    private void repeat(Command command) throws IOException {
+        Long newest = charged.get(command.session);
+        if (newest == null || newest < command.version) {
+            return;
+        }
+        Object before = redis.call("HGETALL", state);
+        List<?> answer = evaluated(command);
+        assertThat(redis.call("HGETALL", state)).as(story()).isEqualTo(before);
+        if (newest == command.version) {
+            assertThat(answer).as(story()).hasSize(2);
+        } else {
+            assertThat(answer).as(story()).isEmpty();
+        }
+        Command old = new Command(command.session, newest - 1, command.limit, command.requests);
+        assertThat(evaluated(old)).as(story()).isEmpty();
+        assertThat(redis.call("HGETALL", state)).as(story()).isEqualTo(before);
+    }
+
+    private List<?> evaluated(Command command) throws IOException {
+        @Nullable
+        Object reply = redis.call(
+                "EVALSHA",
+                sha,
+                "2",
+                state,
+                "updated",
+                command.session,
+                "" + command.version,
+                command.limit,
+                command.requests);
+        return (List<?>) requireNonNull(reply);
+    }
+
+    private List<Verdict> heard(Command command) throws IOException {
+        List<?> reply = evaluated(command);
+        assertThat(reply.get(0)).isEqualTo(command.limit);
+        List<Verdict> verdicts = new ArrayList<>();
+        Iterator<String> numbers =
+                Splitter.on(' ').split(String.valueOf(reply.get(1))).iterator();
+        while (numbers.hasNext()) {
+            verdicts.add(new Verdict(next(numbers), next(numbers), next(numbers), next(numbers)));
+            next(numbers);
+        }
+        return verdicts;
+    }
+
+    private static long next(Iterator<String> numbers) {
+        return Long.parseLong(numbers.next());
+    }
+
+    private String story() {
+        return "after " + String.join("\n", log.subList(Math.max(0, log.size() - 12), log.size()));
+    }
+}
