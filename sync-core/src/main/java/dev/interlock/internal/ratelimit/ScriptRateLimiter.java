@@ -211,14 +211,17 @@ final class ScriptRateLimiter implements RateLimiter {
         try {
             own = lines.ask(key, terms, permits, from.size - permits, patienceMicros);
         } catch (IllegalStateException e) {
+            from.fetched();
             fetched.completeExceptionally(e);
             throw e;
         }
         return own.whenComplete((answer, failure) -> {
             if (answer != null) {
                 from.put(answer, permits);
+                from.fetched();
                 fetched.complete(answer);
             } else {
+                from.fetched();
                 fetched.completeExceptionally(failure);
             }
         });
