@@ -43,7 +43,7 @@ if known[1] then
   end
 end
 
--- Each defines charge(wanted, more, patience), which returns granted and wait; remaining(); reset(); good(granted); saved(), which returns
+-- Each defines charge(wanted, more, patience), which returns granted and wait; remaining(); reset(); good(); saved(), which returns
 -- what to keep; and kept(), how long.
 local charge, remaining, reset, good, saved, kept
 -- @include bucket
@@ -58,7 +58,7 @@ for wanted, more, patience in requests:gmatch('(%d+) (%d+) (%d+)') do
     got, wait = charge(wanted, tonumber(more), tonumber(patience))
   end
   granted = granted or got > 0
-  answers[#answers + 1] = string.format('%.0f %.0f %.0f %.0f %.0f', got, wait, remaining(), reset(), good(got))
+  answers[#answers + 1] = string.format('%.0f %.0f %.0f %.0f %.0f', got, wait, remaining(), reset(), good())
 end
 answers = table.concat(answers, ' ')
 
