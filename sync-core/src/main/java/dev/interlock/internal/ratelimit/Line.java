@@ -1,6 +1,5 @@
 package dev.interlock.internal.ratelimit;
 
-import com.google.common.base.Splitter;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Script;
 import dev.interlock.internal.Script.Call;
@@ -24,7 +23,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class Line {
     private static final Script DECIDE = Script.load("ratelimit/decide");
-    private static final Splitter BLANKS = Splitter.on(' ');
     private static final long REPEAT_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long RETRY_MILLIS = 200;
     private static final int MOST = 100;
@@ -144,18 +142,36 @@ final class Line {
 
     private static void answer(Batch batch, List<Object> reply) {
         String limit = (String) reply.get(0);
-        Iterator<String> numbers = BLANKS.split((String) reply.get(1)).iterator();
+        var numbers = new Numbers((String) reply.get(1));
         for (Request request : batch.requests) {
             RateLimit heard = request.terms().heard(limit);
             request.answer()
                     .complete(new Answer(
                             heard,
-                            Long.parseLong(numbers.next()),
-                            Long.parseLong(numbers.next()),
-                            Long.parseLong(numbers.next()),
-                            Long.parseLong(numbers.next()),
-                            Long.parseLong(numbers.next()),
+                            numbers.next(),
+                            numbers.next(),
+                            numbers.next(),
+                            numbers.next(),
+                            numbers.next(),
                             batch.sentNanos));
+        }
+    }
+
+    /** Reads whole numbers, one blank between two of them. */
+    private static final class Numbers {
+        private final String text;
+        private int position;
+
+        Numbers(String text) {
+            this.text = text;
+        }
+
+        long next() {
+            int blank = text.indexOf(' ', position);
+            int end = blank < 0 ? text.length() : blank;
+            long number = Long.parseLong(text, position, end, 10);
+            position = end + 1;
+            return number;
         }
     }
 

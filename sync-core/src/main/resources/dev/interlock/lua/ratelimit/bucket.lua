@@ -33,8 +33,8 @@ if algorithm == 'bucket' then
   reset = function()
     return math.ceil(lacks / permits)
   end
-  good = function(granted)
-    return math.ceil(granted * window / permits)
+  good = function()
+    return math.ceil(capacity / permits)
   end
   saved = function()
     return string.format('bucket %.0f %.0f %.0f %.0f', now, lacks, window, burst)

@@ -17,8 +17,9 @@ local memory = 300
 
 local known = redis.call('hmget', state, 'state', session)
 if known[2] then
-  local last, ofLimit, answers = known[2]:match('^(%d+) %d+ ([^|]*)|(.*)$')
+  local last = known[2]:match('^%d+')
   if last == version then
+    local ofLimit, answers = known[2]:match('^%d+ %d+ ([^|]*)|(.*)$')
     return { ofLimit, answers }
   elseif tonumber(last) > tonumber(version) then
     return {}
@@ -29,24 +30,20 @@ limit = redis.call('get', updated) or limit
 local algorithm, permits, window, burst = limit:match('^(%a+) (%d+) (%d+) (%d+)$')
 permits, window, burst = tonumber(permits), tonumber(window), tonumber(burst)
 local time = redis.call('time')
-local seconds = tonumber(time[1])
-local now = seconds * 1000000 + time[2]
+local now = time[1] * 1000000 + time[2]
 
 -- What was counted by another algorithm doesn't count.
-local was, numbers = nil, {}
-if known[1] then
-  was = known[1]:match('^%a+')
-  if was == algorithm then
-    for number in known[1]:gmatch('%d+') do
-      numbers[#numbers + 1] = tonumber(number)
-    end
+local numbers = {}
+if known[1] and known[1]:match('^%a+') == algorithm then
+  for number in known[1]:gmatch('%d+') do
+    numbers[#numbers + 1] = tonumber(number)
   end
 end
 
 -- What takes longer than 285 years is told as that, so that it is a whole number to everybody.
 local longest = 9007199254740992
 
--- Each defines charge(wanted, more, patience), which returns granted and wait; remaining(); reset(); good(granted); saved(), which returns
+-- Each defines charge(wanted, more, patience), which returns granted and wait; remaining(); reset(); good(); saved(), which returns
 -- what to keep; and kept(), how long.
 local charge, remaining, reset, good, saved, kept
 -- @include bucket
@@ -62,12 +59,12 @@ for wanted, more, patience in requests:gmatch('(%d+) (%d+) (%d+)') do
   end
   granted = granted or got > 0
   answers[#answers + 1] = string.format('%.0f %.0f %.0f %.0f %.0f',
-    got, math.min(longest, wait), remaining(), math.min(longest, reset()), math.min(longest, good(got)))
+    got, math.min(longest, wait), remaining(), math.min(longest, reset()), math.min(longest, good()))
 end
 answers = table.concat(answers, ' ')
 
 if granted then
-  redis.call('hset', state, 'state', saved(), session, version .. ' ' .. seconds .. ' ' .. limit .. '|' .. answers)
+  redis.call('hset', state, 'state', saved(), session, version .. ' ' .. time[1] .. ' ' .. limit .. '|' .. answers)
   redis.call('pexpire', state, string.format('%.0f', math.max(1, math.ceil(math.min(longest, kept()) / 1000))))
   local size = known[2] and 0 or redis.call('hlen', state)
   if size >= 16 and math.frexp(size) == 0.5 then
@@ -75,7 +72,7 @@ if granted then
     local all = redis.call('hgetall', state)
     for i = 1, #all, 2 do
       local last = all[i] ~= 'state' and all[i + 1]:match('^%d+ (%d+)')
-      if last and seconds - last > memory then
+      if last and time[1] - last > memory then
         redis.call('hdel', state, all[i])
       end
     end
