@@ -6,9 +6,11 @@ import dev.interlock.Interlock;
 import dev.interlock.testing.RedisServer;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
+/** What befell permits that were taken ahead. */
 class PrefetchTest {
 
     /**
@@ -27,6 +29,28 @@ class PrefetchTest {
             assertThat(asked).map(CompletableFuture::join).containsOnly(true);
             // Five fetches, of which one is left.
             assertThat(limiter.decide(1).remaining()).isEqualTo(89);
+        }
+    }
+
+    /**
+     * Permits taken ahead were good for the time in which as many come as were granted: if a bucket was nearly empty, for less than a round
+     * trip, and a limiter that was asked all the time lost much of what it took.
+     */
+    @Test
+    void whatWasTakenAheadIsGoodUntilTheBucketWouldBeFull() {
+        AtomicLong nanos = new AtomicLong();
+        try (RedisServer redis = RedisServer.launch();
+                Interlock interlock =
+                        Interlock.builder().uri(redis.url()).ticker(nanos::get).open()) {
+            RateLimiter limiter = interlock.rateLimiter("ahead", RateLimit.tokenBucket(6, Duration.ofHours(6)));
+            RateLimiter ahead = limiter.prefetch(10);
+            assertThat(limiter.tryAcquire(3)).isTrue();
+            assertThat(ahead.tryAcquire()).isTrue();
+            assertThat(limiter.decide(1).allowed()).isFalse();
+            nanos.addAndGet(Duration.ofHours(5).toNanos());
+            assertThat(ahead.tryAcquire()).isTrue();
+            nanos.addAndGet(Duration.ofHours(2).toNanos());
+            assertThat(ahead.tryAcquire()).isFalse();
         }
     }
 }
