@@ -32,6 +32,9 @@ final class ScriptRateLimiter implements RateLimiter {
     /** A wait without bounds: 285 years, the longest that scripts tell. */
     private static final long FOREVER_MICROS = 1L << 53;
 
+    /** Not the pool itself: if that has one thread only, as on two cores, CompletableFuture starts a thread for each task instead. */
+    private static final Executor POOL = task -> ForkJoinPool.commonPool().execute(task);
+
     /** What somebody who is refused without Redis may wait before he tries again. */
     private static final long RETRY_MICROS = 1_000_000;
 
@@ -119,8 +122,7 @@ final class ScriptRateLimiter implements RateLimiter {
         if (wait.isZero()) {
             return completed(value);
         }
-        Executor then =
-                CompletableFuture.delayedExecutor(wait.toNanos(), TimeUnit.NANOSECONDS, ForkJoinPool.commonPool());
+        Executor then = CompletableFuture.delayedExecutor(wait.toNanos(), TimeUnit.NANOSECONDS, POOL);
         return CompletableFuture.supplyAsync(() -> value, then);
     }
 
@@ -185,8 +187,7 @@ final class ScriptRateLimiter implements RateLimiter {
             return asked.thenApply(then);
         }
         return asked.handleAsync(
-                (answer, failure) -> then.apply(answer != null ? answer : withoutRedis(permits, failure)),
-                ForkJoinPool.commonPool());
+                (answer, failure) -> then.apply(answer != null ? answer : withoutRedis(permits, failure)), POOL);
     }
 
     private CompletableFuture<Answer> ask(long permits, long patienceMicros) {
