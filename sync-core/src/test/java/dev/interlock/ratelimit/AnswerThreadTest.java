@@ -9,6 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ForkJoinWorkerThread;
 import org.junit.jupiter.api.Test;
 
+/** Where those go on who asked without blocking. */
 class AnswerThreadTest {
 
     /**

@@ -57,7 +57,7 @@ class RateMemoryTest {
     /** However many keys there were, they all expire with their windows, and nothing is left. */
     @Test
     void keysLeaveNothingAfterTheirWindows() throws InterruptedException {
-        assertNothingIsLeftOf(10_000, 5_000);
+        assertNothingIsLeftOf(3_000, 1_500);
     }
 
     /** The same with a million of them, if the soak is to last two minutes or more. */
