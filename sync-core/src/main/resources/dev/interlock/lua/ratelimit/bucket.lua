@@ -4,12 +4,12 @@
 -- The generic cell rate algorithm as a continuous-state leaky bucket, ITU-T I.371. The state is what the bucket lacks, as the time in which it
 -- comes times the permits that come in a window: so a permit is a window, and all is whole numbers.
 if algorithm == 'bucket' then
-  local at, lacks, oldWindow = numbers[1] or now, numbers[2] or 0, numbers[3] or window
+  local at, lacks, oldWindow = numbers[2] or now, numbers[3] or 0, numbers[4] or window
   local capacity = burst * window
   if oldWindow ~= window then
     lacks = math.ceil(lacks / oldWindow * window)
   end
-  if numbers[4] and (numbers[4] ~= burst or oldWindow ~= window) then
+  if numbers[5] and (numbers[5] ~= burst or oldWindow ~= window) then
     lacks = math.min(lacks, capacity)
   end
   -- A clock that was set back makes nothing worse.
@@ -37,7 +37,7 @@ if algorithm == 'bucket' then
     return math.ceil(capacity / permits)
   end
   saved = function()
-    return string.format('bucket %.0f %.0f %.0f %.0f', now, lacks, window, burst)
+    return cmsgpack.pack(algorithm, now, lacks, window, burst)
   end
   kept = reset
 end
