@@ -46,8 +46,8 @@ end
 -- What takes longer than 285 years is told as that, so that it is a whole number to everybody.
 local longest = 9007199254740992
 
--- Each defines charge(wanted, more, patience), which returns granted and wait; remaining(); reset(); good(); saved(), which returns
--- what to keep; and kept(), how long.
+-- Each defines charge(wanted, more, patience), which returns granted and wait; remaining(); reset(); good(); saved(expires), which returns
+-- what to keep; and kept(), how long that has to be kept at least, and how long at most.
 local charge, remaining, reset, good, saved, kept
 -- @include bucket
 -- @include fixed
@@ -67,8 +67,17 @@ for wanted, more, patience in requests:gmatch('(%d+) (%d+) (%d+)') do
 end
 
 if granted then
-  redis.call('hset', state, 'state', saved(), session, version .. ' ' .. time[1] .. ' ' .. cmsgpack.pack(reply))
-  redis.call('pexpire', state, math.max(1, math.ceil(math.min(longest, kept()) / 1000)))
+  -- When the key expires. That isn't said anew by each command.
+  local expires = numbers[2]
+  local least, most = kept()
+  local isToExpire = not expires or now + least > expires
+  if isToExpire then
+    expires = now + most
+  end
+  redis.call('hset', state, 'state', saved(expires), session, version .. ' ' .. time[1] .. ' ' .. cmsgpack.pack(reply))
+  if isToExpire then
+    redis.call('pexpire', state, math.max(1, math.ceil(math.min(longest, most) / 1000)))
+  end
   local size = known[2] and 0 or redis.call('hlen', state)
   if size >= 16 and math.frexp(size) == 0.5 then
     -- Sessions come and go; whenever their number has doubled, those that have gone are forgotten.
