@@ -62,7 +62,18 @@ final class LuaSource {
             "until",
             "while");
     private static final Set<String> GLOBALS = Set.of(
-            "KEYS", "ARGV", "redis", "string", "math", "table", "tonumber", "tostring", "ipairs", "pairs", "unpack");
+            "KEYS",
+            "ARGV",
+            "redis",
+            "cmsgpack",
+            "string",
+            "math",
+            "table",
+            "tonumber",
+            "tostring",
+            "ipairs",
+            "pairs",
+            "unpack");
     private static final Set<String> WITHOUT_KEY = Set.of("time", "info", "publish", "spublish", "pubsub");
     private static final Set<String> OF_ANY_TYPE = Set.of("exists", "del", "unlink", "type", "pexpire", "pttl");
     private static final Set<String> OF_STRINGS = Set.of("get", "set", "incr", "incrby", "getdel", "getex");

@@ -99,8 +99,16 @@ final class Line {
             onEmpty.run();
             return;
         }
+        RateLimit limit = terms.stated;
         Call call = DECIDE.on(
-                List.of(key, terms.updatedKey()), session.id(), session.nextSequence(), terms.stated, text.toString());
+                List.of(key, terms.updatedKey()),
+                session.id(),
+                session.nextSequence(),
+                Terms.algorithm(limit),
+                limit.permits(),
+                Terms.windowMicros(limit),
+                limit.burst(),
+                text.toString());
         Batch batch = new Batch(requests, call, session.now());
         underWay = batch;
         send(batch);
@@ -141,37 +149,20 @@ final class Line {
     }
 
     private static void answer(Batch batch, List<Object> reply) {
-        String limit = (String) reply.get(0);
-        var numbers = new Numbers((String) reply.get(1));
+        String set = (String) reply.get(0);
+        int next = 1;
         for (Request request : batch.requests) {
-            RateLimit heard = request.terms().heard(limit);
+            RateLimit limit = request.terms().heard(set);
             request.answer()
                     .complete(new Answer(
-                            heard,
-                            numbers.next(),
-                            numbers.next(),
-                            numbers.next(),
-                            numbers.next(),
-                            numbers.next(),
+                            limit,
+                            (Long) reply.get(next),
+                            (Long) reply.get(next + 1),
+                            (Long) reply.get(next + 2),
+                            (Long) reply.get(next + 3),
+                            (Long) reply.get(next + 4),
                             batch.sentNanos));
-        }
-    }
-
-    /** Reads whole numbers, one blank between two of them. */
-    private static final class Numbers {
-        private final String text;
-        private int position;
-
-        Numbers(String text) {
-            this.text = text;
-        }
-
-        long next() {
-            int blank = text.indexOf(' ', position);
-            int end = blank < 0 ? text.length() : blank;
-            long number = Long.parseLong(text, position, end, 10);
-            position = end + 1;
-            return number;
+            next += 5;
         }
     }
 

@@ -5,18 +5,19 @@ import dev.interlock.internal.Keys;
 import dev.interlock.ratelimit.RateLimit;
 import java.time.Duration;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 
 /** What all limiters have in common that were made from one: its name, and its limit. */
 final class Terms {
     private static final Splitter BLANKS = Splitter.on(' ');
 
-    /** A limit, and how scripts write it. */
+    /** A limit that was set for all, and how scripts write it; empty if none was set. */
     private record Written(String text, RateLimit limit) {}
 
     final String name;
 
-    /** The limit by which the limiter was obtained, as scripts write it. */
-    final String stated;
+    /** The limit by which the limiter was obtained. */
+    final RateLimit stated;
 
     private final String prefix;
     private volatile Written latest;
@@ -24,8 +25,8 @@ final class Terms {
     Terms(String name, String key, RateLimit limit) {
         this.name = name;
         this.prefix = Keys.prefix(key);
-        this.stated = text(limit);
-        this.latest = new Written(stated, limit);
+        this.stated = limit;
+        this.latest = new Written("", limit);
     }
 
     /** Returns the key of the limit that was set for all. */
@@ -47,11 +48,11 @@ final class Terms {
         return latest.limit;
     }
 
-    /** Takes note of the limit that applies. */
+    /** Takes note of the limit that was set for all, and returns the one that applies. */
     RateLimit heard(String text) {
         Written known = latest;
         if (!known.text.equals(text)) {
-            known = new Written(text, parsed(text));
+            known = new Written(text, text.isEmpty() ? stated : parsed(text));
             latest = known;
         }
         return known.limit;
@@ -59,12 +60,19 @@ final class Terms {
 
     /** Returns a limit as scripts write it. */
     static String text(RateLimit limit) {
-        String algorithm = switch (limit.algorithm()) {
+        return algorithm(limit) + " " + limit.permits() + " " + windowMicros(limit) + " " + limit.burst();
+    }
+
+    static String algorithm(RateLimit limit) {
+        return switch (limit.algorithm()) {
             case FIXED_WINDOW -> "fixed";
             case SLIDING_WINDOW -> "sliding";
             case TOKEN_BUCKET -> "bucket";
         };
-        return algorithm + " " + limit.permits() + " " + limit.window().toMillis() * 1_000 + " " + limit.burst();
+    }
+
+    static long windowMicros(RateLimit limit) {
+        return TimeUnit.MILLISECONDS.toMicros(limit.window().toMillis());
     }
 
     private static RateLimit parsed(String text) {

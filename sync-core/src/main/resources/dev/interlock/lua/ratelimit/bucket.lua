@@ -4,12 +4,12 @@
 -- The generic cell rate algorithm as a continuous-state leaky bucket, ITU-T I.371. The state is what the bucket lacks, as the time in which it
 -- comes times the permits that come in a window: so a permit is a window, and all is whole numbers.
 if algorithm == 'bucket' then
-  local at, lacks, oldWindow = numbers[1] or now, numbers[2] or 0, numbers[3] or window
+  local at, lacks, oldWindow = numbers[3] or now, numbers[4] or 0, numbers[5] or window
   local capacity = burst * window
   if oldWindow ~= window then
     lacks = math.ceil(lacks / oldWindow * window)
   end
-  if numbers[4] and (numbers[4] ~= burst or oldWindow ~= window) then
+  if numbers[6] and (numbers[6] ~= burst or oldWindow ~= window) then
     lacks = math.min(lacks, capacity)
   end
   -- A clock that was set back makes nothing worse.
@@ -36,8 +36,11 @@ if algorithm == 'bucket' then
   good = function()
     return math.ceil(capacity / permits)
   end
-  saved = function()
-    return string.format('bucket %.0f %.0f %.0f %.0f', now, lacks, window, burst)
+  saved = function(expires)
+    return cmsgpack.pack(algorithm, expires, now, lacks, window, burst)
   end
-  kept = reset
+  kept = function()
+    local least = reset()
+    return least, least + math.floor(least / 8)
+  end
 end

@@ -4,7 +4,7 @@
 -- Windows begin with the first permit that is taken in them. Those who wait take from the next one, which begins when this one ends; so
 -- the state is that of the latest window anything was taken from, which may be yet to come.
 if algorithm == 'fixed' then
-  local at, start, taken = numbers[1] or now, numbers[2] or now, numbers[3] or 0
+  local at, start, taken = numbers[3] or now, numbers[4] or now, numbers[5] or 0
   if now < at then
     -- The clock was set back, and the windows go with it.
     start = start - (at - now)
@@ -38,8 +38,10 @@ if algorithm == 'fixed' then
   good = function()
     return start + window - now
   end
-  saved = function()
-    return string.format('fixed %.0f %.0f %.0f', now, start, taken)
+  saved = function(expires)
+    return cmsgpack.pack(algorithm, expires, now, start, taken)
   end
-  kept = reset
+  kept = function()
+    return reset(), reset()
+  end
 end

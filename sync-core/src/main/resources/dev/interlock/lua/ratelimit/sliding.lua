@@ -4,8 +4,8 @@
 -- Two counters: of the window that began at start, and of the one before, of which the part counts that the stretch reaches back into it. Those who
 -- wait take their permits at a time ahead of now, and all who come later do so no earlier.
 if algorithm == 'sliding' then
-  local at, start, before, taken, ahead = unpack(numbers, 1, 5)
-  local oldWindow = numbers[6] or window
+  local at, start, before, taken, ahead = unpack(numbers, 3, 7)
+  local oldWindow = numbers[8] or window
   if not at then
     at, start, before, taken, ahead = now, now - now % window, 0, 0, now
   end
@@ -68,8 +68,10 @@ if algorithm == 'sliding' then
   good = function()
     return start + window - now
   end
-  saved = function()
-    return string.format('sliding %.0f %.0f %.0f %.0f %.0f %.0f', now, start, before, taken, from, window)
+  saved = function(expires)
+    return cmsgpack.pack(algorithm, expires, now, start, before, taken, from, window)
   end
-  kept = reset
+  kept = function()
+    return reset(), reset()
+  end
 end

@@ -99,12 +99,10 @@ class RateLimiterFaultsTest extends FaultFixture {
         assertThat(limiter.tryAcquire(2)).isTrue();
 
         await("duplicated").until(() -> proxy().duplicated() > 0);
-        await("no more").during(Duration.ofMillis(laterMillis + 200L)).until(() -> remainingNow() == 5);
-    }
-
-    private long remainingNow() {
-        String state = String.valueOf(server().command("HGET", "interlock:{" + NAME + "}:rate", "state"));
-        return 10 - Long.parseLong(state.substring(state.lastIndexOf(' ') + 1));
+        RateLimiter looker = limiter(undisturbed());
+        await("no more")
+                .during(Duration.ofMillis(laterMillis + 200L))
+                .until(() -> looker.decide(11).remaining() == 5);
     }
 
     /** Redis is silent: each policy does what it says and tells the listener; during the outage at once; afterwards all is as before. */
