@@ -151,7 +151,8 @@ public interface RateLimiter {
     /**
      * Returns a limiter that takes up to so many permits ahead, if they are there, and serves from them without a round trip: keep it,
      * for what it has taken is its own. Who waits is served from them as well. What isn't used in time is lost: with the window
-     * that it was taken from, or for a token bucket after the time in which it fills.
+     * that it was taken from, or for a token bucket after the time in which it fills; only for that the clock of
+     * the JVM matters, which has to run as fast as that of Redis.
      *
      * <p>Permits taken ahead are charged when they are taken. So all JVMs together never admit more in a window than its limit. Of a
      * token bucket they admit in any stretch of time at most what comes in it, and {@code burst}, and {@code n} for each limiter that
