@@ -204,6 +204,20 @@ class RateLimiterTest {
         }
     }
 
+    /** A limit that only a later version knows is an error, and nobody hangs. */
+    @Test
+    void limitOfALaterVersionIsAnError() {
+        RateLimiter limiter = one.rateLimiter("calls", RateLimit.fixedWindow(3, MONTH));
+        server.command("SET", "interlock:{calls}:rate-limit", "fixed 5000000000 1000000 5000000000");
+
+        assertThat(limiter.tryAcquireAsync(1))
+                .failsWithin(MINUTE)
+                .withThrowableThat()
+                .withCauseInstanceOf(IllegalArgumentException.class);
+        server.command("DEL", "interlock:{calls}:rate-limit");
+        assertThat(limiter.tryAcquire()).isTrue();
+    }
+
     /** Of another window, what was taken still counts, by its share; of another algorithm, nothing does. */
     @Test
     void whatWasTakenCountsAfterAnUpdate() {

@@ -142,7 +142,12 @@ final class Line {
             mutex.unlock();
         }
         if (cause == null && reply != null) {
-            answer(batch, reply);
+            try {
+                answer(batch, reply);
+            } catch (RuntimeException e) {
+                // A limit that a later version has set. Nobody may go on waiting for that.
+                fail(batch.requests, e);
+            }
         } else if (cause != null) {
             fail(failed, cause);
         }

@@ -214,7 +214,7 @@ final class ScriptRateLimiter implements RateLimiter {
         CompletableFuture<Answer> own;
         try {
             own = lines.ask(key, terms, permits, from.size - permits, patienceMicros);
-        } catch (IllegalStateException e) {
+        } catch (RuntimeException | Error e) {
             from.fetched();
             fetched.completeExceptionally(e);
             throw e;
