@@ -83,7 +83,7 @@ final class Line {
         Terms terms = null;
         for (Iterator<Request> all = waiting.iterator(); all.hasNext() && requests.size() < MOST; ) {
             Request request = all.next();
-            if (terms != null && !terms.stated.equals(request.terms().stated)) {
+            if (terms != null && !terms.statedText.equals(request.terms().statedText)) {
                 break;
             }
             all.remove();
@@ -99,15 +99,11 @@ final class Line {
             onEmpty.run();
             return;
         }
-        RateLimit limit = terms.stated;
         Call call = DECIDE.on(
                 List.of(key, terms.updatedKey()),
                 session.id(),
                 session.nextSequence(),
-                Terms.algorithm(limit),
-                limit.permits(),
-                Terms.windowMicros(limit),
-                limit.burst(),
+                terms.statedText,
                 text.toString());
         Batch batch = new Batch(requests, call, session.now());
         underWay = batch;

@@ -17,7 +17,10 @@ final class Terms {
     final String name;
 
     /** The limit by which the limiter was obtained. */
-    final RateLimit stated;
+    private final RateLimit stated;
+
+    /** The same, as scripts write it. */
+    final String statedText;
 
     private final String prefix;
     private volatile Written latest;
@@ -26,6 +29,7 @@ final class Terms {
         this.name = name;
         this.prefix = Keys.prefix(key);
         this.stated = limit;
+        this.statedText = text(limit);
         this.latest = new Written("", limit);
     }
 
@@ -63,7 +67,7 @@ final class Terms {
         return algorithm(limit) + " " + limit.permits() + " " + windowMicros(limit) + " " + limit.burst();
     }
 
-    static String algorithm(RateLimit limit) {
+    private static String algorithm(RateLimit limit) {
         return switch (limit.algorithm()) {
             case FIXED_WINDOW -> "fixed";
             case SLIDING_WINDOW -> "sliding";
@@ -71,7 +75,7 @@ final class Terms {
         };
     }
 
-    static long windowMicros(RateLimit limit) {
+    private static long windowMicros(RateLimit limit) {
         return TimeUnit.MILLISECONDS.toMicros(limit.window().toMillis());
     }
 

@@ -1,46 +1,43 @@
--- Included by the script that decides; expects the locals algorithm, numbers, now, permits, window, burst, longest, charge, remaining, reset, good,
--- saved and kept.
+-- Included by the script that decides; expects the locals algorithm, numbers, now, permits, window, burst, requests, longest, answer, saved, least,
+-- most, max, min, floor and ceil.
 --
 -- The generic cell rate algorithm as a continuous-state leaky bucket, ITU-T I.371. The state is what the bucket lacks, as the time in which it
 -- comes times the permits that come in a window: so a permit is a window, and all is whole numbers.
 if algorithm == 'bucket' then
-  local at, lacks, oldWindow = numbers[3] or now, numbers[4] or 0, numbers[5] or window
+  local at, lacks, oldWindow, oldBurst = numbers[3] or now, numbers[4] or 0, numbers[5] or window, numbers[6] or burst
   local capacity = burst * window
   if oldWindow ~= window then
-    lacks = math.ceil(lacks / oldWindow * window)
+    lacks = ceil(lacks / oldWindow * window)
   end
-  if numbers[6] and (numbers[6] ~= burst or oldWindow ~= window) then
-    lacks = math.min(lacks, capacity)
+  if oldBurst ~= burst or oldWindow ~= window then
+    lacks = min(lacks, capacity)
   end
   -- A clock that was set back makes nothing worse.
-  lacks = math.max(0, lacks - math.max(0, now - at) * permits)
+  if now > at then
+    lacks = lacks - (now - at) * permits
+  end
+  if lacks < 0 then
+    lacks = 0
+  end
 
-  charge = function(wanted, more, patience)
-    local wait = math.min(longest, math.max(0, math.ceil((lacks + wanted * window - capacity) / permits)))
-    if wait > patience then
-      return 0, wait
+  local full = ceil(capacity / permits)
+  for wanted, more, patience in requests:gmatch('(%d+) (%d+) (%d+)') do
+    local got, wait = 0, -1
+    wanted = tonumber(wanted)
+    if wanted <= burst then
+      wait = min(longest, max(0, ceil((lacks + wanted * window - capacity) / permits)))
+      if wait <= tonumber(patience) then
+        got = wanted
+        if wait == 0 then
+          got = got + min(tonumber(more), floor((capacity - lacks) / window) - wanted)
+        end
+        lacks = lacks + got * window
+      end
     end
-    local granted = wanted
-    if wait == 0 then
-      granted = granted + math.min(more, math.floor((capacity - lacks) / window) - wanted)
-    end
-    lacks = lacks + granted * window
-    return granted, wait
+    answer(got, wait, max(0, floor((capacity - lacks) / window)), ceil(lacks / permits), full)
   end
-  remaining = function()
-    return math.max(0, math.floor((capacity - lacks) / window))
-  end
-  reset = function()
-    return math.ceil(lacks / permits)
-  end
-  good = function()
-    return math.ceil(capacity / permits)
-  end
-  saved = function(expires)
-    return cmsgpack.pack(algorithm, expires, now, lacks, window, burst)
-  end
-  kept = function()
-    local least = reset()
-    return least, least + math.floor(least / 8)
-  end
+
+  saved = cmsgpack.pack(now, lacks, window, burst)
+  least = ceil(lacks / permits)
+  most = least + floor(least / 8)
 end

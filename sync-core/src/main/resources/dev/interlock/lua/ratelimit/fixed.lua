@@ -1,5 +1,5 @@
--- Included by the script that decides; expects the locals algorithm, numbers, now, permits, window, charge, remaining, reset, good,
--- saved and kept.
+-- Included by the script that decides; expects the locals algorithm, numbers, now, permits, window, burst, requests, answer, saved, least, most, max
+-- and min.
 --
 -- Windows begin with the first permit that is taken in them. Those who wait take from the next one, which begins when this one ends; so
 -- the state is that of the latest window anything was taken from, which may be yet to come.
@@ -13,35 +13,28 @@ if algorithm == 'fixed' then
     start, taken = now, 0
   end
 
-  charge = function(wanted, more, patience)
-    local from, before = start, taken
-    if before + wanted > permits then
-      from, before = start + window, 0
+  for wanted, more, patience in requests:gmatch('(%d+) (%d+) (%d+)') do
+    local got, wait = 0, -1
+    wanted = tonumber(wanted)
+    if wanted <= burst then
+      local from, before = start, taken
+      if before + wanted > permits then
+        from, before = start + window, 0
+      end
+      wait = max(0, from - now)
+      if wait <= tonumber(patience) then
+        got = wanted
+        if wait == 0 then
+          got = got + min(tonumber(more), permits - before - wanted)
+        end
+        start, taken = from, before + got
+      end
     end
-    local wait = math.max(0, from - now)
-    if wait > patience then
-      return 0, wait
-    end
-    local granted = wanted
-    if wait == 0 then
-      granted = granted + math.min(more, permits - before - wanted)
-    end
-    start, taken = from, before + granted
-    return granted, wait
+    local ends = start + window - now
+    answer(got, wait, start > now and 0 or max(0, permits - taken), taken > 0 and ends or 0, ends)
   end
-  remaining = function()
-    return start > now and 0 or math.max(0, permits - taken)
-  end
-  reset = function()
-    return taken > 0 and start + window - now or 0
-  end
-  good = function()
-    return start + window - now
-  end
-  saved = function(expires)
-    return cmsgpack.pack(algorithm, expires, now, start, taken)
-  end
-  kept = function()
-    return reset(), reset()
-  end
+
+  saved = cmsgpack.pack(now, start, taken)
+  least = taken > 0 and start + window - now or 0
+  most = least
 end

@@ -1,5 +1,5 @@
--- Included by the script that decides; expects the locals algorithm, numbers, now, permits, window, charge, remaining, reset, good,
--- saved and kept.
+-- Included by the script that decides; expects the locals algorithm, numbers, now, permits, window, burst, requests, answer, saved, least, most, max,
+-- min, floor and ceil.
 --
 -- Two counters: of the window that began at start, and of the one before, of which the part counts that the stretch reaches back into it. Those who
 -- wait take their permits at a time ahead of now, and all who come later do so no earlier.
@@ -13,7 +13,7 @@ if algorithm == 'sliding' then
     -- The clock was set back, and the windows go with it.
     start, ahead = start - (at - now), ahead - (at - now)
   end
-  local from = math.max(now, ahead)
+  local from = max(now, ahead)
 
   local function roll(to)
     if to >= start + 2 * oldWindow then
@@ -28,50 +28,47 @@ if algorithm == 'sliding' then
 
   roll(from)
   if oldWindow ~= window then
-    taken = math.min(permits, math.ceil(before * (start + oldWindow - from) / oldWindow) + taken)
+    taken = min(permits, ceil(before * (start + oldWindow - from) / oldWindow) + taken)
     before, start, oldWindow = 0, from - from % window, window
   end
 
   -- When there is room for more of a window that begins then, after one in which so many were taken.
   local function room(begin, past, present, wanted)
     local free = permits - present - wanted
-    return begin + (free < past and math.ceil(window - free * window / past) or 0)
+    return begin + (free < past and ceil(window - free * window / past) or 0)
   end
 
-  charge = function(wanted, more, patience)
-    local time
-    if taken + wanted <= permits then
-      time = room(start, before, taken, wanted)
-    else
-      time = room(start + window, taken, 0, wanted)
+  local function reset()
+    return max(0, taken > 0 and start + 2 * window - now or before > 0 and start + window - now or 0)
+  end
+
+  for wanted, more, patience in requests:gmatch('(%d+) (%d+) (%d+)') do
+    local got, wait = 0, -1
+    wanted = tonumber(wanted)
+    if wanted <= burst then
+      local time
+      if taken + wanted <= permits then
+        time = room(start, before, taken, wanted)
+      else
+        time = room(start + window, taken, 0, wanted)
+      end
+      time = max(from, time)
+      wait = time - now
+      if wait <= tonumber(patience) then
+        from = time
+        roll(from)
+        got = wanted
+        if wait == 0 then
+          got = got + max(0, min(tonumber(more), floor(permits - taken - wanted - counted())))
+        end
+        taken = taken + got
+      end
     end
-    time = math.max(from, time)
-    local wait = time - now
-    if wait > patience then
-      return 0, wait
-    end
-    from = time
-    roll(from)
-    local granted = wanted
-    if wait == 0 then
-      granted = granted + math.max(0, math.min(more, math.floor(permits - taken - wanted - counted())))
-    end
-    taken = taken + granted
-    return granted, wait
+    local remaining = from > now and 0 or max(0, floor(permits - taken - counted()))
+    answer(got, wait, remaining, reset(), start + window - now)
   end
-  remaining = function()
-    return from > now and 0 or math.max(0, math.floor(permits - taken - counted()))
-  end
-  reset = function()
-    return math.max(0, taken > 0 and start + 2 * window - now or before > 0 and start + window - now or 0)
-  end
-  good = function()
-    return start + window - now
-  end
-  saved = function(expires)
-    return cmsgpack.pack(algorithm, expires, now, start, before, taken, from, window)
-  end
-  kept = function()
-    return reset(), reset()
-  end
+
+  saved = cmsgpack.pack(now, start, before, taken, from, window)
+  least = reset()
+  most = least
 end

@@ -70,7 +70,7 @@ class LimitProgramTest {
         server.close();
     }
 
-    private record Command(String session, long version, String algorithm, long permits, long burst, String requests) {}
+    private record Command(String session, long version, String limit, String requests) {}
 
     @ParameterizedTest
     @CsvSource({"1, 9, 9", "2, 1000, 3", "3, 7, 20", "4, 1, 1"})
@@ -139,8 +139,8 @@ class LimitProgramTest {
                 charges |= verdict.granted() > 0;
                 verdicts.add(verdict);
             }
-            Command command = new Command(
-                    "session-" + random.nextInt(3), ++version, algorithm, model.permits, model.burst, text.toString());
+            String limit = algorithm + " " + model.permits + " " + WINDOW + " " + model.burst;
+            Command command = new Command("session-" + random.nextInt(3), ++version, limit, text.toString());
             log.add("at " + (now - START) + ": " + command);
             assertThat(heard(command)).as(story()).isEqualTo(verdicts);
             granted +=
@@ -202,8 +202,7 @@ class LimitProgramTest {
         } else {
             assertThat(answer).as(story()).isEmpty();
         }
-        Command old = new Command(
-                command.session, newest - 1, command.algorithm, command.permits, command.burst, command.requests);
+        Command old = new Command(command.session, newest - 1, command.limit, command.requests);
         assertThat(evaluated(old)).as(story()).isEmpty();
         assertThat(redis.call("HGETALL", state)).as(story()).isEqualTo(before);
     }
@@ -218,10 +217,7 @@ class LimitProgramTest {
                 "updated",
                 command.session,
                 "" + command.version,
-                command.algorithm,
-                "" + command.permits,
-                "" + WINDOW,
-                "" + command.burst,
+                command.limit,
                 command.requests);
         return (List<?>) requireNonNull(reply);
     }
