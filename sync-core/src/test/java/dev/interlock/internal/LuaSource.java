@@ -66,6 +66,7 @@ final class LuaSource {
             "ARGV",
             "redis",
             "cmsgpack",
+            "struct",
             "string",
             "math",
             "table",

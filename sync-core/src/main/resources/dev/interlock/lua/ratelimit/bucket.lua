@@ -1,10 +1,13 @@
--- Included by the script that decides; expects the locals algorithm, numbers, now, permits, window, burst, requests, longest, answer, saved, least,
--- most, max, min, floor and ceil.
+-- Included by the script that decides; expects the locals algorithm, isNew, at, first, second, third, now, permits, window, burst, requests, repeated, longest,
+-- answer, least, most, max, min, floor and ceil.
 --
 -- The generic cell rate algorithm as a continuous-state leaky bucket, ITU-T I.371. The state is what the bucket lacks, as the time in which it
 -- comes times the permits that come in a window: so a permit is a window, and all is whole numbers.
 if algorithm == 'bucket' then
-  local at, lacks, oldWindow, oldBurst = numbers[3] or now, numbers[4] or 0, numbers[5] or window, numbers[6] or burst
+  local lacks, oldWindow, oldBurst = first, second, third
+  if isNew then
+    at, lacks, oldWindow, oldBurst = now, 0, window, burst
+  end
   local capacity = burst * window
   if oldWindow ~= window then
     lacks = ceil(lacks / oldWindow * window)
@@ -24,7 +27,7 @@ if algorithm == 'bucket' then
   for wanted, more, patience in requests:gmatch('(%d+) (%d+) (%d+)') do
     local got, wait = 0, -1
     wanted = tonumber(wanted)
-    if wanted <= burst then
+    if wanted <= burst and not repeated then
       wait = min(longest, max(0, ceil((lacks + wanted * window - capacity) / permits)))
       if wait <= tonumber(patience) then
         got = wanted
@@ -34,10 +37,10 @@ if algorithm == 'bucket' then
         lacks = lacks + got * window
       end
     end
-    answer(got, wait, max(0, floor((capacity - lacks) / window)), ceil(lacks / permits), full)
+    answer(wanted, got, wait, max(0, floor((capacity - lacks) / window)), ceil(lacks / permits), full)
   end
 
-  saved = cmsgpack.pack(now, lacks, window, burst)
+  first, second, third = lacks, window, burst
   least = ceil(lacks / permits)
   most = least + floor(least / 8)
 end

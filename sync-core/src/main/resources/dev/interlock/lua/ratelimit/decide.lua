@@ -16,12 +16,16 @@ local session, version, stated, requests = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 -- So long at least no command can be on its way, in seconds.
 local memory = 300
 
+-- A command that was granted all that it asked for, at once and no more, is known by its version; others by their answer, too.
 local known = redis.call('hmget', state, 'state', session)
-local record = known[2]
+local record, repeated = known[2], false
 if record then
-  local last, ended = record:match('^(%d+) %d+ ()')
+  local last, ended = record:match('^(%d+) %d+()')
   if last == version then
-    return cmsgpack.unpack(record:sub(ended))
+    if ended <= #record then
+      return cmsgpack.unpack(record:sub(ended))
+    end
+    repeated = true
   elseif tonumber(last) > tonumber(version) then
     return {}
   end
@@ -34,37 +38,45 @@ local time = redis.call('time')
 local now = time[1] * 1000000 + time[2]
 
 -- What was counted by another algorithm doesn't count.
-local numbers = known[1] and { cmsgpack.unpack(known[1]) } or {}
-if numbers[1] ~= algorithm then
-  numbers = {}
+local kindWas, expires, at, first, second, third, fourth, fifth
+if known[1] then
+  kindWas, expires, at, first, second, third, fourth, fifth = struct.unpack('>Bddddddd', known[1])
 end
+local kind = algorithm:byte()
+local isNew = kindWas ~= kind
 
 -- What takes longer than 285 years is told as that, so that it is a whole number to everybody.
 local longest = 9007199254740992
 
-local reply, size, granted = { set or '' }, 1, false
-local function answer(got, wait, remaining, reset, good)
+local reply, size, granted, plain = { set or '', 0, 0, 0, 0, 0 }, 1, false, true
+local function answer(wanted, got, wait, remaining, reset, good)
   granted = granted or got > 0
+  if repeated then
+    got, wait = wanted, 0
+  elseif got ~= wanted or wait ~= 0 then
+    plain = false
+  end
   reply[size + 1], reply[size + 2], reply[size + 3] = got, wait < longest and wait or longest, remaining
   reply[size + 4], reply[size + 5] = reset < longest and reset or longest, good < longest and good or longest
   size = size + 5
 end
 
--- Each answers all requests, and says what to keep, and for how long at least and at most.
+-- Each answers all requests, charging them unless they are repeated; and says which numbers to keep, and for how long at least and at most.
 local max, min, floor, ceil = math.max, math.min, math.floor, math.ceil
-local saved, least, most
+local least, most
 -- @include bucket
 -- @include fixed
 -- @include sliding
 
 if granted then
   -- When the key expires. That isn't said anew by each command.
-  local expires = numbers[2]
   local isToExpire = not expires or now + least > expires
   if isToExpire then
     expires = now + most
   end
-  redis.call('hset', state, 'state', cmsgpack.pack(algorithm, expires) .. saved, session, version .. ' ' .. time[1] .. ' ' .. cmsgpack.pack(reply))
+  local numbers = struct.pack('>Bddddddd', kind, expires, now, first, second, third, fourth or 0, fifth or 0)
+  local command = version .. ' ' .. time[1]
+  redis.call('hset', state, 'state', numbers, session, plain and command or command .. cmsgpack.pack(reply))
   if isToExpire then
     redis.call('pexpire', state, max(1, ceil(min(longest, most) / 1000)))
   end

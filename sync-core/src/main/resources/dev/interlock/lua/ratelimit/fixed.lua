@@ -1,10 +1,13 @@
--- Included by the script that decides; expects the locals algorithm, numbers, now, permits, window, burst, requests, answer, saved, least, most, max
--- and min.
+-- Included by the script that decides; expects the locals algorithm, isNew, at, first, second, third, now, permits, window, burst, requests, repeated, answer,
+-- least, most, max and min.
 --
 -- Windows begin with the first permit that is taken in them. Those who wait take from the next one, which begins when this one ends; so
 -- the state is that of the latest window anything was taken from, which may be yet to come.
 if algorithm == 'fixed' then
-  local at, start, taken = numbers[3] or now, numbers[4] or now, numbers[5] or 0
+  local start, taken = first, second
+  if isNew then
+    at, start, taken = now, now, 0
+  end
   if now < at then
     -- The clock was set back, and the windows go with it.
     start = start - (at - now)
@@ -16,7 +19,7 @@ if algorithm == 'fixed' then
   for wanted, more, patience in requests:gmatch('(%d+) (%d+) (%d+)') do
     local got, wait = 0, -1
     wanted = tonumber(wanted)
-    if wanted <= burst then
+    if wanted <= burst and not repeated then
       local from, before = start, taken
       if before + wanted > permits then
         from, before = start + window, 0
@@ -31,10 +34,10 @@ if algorithm == 'fixed' then
       end
     end
     local ends = start + window - now
-    answer(got, wait, start > now and 0 or max(0, permits - taken), taken > 0 and ends or 0, ends)
+    answer(wanted, got, wait, start > now and 0 or max(0, permits - taken), taken > 0 and ends or 0, ends)
   end
 
-  saved = cmsgpack.pack(now, start, taken)
+  first, second, third = start, taken, 0
   least = taken > 0 and start + window - now or 0
   most = least
 end

@@ -1,13 +1,12 @@
--- Included by the script that decides; expects the locals algorithm, numbers, now, permits, window, burst, requests, answer, saved, least, most, max,
--- min, floor and ceil.
+-- Included by the script that decides; expects the locals algorithm, isNew, at, first, second, third, fourth, fifth, now, permits, window, burst, requests,
+-- repeated, answer, least, most, max, min, floor and ceil.
 --
 -- Two counters: of the window that began at start, and of the one before, of which the part counts that the stretch reaches back into it. Those who
 -- wait take their permits at a time ahead of now, and all who come later do so no earlier.
 if algorithm == 'sliding' then
-  local at, start, before, taken, ahead = unpack(numbers, 3, 7)
-  local oldWindow = numbers[8] or window
-  if not at then
-    at, start, before, taken, ahead = now, now - now % window, 0, 0, now
+  local start, before, taken, ahead, oldWindow = first, second, third, fourth, fifth
+  if isNew then
+    at, start, before, taken, ahead, oldWindow = now, now - now % window, 0, 0, now, window
   end
   if now < at then
     -- The clock was set back, and the windows go with it.
@@ -45,7 +44,7 @@ if algorithm == 'sliding' then
   for wanted, more, patience in requests:gmatch('(%d+) (%d+) (%d+)') do
     local got, wait = 0, -1
     wanted = tonumber(wanted)
-    if wanted <= burst then
+    if wanted <= burst and not repeated then
       local time
       if taken + wanted <= permits then
         time = room(start, before, taken, wanted)
@@ -65,10 +64,10 @@ if algorithm == 'sliding' then
       end
     end
     local remaining = from > now and 0 or max(0, floor(permits - taken - counted()))
-    answer(got, wait, remaining, reset(), start + window - now)
+    answer(wanted, got, wait, remaining, reset(), start + window - now)
   end
 
-  saved = cmsgpack.pack(now, start, before, taken, from, window)
+  first, second, third, fourth, fifth = start, before, taken, from, window
   least = reset()
   most = least
 end

@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -42,6 +43,7 @@ class LimitProgramTest {
     private final String state = "state-" + UUID.randomUUID();
     private final List<String> log = new ArrayList<>();
     private final Map<String, Long> charged = new HashMap<>();
+    private final Map<String, List<Verdict>> told = new HashMap<>();
     private long version;
     private long now = START;
 
@@ -148,6 +150,7 @@ class LimitProgramTest {
             refused +=
                     verdicts.stream().filter(verdict -> verdict.granted() == 0).count();
             if (charges) {
+                told.put(command.session, verdicts);
                 setBack += behind;
                 grantedAt = now;
                 charged.put(command.session, command.version);
@@ -188,7 +191,7 @@ class LimitProgramTest {
         }
     }
 
-    /** The same command again: its answer is the same if it was charged anything, and nothing changes. */
+    /** The same command again: it is granted the same if it was charged anything, and nothing changes. */
     private void repeat(Command command) throws IOException {
         Long newest = charged.get(command.session);
         if (newest == null || newest < command.version) {
@@ -198,7 +201,11 @@ class LimitProgramTest {
         List<?> answer = evaluated(command);
         assertThat(redis.call("HGETALL", state)).as(story()).isEqualTo(before);
         if (newest == command.version) {
-            assertThat(answer).as(story()).isNotEmpty();
+            assertThat(verdicts(answer))
+                    .as(story())
+                    .usingElementComparator(
+                            Comparator.comparingLong(Verdict::granted).thenComparingLong(Verdict::waits))
+                    .isEqualTo(told.get(command.session));
         } else {
             assertThat(answer).as(story()).isEmpty();
         }
@@ -225,6 +232,10 @@ class LimitProgramTest {
     private List<Verdict> heard(Command command) throws IOException {
         List<?> reply = evaluated(command);
         assertThat(reply.get(0)).isEqualTo("");
+        return verdicts(reply);
+    }
+
+    private static List<Verdict> verdicts(List<?> reply) {
         List<Verdict> verdicts = new ArrayList<>();
         for (int i = 1; i < reply.size(); i += 5) {
             verdicts.add(new Verdict(
