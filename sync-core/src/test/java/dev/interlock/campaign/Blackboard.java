@@ -10,12 +10,13 @@ import java.nio.channels.FileChannel;
 import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.List;
 
 /** Memory that all JVMs of the fleet share, without any lock: a store that refuses stale fencing tokens, and a few counters. */
 final class Blackboard {
-    private static final VarHandle LONGS =
-            MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
-    private static final int ROUND = Act.values().length;
+    private static final VarHandle LONGS = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
+    private static final List<Act> ACTS = List.of(Act.values());
+    private static final int ROUND = ACTS.size();
     private static final int ITEMS = ROUND + 1;
     private static final int REFUSED = ITEMS + 1;
 
@@ -34,7 +35,7 @@ final class Blackboard {
 
     /** Writes with a fencing token, as to a store that refuses what is older than what it has seen. Returns whether it was taken. */
     boolean write(Act act, long token) {
-        boolean isTaken = max(act.ordinal(), token) <= token;
+        boolean isTaken = max(ACTS.indexOf(act), token) <= token;
         if (!isTaken) {
             var unused = (long) LONGS.getAndAdd(memory, REFUSED * Long.BYTES, 1L);
         }

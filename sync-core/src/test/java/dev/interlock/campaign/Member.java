@@ -63,7 +63,7 @@ final class Member {
         var losses = new LongAdder();
         var listener = new SyncListener() {
             @Override
-            public void lost(String name, LeaseLostException loss) {
+            public void lost(LeaseLostException loss) {
                 losses.increment();
             }
         };
@@ -88,8 +88,9 @@ final class Member {
         ChildConsole.say("READY");
         while (true) {
             switch (ChildConsole.readCommand()) {
-                case "progress" -> ChildConsole.say("PROGRESS "
-                        + logs.stream().map(log -> "" + log.size()).collect(Collectors.joining(" ")));
+                case "progress" ->
+                    ChildConsole.say("PROGRESS "
+                            + logs.stream().map(log -> "" + log.size()).collect(Collectors.joining(" ")));
                 case "stop" -> {
                     stopped = true;
                     workers.forEach(Worker::stop);

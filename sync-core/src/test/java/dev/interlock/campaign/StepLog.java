@@ -17,8 +17,10 @@ import java.util.List;
  */
 final class StepLog {
     private static final int WORDS = 7;
-    private static final int MOST_STEPS = 30_000;
+    static final int MOST_STEPS = 30_000;
     private static final int WORDS_OF_A_THREAD = WORDS * MOST_STEPS;
+    private static final List<Act> ACTS = List.of(Act.values());
+    private static final List<End> ENDS = List.of(End.values());
     private static final int BEGUN = 0;
     private static final int ACT = 1;
     private static final int ENTERED = 2;
@@ -51,7 +53,7 @@ final class StepLog {
 
     void begin(Act act, long number, long begun) {
         at += WORDS;
-        put(ACT, act.ordinal());
+        put(ACT, ACTS.indexOf(act));
         put(NUMBER, number);
         put(BEGUN, begun); // last, since it says that there is a step
     }
@@ -72,7 +74,7 @@ final class StepLog {
     }
 
     void end(End end) {
-        put(END, end.ordinal());
+        put(END, ENDS.indexOf(end));
         size = at / WORDS + 1;
     }
 
@@ -98,13 +100,13 @@ final class StepLog {
                 steps.add(new Step(
                         jvm,
                         thread,
-                        Act.values()[(int) words.get(i + ACT)],
+                        ACTS.get((int) words.get(i + ACT)),
                         words.get(i + BEGUN),
                         words.get(i + ENTERED),
                         words.get(i + UNTIL),
                         words.get(i + TOKEN),
                         words.get(i + NUMBER),
-                        End.values()[(int) words.get(i + END)]));
+                        ENDS.get((int) words.get(i + END))));
             }
         }
         return steps;

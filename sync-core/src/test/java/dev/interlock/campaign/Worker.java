@@ -30,6 +30,9 @@ final class Worker implements Runnable {
     /** The most permits that a thread wants. */
     static final int MOST_WANTED = 3;
 
+    /** The number of a step that asks without queueing, and may overtake those who queue. */
+    static final int BARGING = 1;
+
     private static final int MOST_ITEMS = 5;
     private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(8);
     private static final long LONG_STAY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
@@ -54,8 +57,8 @@ final class Worker implements Runnable {
     private final Use use;
     private volatile boolean stopped;
 
-    /** The threads of a JVM are of as many kinds: two each that take locks, trade, share and meet. */
-    static final int THREADS = 14;
+    /** The threads of a JVM are of as many kinds: some take locks, some trade, share and meet. */
+    static final int THREADS = 15;
 
     Worker(Site site, int index, StepLog log, long seed) {
         this.site = site;
@@ -68,7 +71,7 @@ final class Worker implements Runnable {
         Interlock interlock = site.interlock;
         return switch (index) {
             case 0, 1 -> locking(Act.LOCK, held(interlock.lock("campaign:lock")));
-            case 2, 3 -> locking(Act.FAIR_LOCK, held(interlock.fairLock("campaign:fair")));
+            case 2, 3, 14 -> locking(Act.FAIR_LOCK, held(interlock.fairLock("campaign:fair")));
             case 4, 5 -> locking(Act.RETAINED_LOCK, held(retained()));
             case 6 -> () -> trade(true);
             case 7 -> () -> trade(false);
@@ -101,8 +104,9 @@ final class Worker implements Runnable {
 
     private Use locking(Act act, Held held) {
         return () -> {
-            log.begin(act, 0, Monotonic.nanos());
-            if (acquire(held.lock)) {
+            int way = random.nextInt(8);
+            log.begin(act, way == BARGING ? BARGING : 0, Monotonic.nanos());
+            if (acquire(held.lock, way)) {
                 try {
                     stay(act, held);
                 } finally {
@@ -115,15 +119,15 @@ final class Worker implements Runnable {
         };
     }
 
-    private boolean acquire(Lock lock) throws InterruptedException {
-        switch (random.nextInt(8)) {
-            case 0 -> {
-                return lock.tryLock(random.nextInt(100), TimeUnit.MILLISECONDS);
-            }
-            case 1 -> lock.lockInterruptibly();
-            case 2 -> {
+    private boolean acquire(Lock lock, int way) throws InterruptedException {
+        switch (way) {
+            case BARGING -> {
                 return lock.tryLock();
             }
+            case 2 -> {
+                return lock.tryLock(random.nextInt(100), TimeUnit.MILLISECONDS);
+            }
+            case 3 -> lock.lockInterruptibly();
             default -> lock.lock();
         }
         return true;
@@ -136,7 +140,12 @@ final class Worker implements Runnable {
         if (act.isExclusive) {
             site.board.write(act, token);
         }
-        pause();
+        if (act == Act.FAIR_LOCK) {
+            // So long that others queue, whose order can be judged.
+            LockSupport.parkNanos(LONG_STAY_NANOS + random.nextInt((int) LONG_STAY_NANOS));
+        } else {
+            pause();
+        }
         long until = Monotonic.nanos();
         held.assertHeld.run();
         log.stillThere(until);

@@ -1,0 +1,107 @@
+package dev.interlock.campaign;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.interlock.campaign.Judge.Complaint;
+import dev.interlock.campaign.Step.Act;
+import dev.interlock.campaign.Step.End;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestReporter;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * Three JVMs use all synchronizers at once, while JVMs, connections and Redis fail in waves. What everybody had is checked afterwards; that
+ * everybody gets on, after each wave.
+ */
+class CampaignTest {
+    private static final Duration LONGEST_WAIT = Duration.ofSeconds(60);
+
+    /** The seeds of every build. */
+    private static final Duration SHORT = Duration.ofSeconds(20);
+
+    @TempDir
+    private Path folder;
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3})
+    void faultsOfAllKindsBreakNoPromise(long seed, TestReporter reporter) throws IOException {
+        run(seed, SHORT, reporter);
+    }
+
+    /** Five times the time of a soak test, with a seed that nobody has seen. */
+    @Test
+    @Tag("soak")
+    @Timeout(value = 40, unit = TimeUnit.MINUTES)
+    void faultsOfAllKindsBreakNoPromiseForLong(TestReporter reporter) throws IOException {
+        Duration length = Duration.ofSeconds(5 * Long.getLong("interlock.soak.seconds", 120));
+        run(System.nanoTime(), length, reporter);
+    }
+
+    private void run(long seed, Duration length, TestReporter reporter) throws IOException {
+        try (var camp = new Camp(folder, seed)) {
+            List<Step> steps;
+            try {
+                long start = System.nanoTime();
+                while (System.nanoTime() - start < length.toNanos()) {
+                    camp.endure();
+                }
+                steps = camp.strike();
+            } catch (RuntimeException | AssertionError e) {
+                throw new AssertionError("seed " + seed + "\n" + e.getMessage(), e);
+            }
+            var judge = new Judge(steps, camp.happenings(), LONGEST_WAIT.toNanos());
+            List<Complaint> complaints = judge.complaints(Worker.PERMITS, Camp.JVMS);
+            reporter.publishEntry(table(seed, steps, camp, judge, complaints));
+            assertThat(complaints.stream().limit(3).map(judge::story))
+                    .as("seed %d: %d violations", seed, complaints.size())
+                    .isEmpty();
+            assertThat(done(steps)).as("steps done").containsOnlyKeys(Act.values());
+            assertThat(leftForEver(camp)).as("keys that never expire").isEmpty();
+        }
+    }
+
+    private static List<String> leftForEver(Camp camp) {
+        return camp.server().keys().stream()
+                .filter(key -> camp.server().command("PTTL", key) instanceof Long millis && millis == -1)
+                .toList();
+    }
+
+    private static Map<Act, Long> done(List<Step> steps) {
+        return steps.stream()
+                .filter(step -> step.end() == End.DONE)
+                .collect(Collectors.groupingBy(Step::act, () -> new EnumMap<>(Act.class), Collectors.counting()));
+    }
+
+    private static String table(long seed, List<Step> steps, Camp camp, Judge judge, List<Complaint> complaints) {
+        var text = new StringBuilder("seed " + seed + "\n");
+        for (Act act : Act.values()) {
+            List<Step> those = steps.stream().filter(step -> step.act() == act).toList();
+            String ends = Arrays.stream(End.values())
+                    .map(end -> end.name().toLowerCase(Locale.ROOT) + " "
+                            + those.stream().filter(step -> step.end() == end).count())
+                    .collect(Collectors.joining(", "));
+            text.append(String.format("%-32s %7d  (%s)%n", act, those.size(), ends));
+        }
+        camp.faults().forEach((fault, count) -> text.append(String.format("%-32s %7d%n", fault, count)));
+        text.append(String.format("%-32s %7d%n", "losses reported", camp.losses()));
+        text.append(String.format("%-32s %7d%n", "stale writes refused", camp.refused()));
+        text.append(String.format("%-32s %7d%n", "overlaps after lost data", judge.foreseen()));
+        text.append(String.format("%-32s %7d%n", "waits judged for their order", judge.judgedInOrder()));
+        text.append(String.format("%-32s %7d%n", "violations", complaints.size()));
+        return text.toString();
+    }
+}

@@ -1,0 +1,222 @@
+package dev.interlock.campaign;
+
+import dev.interlock.testing.FaultProxy;
+import dev.interlock.testing.Loss;
+import dev.interlock.testing.RespError;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Random;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Predicate;
+
+/** What goes wrong. Each is over when {@link #happen} returns. */
+enum Fault {
+    JVM_KILLED(Where.JVM) {
+        @Override
+        void happen(Camp camp, Random random) {
+            camp.replace(camp.anyone(random));
+        }
+    },
+    JVM_STOPPED(Where.JVM) {
+        @Override
+        void happen(Camp camp, Random random) {
+            stop(camp, random, millis(random, 50, Member.LEASE.toMillis() / 2));
+        }
+    },
+    JVM_STOPPED_BEYOND_ITS_LEASE(Where.JVM) {
+        @Override
+        void happen(Camp camp, Random random) {
+            stop(camp, random, millis(random, Member.LEASE.toMillis() + 500, 2 * Member.LEASE.toMillis()));
+        }
+    },
+    REDIS_RESTARTED(Where.SERVER) {
+        @Override
+        void happen(Camp camp, Random random) {
+            camp.server().kill();
+            pause(millis(random, 0, 1_500));
+            camp.server().restart();
+        }
+    },
+    REDIS_RESTARTED_EMPTY(Where.SERVER) {
+        @Override
+        void happen(Camp camp, Random random) {
+            camp.server().kill();
+            delete(camp.server().folder().resolve("appendonlydir"));
+            pause(millis(random, 0, 500));
+            camp.server().restart();
+        }
+    },
+    CONNECTIONS_CUT(Where.NETWORK) {
+        @Override
+        void happen(Camp camp, Random random) {
+            camp.proxy(random).cut();
+        }
+    },
+    PARTITION(Where.NETWORK) {
+        @Override
+        void happen(Camp camp, Random random) {
+            FaultProxy proxy = camp.proxy(random);
+            proxy.refuse(true);
+            proxy.cut();
+            pause(millis(random, 100, 3_000));
+            proxy.heal();
+        }
+    },
+    REQUESTS_LOST(Where.NETWORK) {
+        @Override
+        void happen(Camp camp, Random random) {
+            FaultProxy proxy = camp.proxy(random);
+            proxy.dropRequests(ANY, FaultProxy.ALWAYS, Loss.MUTE);
+            pause(millis(random, 100, 2_000));
+            proxy.heal();
+        }
+    },
+    REPLIES_LOST(Where.NETWORK) {
+        @Override
+        void happen(Camp camp, Random random) {
+            FaultProxy proxy = camp.proxy(random);
+            proxy.dropReplies(ANY, FaultProxy.ALWAYS, Loss.MUTE);
+            pause(millis(random, 100, 2_000));
+            proxy.heal();
+        }
+    },
+    SOME_REPLIES_LOST(Where.NETWORK) {
+        @Override
+        void happen(Camp camp, Random random) {
+            FaultProxy proxy = camp.proxy(random);
+            proxy.dropReplies(SCRIPT, 1 + random.nextInt(5), random.nextBoolean() ? Loss.CUT : Loss.MUTE);
+            pause(millis(random, 200, 1_000));
+            proxy.heal();
+        }
+    },
+    REPLIES_DELAYED(Where.NETWORK) {
+        @Override
+        void happen(Camp camp, Random random) {
+            FaultProxy proxy = camp.proxy(random);
+            proxy.delayReplies(SCRIPT, millis(random, 10, 1_500), 1 + random.nextInt(10));
+            pause(millis(random, 200, 1_000));
+            proxy.heal();
+        }
+    },
+    REQUESTS_DELAYED(Where.NETWORK) {
+        @Override
+        void happen(Camp camp, Random random) {
+            FaultProxy proxy = camp.proxy(random);
+            proxy.delayRequests(SCRIPT, millis(random, 10, 1_500), 1 + random.nextInt(10));
+            pause(millis(random, 200, 1_000));
+            proxy.heal();
+        }
+    },
+    REQUESTS_DUPLICATED(Where.NETWORK) {
+        @Override
+        void happen(Camp camp, Random random) {
+            FaultProxy proxy = camp.proxy(random);
+            proxy.duplicateRequests(SCRIPT, millis(random, 0, 1_500), 50 + random.nextInt(200));
+            pause(millis(random, 500, 1_000));
+            proxy.heal();
+        }
+    },
+    MESSAGES_LOST(Where.NETWORK) {
+        @Override
+        void happen(Camp camp, Random random) {
+            FaultProxy proxy = camp.proxy(random);
+            proxy.dropMessages(ANY, 1 + random.nextInt(50));
+            pause(millis(random, 200, 1_000));
+            proxy.heal();
+        }
+    },
+    MESSAGES_DELAYED(Where.NETWORK) {
+        @Override
+        void happen(Camp camp, Random random) {
+            FaultProxy proxy = camp.proxy(random);
+            proxy.delayMessages(ANY, millis(random, 10, 1_500), 1 + random.nextInt(20));
+            pause(millis(random, 200, 1_000));
+            proxy.heal();
+        }
+    },
+    SCRIPTS_FLUSHED(Where.SERVER) {
+        @Override
+        void happen(Camp camp, Random random) {
+            camp.server().command("SCRIPT", "FLUSH");
+        }
+    },
+    REDIS_BUSY(Where.SERVER) {
+        @Override
+        void happen(Camp camp, Random random) {
+            CompletableFuture<Void> busy = CompletableFuture.runAsync(() -> spin(camp));
+            pause(millis(random, 200, 1_500));
+            camp.server().command("SCRIPT", "KILL");
+            busy.join();
+        }
+    },
+    CLIENTS_PAUSED(Where.SERVER) {
+        @Override
+        void happen(Camp camp, Random random) {
+            long millis = millis(random, 100, 1_500).toMillis();
+            camp.server().command("CLIENT", "PAUSE", "" + millis, random.nextBoolean() ? "ALL" : "WRITE");
+            pause(Duration.ofMillis(millis));
+        }
+    };
+
+    /** What a fault is a fault of. */
+    enum Where {
+        JVM,
+        NETWORK,
+        SERVER
+    }
+
+    private static final Predicate<List<String>> ANY = words -> true;
+    private static final Predicate<List<String>> SCRIPT = words -> words.get(0).startsWith("EVAL");
+
+    final Where where;
+
+    Fault(Where where) {
+        this.where = where;
+    }
+
+    static List<Fault> of(Where where) {
+        return Arrays.stream(values()).filter(fault -> fault.where == where).toList();
+    }
+
+    /** Begins and ends. */
+    abstract void happen(Camp camp, Random random);
+
+    private static void stop(Camp camp, Random random, Duration pause) {
+        Camp.Tent tent = camp.anyone(random);
+        tent.child().stop();
+        pause(pause);
+        tent.child().cont();
+    }
+
+    private static void spin(Camp camp) {
+        try {
+            camp.server().command("EVAL", "while true do end", "0");
+        } catch (RespError e) {
+            // So says what is killed.
+        }
+    }
+
+    private static Duration millis(Random random, long least, long most) {
+        return Duration.ofMillis(random.nextLong(least, most + 1));
+    }
+
+    private static void pause(Duration duration) {
+        Camp.pause(duration);
+    }
+
+    private static void delete(Path folder) {
+        try (var all = Files.walk(folder)) {
+            for (Path path : all.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(path);
+            }
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

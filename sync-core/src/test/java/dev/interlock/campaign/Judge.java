@@ -1,0 +1,273 @@
+package dev.interlock.campaign;
+
+import dev.interlock.campaign.Camp.Happening;
+import dev.interlock.campaign.Step.Act;
+import dev.interlock.campaign.Step.End;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Says what is wrong with a history. Steps are judged by what is certain: somebody had what he had from when he knew until the last moment at
+ * which it was confirmed.
+ *
+ * <p>When Redis has lost all its data, nobody can know at once: until the leases of those who were inside are over, others may get in beside
+ * them. They must have larger tokens.
+ */
+final class Judge {
+    /** For so long a ticket may be on its way to Redis, where nothing goes wrong. */
+    private static final long ARRIVAL_NANOS = Duration.ofMillis(400).toNanos();
+
+    /** So long after a fault its consequences may show. */
+    private static final long AFTERMATH_NANOS = Duration.ofSeconds(1).toNanos();
+
+    private static final int MOST_SHOWN = 12;
+
+    /** What is wrong, and the steps that show it. */
+    record Complaint(String what, List<Step> steps) {}
+
+    private final Map<Act, List<Step>> steps = new EnumMap<>(Act.class);
+    private final List<Happening> happenings;
+    private final long longestWaitNanos;
+    private final List<Complaint> complaints = new ArrayList<>();
+    private long judgedInOrder;
+    private long foreseen;
+
+    /** @param longestWaitNanos for which anybody may wait */
+    Judge(List<Step> all, List<Happening> happenings, long longestWaitNanos) {
+        for (Act act : Act.values()) {
+            steps.put(act, new ArrayList<>());
+        }
+        all.forEach(step -> of(step.act()).add(step));
+        this.happenings = happenings;
+        this.longestWaitNanos = longestWaitNanos;
+    }
+
+    private List<Step> of(Act act) {
+        return steps.getOrDefault(act, List.of());
+    }
+
+    /** Judges everything. */
+    List<Complaint> complaints(int permits, int parties) {
+        for (Act act : Act.values()) {
+            if (act.isExclusive) {
+                judgeExclusion(act == Act.WRITE ? entered(Act.WRITE, Act.READ) : entered(act));
+                judgeTokens(entered(act));
+            }
+        }
+        judgeOrder(of(Act.FAIR_LOCK));
+        judgePermits(entered(Act.PERMITS), permits);
+        judgeLatches(parties);
+        judgeBarriers(of(Act.BARRIER), parties);
+        judgeWaits();
+        return complaints;
+    }
+
+    /** How many waits were judged for their order. */
+    long judgedInOrder() {
+        return judgedInOrder;
+    }
+
+    /** How many overlaps there were that a loss of all data explains. */
+    long foreseen() {
+        return foreseen;
+    }
+
+    private List<Step> entered(Act... acts) {
+        return List.of(acts).stream()
+                .flatMap(act -> of(act).stream())
+                .filter(Step::hasEntered)
+                .sorted(Comparator.comparingLong(Step::entered).thenComparingLong(Step::until))
+                .toList();
+    }
+
+    /** Nobody is inside beside another, unless both read. */
+    private void judgeExclusion(List<Step> ordered) {
+        Step longest = null;
+        Step longestWrite = null;
+        for (Step step : ordered) {
+            Step inside = step.act() == Act.READ ? longestWrite : longest;
+            if (inside != null && step.entered() < inside.until()) {
+                boolean isFenced = step.token() == 0 || inside.token() == 0 || step.token() > inside.token();
+                if (isFenced && isLossBetween(inside.begun(), step.entered())) {
+                    foreseen++;
+                } else {
+                    complain("two are inside at once", inside, step);
+                }
+            }
+            longest = later(longest, step);
+            longestWrite = step.act() == Act.READ ? longestWrite : later(longestWrite, step);
+        }
+    }
+
+    private static Step later(@Nullable Step one, Step other) {
+        return one == null || other.until() > one.until() ? other : one;
+    }
+
+    private boolean isLossBetween(long from, long to) {
+        return happenings.stream()
+                .anyMatch(happening -> happening.fault() == Fault.REDIS_RESTARTED_EMPTY
+                        && happening.from() < to
+                        && happening.to() + leaseNanos() > from);
+    }
+
+    private static long leaseNanos() {
+        return Member.LEASE.toNanos();
+    }
+
+    /** Whoever asks after another has entered gets a larger token. */
+    private void judgeTokens(List<Step> inOrderOfEntry) {
+        List<Step> fenced =
+                inOrderOfEntry.stream().filter(step -> step.token() != 0).toList();
+        List<Step> inOrderOfRequest =
+                fenced.stream().sorted(Comparator.comparingLong(Step::begun)).toList();
+        Step largest = null;
+        int next = 0;
+        for (Step step : inOrderOfRequest) {
+            while (next < fenced.size() && fenced.get(next).entered() < step.begun()) {
+                Step before = fenced.get(next++);
+                largest = largest == null || before.token() > largest.token() ? before : largest;
+            }
+            if (largest != null && step.token() <= largest.token()) {
+                complain("the token of the later isn't larger", largest, step);
+            }
+        }
+        Map<Long, List<Step>> byToken = fenced.stream().collect(Collectors.groupingBy(Step::token));
+        byToken.values().stream()
+                .filter(same -> same.size() > 1)
+                .forEach(same -> complain("the same token twice", same.get(0), same.get(1)));
+    }
+
+    /** Where nothing goes wrong, nobody enters before those who have been waiting when he came. */
+    private void judgeOrder(List<Step> all) {
+        List<Step> queued = all.stream()
+                .filter(step -> step.hasEntered() && step.number() != Worker.BARGING)
+                .sorted(Comparator.comparingLong(Step::begun))
+                .toList();
+        for (int i = 0; i < queued.size(); i++) {
+            Step first = queued.get(i);
+            if (first.entered() - first.begun() < ARRIVAL_NANOS || isDisturbed(first.begun(), first.entered())) {
+                continue;
+            }
+            judgedInOrder++;
+            for (int j = i + 1; j < queued.size() && queued.get(j).begun() < first.entered(); j++) {
+                Step second = queued.get(j);
+                if (second.begun() > first.begun() + ARRIVAL_NANOS && second.entered() < first.entered()) {
+                    complain("overtaken in a fair queue", first, second);
+                    break;
+                }
+            }
+        }
+    }
+
+    private boolean isDisturbed(long from, long to) {
+        return happenings.stream()
+                .anyMatch(happening -> happening.from() < to && happening.to() + AFTERMATH_NANOS > from);
+    }
+
+    /** Never are more permits in use than there are. */
+    private void judgePermits(List<Step> ordered, int permits) {
+        List<Step> inside = new ArrayList<>();
+        for (Step step : ordered) {
+            inside.removeIf(other -> other.until() <= step.entered());
+            inside.add(step);
+            long used = inside.stream().mapToLong(Step::number).sum();
+            if (used > permits) {
+                long first = inside.stream().mapToLong(Step::begun).min().orElseThrow();
+                if (isLossBetween(first, step.entered())) {
+                    foreseen++;
+                } else {
+                    complain(used + " permits of " + permits + " are in use", inside.toArray(Step[]::new));
+                }
+            }
+        }
+    }
+
+    /** Nobody passes a latch before it was counted down often enough. */
+    private void judgeLatches(int count) {
+        Map<Long, List<Step>> counted = of(Act.COUNT_DOWN).stream().collect(Collectors.groupingBy(Step::number));
+        for (Step passed : entered(Act.AWAIT_LATCH)) {
+            List<Step> before = counted.getOrDefault(passed.number(), List.of()).stream()
+                    .filter(step -> step.begun() < passed.entered())
+                    .toList();
+            if (before.size() < count) {
+                var shown = new ArrayList<>(before);
+                shown.add(passed);
+                complain("passed a latch after " + before.size() + " of " + count, shown.toArray(Step[]::new));
+            }
+        }
+    }
+
+    /** Whoever passes a barrier has met all the others there, and none of them was told that the barrier is broken. */
+    private void judgeBarriers(List<Step> all, int parties) {
+        for (Step passed : all) {
+            if (passed.hasEntered()) {
+                List<Step> met = all.stream()
+                        .filter(step -> step.begun() < passed.entered()
+                                && end(step) > passed.begun()
+                                && step.end() != End.BROKEN)
+                        .toList();
+                long threads = met.stream()
+                        .map(step -> step.jvm() + ":" + step.thread())
+                        .distinct()
+                        .count();
+                if (threads < parties) {
+                    complain("passed a barrier with " + threads + " of " + parties, met.toArray(Step[]::new));
+                }
+            }
+        }
+    }
+
+    /** When a step was over; those that never were may have gone on for ever. */
+    private static long end(Step step) {
+        return step.end() == End.NEVER || step.end() == End.GAVE_UP
+                ? Long.MAX_VALUE
+                : Math.max(step.entered(), step.until());
+    }
+
+    /** Nobody waits for ever. */
+    private void judgeWaits() {
+        for (Act act : Act.values()) {
+            for (Step step : entered(act)) {
+                if (step.entered() - step.begun() > longestWaitNanos) {
+                    complain("waited for too long", step);
+                }
+            }
+        }
+    }
+
+    private void complain(String what, Step... culprits) {
+        complaints.add(new Complaint(what, List.of(culprits)));
+    }
+
+    /** Returns a complaint with what was going on around it: other steps of the kind, and faults. */
+    String story(Complaint complaint) {
+        long from = complaint.steps.stream().mapToLong(Step::begun).min().orElseThrow();
+        long to = complaint.steps.stream()
+                .mapToLong(step -> Math.max(step.entered(), step.until()))
+                .max()
+                .orElseThrow();
+        var text = new StringBuilder(complaint.what).append(":\n");
+        complaint.steps.forEach(step -> text.append("  ").append(step).append('\n'));
+        text.append("among\n");
+        complaint.steps.stream()
+                .map(Step::act)
+                .distinct()
+                .flatMap(act -> of(act).stream())
+                .filter(step -> Math.max(step.entered(), step.until()) >= from && step.begun() <= to)
+                .sorted(Comparator.comparingLong((Step step) -> Math.abs(step.entered() - to)))
+                .limit(MOST_SHOWN)
+                .sorted(Comparator.comparingLong(Step::begun))
+                .forEach(step -> text.append("  ").append(step).append('\n'));
+        happenings.stream()
+                .filter(happening -> happening.from() <= to && happening.to() + leaseNanos() >= from)
+                .forEach(happening -> text.append(
+                        String.format("  %,18d … %,18d  %s%n", happening.from(), happening.to(), happening.fault())));
+        return text.toString();
+    }
+}
