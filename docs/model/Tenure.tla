@@ -27,7 +27,7 @@ CONSTANTS
     Duplicates,     \* whether commands may be delivered again
     Drops,          \* whether Redis may forget tickets, as it does those of sessions that seem to be dead
     HandOffs,       \* whether tenures are renewed, and handed to the next thread of their session
-    Mortals         \* the sessions that may die
+    Mortals         \* sessions that may die at any moment: nothing makes them go on
 
 \* The rules. Each of them, taken away alone, breaks what is checked below.
 CONSTANTS
@@ -59,7 +59,6 @@ VARIABLES
     heard,      \* while waiting: age of the last command whose reply said "queued", at first of the request itself
     valid,      \* while owning or inside: what is left of the validity
     drawn,      \* the token of the last tenure
-    dead,
     \* the network
     asks,       \* by session and sequence: age of the acquire under way, or None
     renewals,   \* by session and sequence: age of the renewal under way, or None
@@ -71,7 +70,7 @@ VARIABLES
     fence       \* the last token with which a thread has entered
 
 redis == <<owner, ttl, token, queue, mark>>
-vars == <<redis, state, current, heard, valid, drawn, dead, asks, renewals, releases, grants, answer, renewed, fence>>
+vars == <<redis, state, current, heard, valid, drawn, asks, renewals, releases, grants, answer, renewed, fence>>
 
 None == -1
 Lost == -2
@@ -103,7 +102,6 @@ TypeOK ==
     /\ heard \in [Sessions -> 0..Lease]
     /\ valid \in [Sessions -> 0..Lease]
     /\ drawn \in [Sessions -> Nat]
-    /\ dead \in [Sessions -> BOOLEAN]
     /\ asks \in [Sessions -> [Numbers -> {None} \union 0..Lease]]
     /\ renewals \in [Sessions -> [Numbers -> {None} \union 0..Lease]]
     /\ releases \in [Sessions -> [Numbers -> {"none", "sent", "done"}]]
@@ -118,7 +116,6 @@ Init ==
     /\ heard = [s \in Sessions |-> 0]
     /\ valid = [s \in Sessions |-> 0]
     /\ drawn = [s \in Sessions |-> 0]
-    /\ dead = [s \in Sessions |-> FALSE]
     /\ asks = [s \in Sessions |-> [n \in Numbers |-> None]]
     /\ renewals = [s \in Sessions |-> [n \in Numbers |-> None]]
     /\ releases = [s \in Sessions |-> [n \in Numbers |-> "none"]]
@@ -131,18 +128,18 @@ Init ==
 (* What sessions do. *)
 
 Ask(s) ==
-    /\ ~dead[s] /\ state[s] = "idle" /\ current[s] < (IF s = 1 THEN Sequences ELSE OtherSequences)
+    /\ state[s] = "idle" /\ current[s] < (IF s = 1 THEN Sequences ELSE OtherSequences)
     /\ current' = [current EXCEPT ![s] = @ + 1]
     /\ state' = [state EXCEPT ![s] = "waiting"]
     /\ heard' = [heard EXCEPT ![s] = 0]
     /\ asks' = [asks EXCEPT ![s][current[s] + 1] = 0]
-    /\ UNCHANGED <<redis, valid, drawn, dead, renewals, releases, grants, answer, renewed, fence>>
+    /\ UNCHANGED <<redis, valid, drawn, renewals, releases, grants, answer, renewed, fence>>
 
 AskAgain(s) ==
     /\ Pulse
-    /\ ~dead[s] /\ state[s] = "waiting"
+    /\ state[s] = "waiting"
     /\ asks' = [asks EXCEPT ![s][current[s]] = 0]
-    /\ UNCHANGED <<redis, state, current, heard, valid, drawn, dead, renewals, releases, grants, answer, renewed, fence>>
+    /\ UNCHANGED <<redis, state, current, heard, valid, drawn, renewals, releases, grants, answer, renewed, fence>>
 
 \* Nobody waits for an answer any more.
 Answered(s) ==
@@ -152,7 +149,7 @@ Answered(s) ==
 
 \* What became of a request, and when that was asked. A reply to a repeat is only as good as the command it belongs to.
 HearAnswer(s) ==
-    /\ ~dead[s] /\ state[s] = "waiting"
+    /\ state[s] = "waiting"
     /\ \/ /\ answer[s].kind = "granted"
           /\ state' = [state EXCEPT ![s] = "owning"]
           /\ valid' = [valid EXCEPT ![s] = answer[s].n]
@@ -166,11 +163,11 @@ HearAnswer(s) ==
           /\ state' = [state EXCEPT ![s] = "idle"]
           /\ Answered(s)
           /\ UNCHANGED <<valid, drawn>>
-    /\ UNCHANGED <<redis, current, dead, renewals, releases, grants, renewed, fence>>
+    /\ UNCHANGED <<redis, current, renewals, releases, grants, renewed, fence>>
 
 \* A grant says nothing of how long it was on its way. If it may have been for too long, Redis is asked first.
 HearGrant(s, n) ==
-    /\ ~dead[s] /\ state[s] = "waiting"
+    /\ state[s] = "waiting"
     /\ grants[s][n] # None
     /\ n = current[s] \/ ~GrantMatchesSequence
     /\ LET left == Left(LeaseOf(s, current[s]) - (IF Causality THEN heard[s] ELSE 0))
@@ -181,50 +178,45 @@ HearGrant(s, n) ==
                /\ Answered(s)
           ELSE /\ asks' = [asks EXCEPT ![s][current[s]] = 0]
                /\ UNCHANGED <<state, valid, drawn, heard, answer>>
-    /\ UNCHANGED <<redis, current, dead, renewals, releases, grants, renewed, fence>>
+    /\ UNCHANGED <<redis, current, renewals, releases, grants, renewed, fence>>
 
 Enter(s) ==
-    /\ ~dead[s] /\ state[s] = "owning"
+    /\ state[s] = "owning"
     /\ valid[s] > 0 \/ ~EntryChecks
     /\ state' = [state EXCEPT ![s] = "inside"]
     /\ fence' = drawn[s]
-    /\ UNCHANGED <<redis, current, heard, valid, drawn, dead, asks, renewals, releases, grants, answer, renewed>>
+    /\ UNCHANGED <<redis, current, heard, valid, drawn, asks, renewals, releases, grants, answer, renewed>>
 
 \* The tenure goes on for the next thread of the session.
 HandOff(s) ==
-    /\ HandOffs /\ ~dead[s] /\ state[s] = "inside"
+    /\ HandOffs /\ state[s] = "inside"
     /\ state' = [state EXCEPT ![s] = "owning"]
-    /\ UNCHANGED <<redis, current, heard, valid, drawn, dead, asks, renewals, releases, grants, answer, renewed, fence>>
+    /\ UNCHANGED <<redis, current, heard, valid, drawn, asks, renewals, releases, grants, answer, renewed, fence>>
 
 \* A tenure is given up, be it valid or lost, or a ticket is cancelled. Whatever the request has in Redis is released.
 GiveUp(s) ==
-    /\ ~dead[s] /\ state[s] # "idle"
+    /\ state[s] # "idle"
     /\ state' = [state EXCEPT ![s] = "idle"]
     /\ valid' = [valid EXCEPT ![s] = 0]
     /\ Answered(s)
     /\ releases' = [releases EXCEPT ![s][current[s]] = "sent"]
     /\ renewals' = [renewals EXCEPT ![s][current[s]] = Aged(s, current[s], @)]
     /\ renewed' = [renewed EXCEPT ![s] = None]
-    /\ UNCHANGED <<redis, current, drawn, dead, grants, fence>>
+    /\ UNCHANGED <<redis, current, drawn, grants, fence>>
 
 Renew(s) ==
-    /\ HandOffs /\ ~dead[s] /\ HasTenure(s) /\ valid[s] > 0
+    /\ HandOffs /\ HasTenure(s) /\ valid[s] > 0
     /\ renewals' = [renewals EXCEPT ![s][current[s]] = 0]
-    /\ UNCHANGED <<redis, state, current, heard, valid, drawn, dead, asks, releases, grants, answer, renewed, fence>>
+    /\ UNCHANGED <<redis, state, current, heard, valid, drawn, asks, releases, grants, answer, renewed, fence>>
 
 HearRenewal(s) ==
-    /\ ~dead[s] /\ HasTenure(s) /\ renewed[s] # None
+    /\ HasTenure(s) /\ renewed[s] # None
     /\ valid' = [valid EXCEPT ![s] =
             IF renewed[s] = Lost THEN 0
             ELSE IF @ = 0 /\ LossIsFinal THEN 0
             ELSE Max(@, renewed[s])]
     /\ renewed' = [renewed EXCEPT ![s] = None]
-    /\ UNCHANGED <<redis, state, current, heard, drawn, dead, asks, renewals, releases, grants, answer, fence>>
-
-Die(s) ==
-    /\ s \in Mortals /\ ~dead[s]
-    /\ dead' = [dead EXCEPT ![s] = TRUE]
-    /\ UNCHANGED <<redis, state, current, heard, valid, drawn, asks, renewals, releases, grants, answer, renewed, fence>>
+    /\ UNCHANGED <<redis, state, current, heard, drawn, asks, renewals, releases, grants, answer, fence>>
 
 -----------------------------------------------------------------------------
 (* What Redis does: each script is one step. *)
@@ -286,7 +278,7 @@ ServeAsk(s, n, isHeard, isKept) ==
                        /\ ttl' = IF isFree THEN 0 ELSE ttl
                        /\ Queued(s, n, isHeard)
                        /\ UNCHANGED <<token, grants>>
-    /\ UNCHANGED <<state, current, heard, valid, drawn, dead, renewals, releases, renewed, fence>>
+    /\ UNCHANGED <<state, current, heard, valid, drawn, renewals, releases, renewed, fence>>
 
 \* release.lua and drop.lua: the release of a tenure and the cancel of a ticket are the same command.
 ServeRelease(s, n) ==
@@ -303,7 +295,7 @@ ServeRelease(s, n) ==
                   /\ owner' = IF isOwned THEN Nobody ELSE owner
                   /\ ttl' = IF isOwned THEN 0 ELSE ttl
                   /\ UNCHANGED <<token, grants>>
-    /\ UNCHANGED <<state, current, heard, valid, drawn, dead, asks, renewals, answer, renewed, fence>>
+    /\ UNCHANGED <<state, current, heard, valid, drawn, asks, renewals, answer, renewed, fence>>
 
 \* renew.lua.
 ServeRenewal(s, n, isHeard, isKept) ==
@@ -316,13 +308,13 @@ ServeRenewal(s, n, isHeard, isKept) ==
           /\ renewed' = IF isHeard /\ HasTenure(s) /\ current[s] = n
                         THEN [renewed EXCEPT ![s] = IF isOwned THEN Left(ttl' - renewals[s][n]) ELSE Lost]
                         ELSE renewed
-    /\ UNCHANGED <<owner, token, queue, mark, state, current, heard, valid, drawn, dead, asks, releases, grants, answer, fence>>
+    /\ UNCHANGED <<owner, token, queue, mark, state, current, heard, valid, drawn, asks, releases, grants, answer, fence>>
 
 \* Redis may take a waiting session to be dead, or forget its queue.
 Drop(s, n) ==
     /\ Drops /\ IsQueued(s, n)
     /\ queue' = Without(s, n)
-    /\ UNCHANGED <<owner, ttl, token, mark, state, current, heard, valid, drawn, dead, asks, renewals, releases, grants, answer, renewed, fence>>
+    /\ UNCHANGED <<owner, ttl, token, mark, state, current, heard, valid, drawn, asks, renewals, releases, grants, answer, renewed, fence>>
 
 Tick ==
     /\ ttl' = Left(ttl - 1)
@@ -336,7 +328,7 @@ Tick ==
             ELSE IF answer[s].kind = "queued" THEN [answer[s] EXCEPT !.n = Min(@ + 1, Lease)]
             ELSE answer[s]]
     /\ renewed' = [s \in Sessions |-> IF renewed[s] > 0 THEN renewed[s] - 1 ELSE renewed[s]]
-    /\ UNCHANGED <<token, queue, mark, state, current, drawn, dead, releases, grants, fence>>
+    /\ UNCHANGED <<token, queue, mark, state, current, drawn, releases, grants, fence>>
 
 -----------------------------------------------------------------------------
 
@@ -349,7 +341,6 @@ Next ==
         \/ Ask(s) \/ AskAgain(s) \/ HearAnswer(s)
         \/ Enter(s) \/ HandOff(s) \/ GiveUp(s)
         \/ Renew(s) \/ HearRenewal(s)
-        \/ Die(s)
         \/ \E n \in Numbers :
             \/ HearGrant(s, n) \/ ServeRelease(s, n) \/ Drop(s, n)
             \/ \E isHeard \in BOOLEAN, isKept \in Keeps :
@@ -358,13 +349,12 @@ Next ==
 Spec == Init /\ [][Next]_vars
 
 \* Time goes on, sessions that live do what they have to, and of what is sent again and again something gets through. That
-\* is not so of messages in the mailbox, nor of releases: a wait mustn't depend on them.
+\* is not so of messages in the mailbox, nor of releases: a wait mustn't depend on them. Leases end: see HandOffs.
 Fairness ==
     /\ WF_vars(Tick)
-    /\ \A s \in Sessions :
+    /\ \A s \in Sessions \ Mortals :
         /\ WF_vars(AskAgain(s))
         /\ WF_vars(HearAnswer(s))
-        /\ WF_vars(state[s] \in {"owning", "inside"} /\ GiveUp(s))
         /\ \A n \in Numbers : SF_vars(ServeAsk(s, n, TRUE, FALSE))
 
 FairSpec == Spec /\ Fairness
@@ -391,7 +381,7 @@ ValidityIsOwned ==
 
 \* Who waits doesn't do so for ever: it gets the name, or learns that its ticket is over.
 Progress ==
-    \A s \in Sessions : state[s] = "waiting" ~> (state[s] # "waiting" \/ dead[s])
+    \A s \in Sessions \ Mortals : (state[s] = "waiting" ~> state[s] # "waiting")
 
 -----------------------------------------------------------------------------
 (* How much is looked at. *)
@@ -404,7 +394,7 @@ FewTokens == token <= 4
 View ==
     LET isOpen(s, n) == ~GrantMatchesSequence \/ (n >= current[s] /\ (n = current[s] => state[s] = "waiting"))
         isOver(s) == LossIsFinal /\ valid[s] = 0
-    IN <<redis, state, current, heard, valid, dead, asks, releases, fence,
+    IN <<redis, state, current, heard, valid, asks, releases, fence,
          [s \in Sessions |-> <<
             IF state[s] = "idle" THEN 0 ELSE drawn[s],
             IF answer[s].kind = "queued" /\ answer[s].n >= heard[s] THEN NoAnswer ELSE answer[s],

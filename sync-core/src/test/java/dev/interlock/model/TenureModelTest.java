@@ -28,7 +28,7 @@ class TenureModelTest {
 
     /** A model that has become empty would hold everything: so the states are counted. */
     @ParameterizedTest
-    @CsvSource({"Requests, 50000", "Tokens, 100000", "Progress, 3000"})
+    @CsvSource({"Requests, 50000", "Tokens, 100000", "Progress, 10000"})
     void rulesHold(String configuration, long leastStates) {
         Verdict verdict = checker.check(configuration);
 
