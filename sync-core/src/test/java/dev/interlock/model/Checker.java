@@ -5,6 +5,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -69,6 +70,8 @@ final class Checker {
         Path log = folder.resolve(title + ".log");
         Path configuration = folder.resolve(title + ".cfg");
         try {
+            // TLC looks for both where it runs.
+            Files.copy(MODEL.resolve("Tenure.tla"), folder.resolve("Tenure.tla"), StandardCopyOption.REPLACE_EXISTING);
             Files.writeString(configuration, text);
             Process process = new ProcessBuilder(command(configuration, folder.resolve(title)))
                     .directory(folder.toFile())
@@ -99,11 +102,15 @@ final class Checker {
     private static List<String> command(Path configuration, Path states) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
-        command.addAll(List.of("-XX:+UseParallelGC", "-XX:TieredStopAtLevel=4", "-Xmx768m"));
+        command.addAll(List.of("-XX:+UseParallelGC", "-Xmx768m"));
         command.addAll(List.of("-Djava.io.tmpdir=" + configuration.getParent()));
         command.addAll(List.of("-cp", classPath(), "tlc2.TLC", "-workers", "2", "-cleanup"));
-        command.addAll(List.of("-metadir", states.toString(), "-config", configuration.toString()));
-        command.add(MODEL.resolve("Tenure.tla").toString());
+        command.addAll(List.of(
+                "-metadir",
+                states.toString(),
+                "-config",
+                configuration.getFileName().toString()));
+        command.add("Tenure.tla");
         return command;
     }
 
