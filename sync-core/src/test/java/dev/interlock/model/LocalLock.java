@@ -1,0 +1,42 @@
+package dev.interlock.model;
+
+import dev.interlock.internal.lock.LocalHalf;
+import java.io.Serial;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+
+/** The local half of a lock, as its superclass has it. */
+final class LocalLock extends ReentrantLock implements LocalHalf {
+    @Serial
+    private static final long serialVersionUID = 1L;
+
+    @Override
+    public boolean tryLock(long waitNanos) throws InterruptedException {
+        return tryLock(waitNanos, TimeUnit.NANOSECONDS);
+    }
+
+    @Override
+    public int holds() {
+        return getHoldCount();
+    }
+
+    @Override
+    public boolean isHeld() {
+        return isLocked();
+    }
+
+    @Override
+    public boolean isWanted() {
+        return hasQueuedThreads();
+    }
+
+    @Override
+    public boolean isQueued(Thread thread) {
+        return hasQueuedThread(thread);
+    }
+
+    @Override
+    public boolean isAnnounced() {
+        return false;
+    }
+}

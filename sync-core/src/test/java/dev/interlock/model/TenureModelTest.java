@@ -1,0 +1,75 @@
+package dev.interlock.model;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.interlock.model.Checker.Verdict;
+import java.nio.file.Path;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+
+/**
+ * What {@code docs/model} says about tenures holds in all states that can be reached, and would not without any one of its
+ * rules.
+ */
+class TenureModelTest {
+    @TempDir
+    private Path folder;
+
+    private Checker checker;
+
+    @BeforeEach
+    void createChecker() {
+        checker = new Checker(folder, 240);
+    }
+
+    /** A model that has become empty would hold everything: so the states are counted. */
+    @ParameterizedTest
+    @CsvSource({"Requests, 50000", "Tokens, 100000", "Progress, 10000"})
+    void rulesHold(String configuration, long leastStates) {
+        Verdict verdict = checker.check(configuration);
+
+        System.out.printf("model %s: %d distinct states%n", configuration, verdict.states());
+        assertThat(verdict.violated()).as(verdict.output()).isEqualTo("none");
+        assertThat(verdict.states()).isGreaterThan(leastStates);
+    }
+
+    /** Each rule, taken away alone, lets happen what must not. */
+    @ParameterizedTest
+    @CsvSource({
+        "Causality, Requests, MutualExclusion",
+        "GrantMatchesSequence, Requests, MutualExclusion",
+        "ReleaseMatchesSession, Requests, MutualExclusion",
+        "ReleaseMatchesSequence, Requests, MutualExclusion",
+        "RenewMatchesSession, Requests, MutualExclusion",
+        "RenewMatchesSequence, Requests, MutualExclusion",
+        "ReplyTellsTtl, Requests, MutualExclusion",
+        "WaitersLease, Requests, MutualExclusion",
+        "CancelMarks, Requests, OwnerKnows",
+        "MarkRefuses, Requests, OwnerKnows",
+        "LossIsFinal, Tokens, TokenOrder",
+        "EntryChecks, Tokens, TokenOrder",
+        "Pulse, Progress, Progress",
+        "PollsHandOver, Progress, Progress"
+    })
+    void breaksWithoutRule(String rule, String configuration, String violated) {
+        Verdict verdict = checker.checkWithout(rule, configuration);
+
+        System.out.printf("model without %s: %s is violated%n", rule, verdict.violated());
+        assertThat(verdict.violated()).isEqualTo(violated);
+    }
+
+    /** All of it at once, with two requests of each session. */
+    @Test
+    @Tag("soak")
+    void rulesHoldForLong() {
+        Verdict verdict = new Checker(folder, 24 * 3_600).check("Long");
+
+        System.out.printf("model Long: %d distinct states%n", verdict.states());
+        assertThat(verdict.violated()).as(verdict.output()).isEqualTo("none");
+        assertThat(verdict.states()).isGreaterThan(1_000_000);
+    }
+}
