@@ -11,9 +11,11 @@ import dev.interlock.testing.RedisServer;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.Deque;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
@@ -30,10 +32,10 @@ final class Camp implements AutoCloseable {
     static final int JVMS = 3;
 
     /** For so long nothing goes wrong after a wave. */
-    private static final Duration QUIET = Duration.ofSeconds(2);
+    private static final Duration QUIET = Duration.ofMillis(1_500);
 
     private static final int MOST_FAULTS = 3;
-    private static final int MOST_PAUSE_MILLIS = 600;
+    private static final int MOST_PAUSE_MILLIS = 400;
     private static final Duration RECOVERY = Duration.ofSeconds(40);
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 
@@ -52,6 +54,7 @@ final class Camp implements AutoCloseable {
     private final List<Tent> tents = new ArrayList<>(); // guarded by this
     private final List<Path> logs = new ArrayList<>(); // guarded by this
     private final List<Happening> happenings = Collections.synchronizedList(new ArrayList<>());
+    private final Map<Where, Deque<Fault>> decks = new EnumMap<>(Where.class);
     private final Blackboard board;
     private long losses;
 
@@ -59,6 +62,9 @@ final class Camp implements AutoCloseable {
         this.folder = folder;
         this.random = new Random(seed);
         this.board = Blackboard.open(folder.resolve("board"));
+        for (Where where : Where.values()) {
+            decks.put(where, new ArrayDeque<>());
+        }
         try {
             proxies.forEach(this::pitch);
         } catch (RuntimeException | Error e) {
@@ -106,8 +112,9 @@ final class Camp implements AutoCloseable {
     void endure() {
         List<CompletableFuture<Void>> wave = Arrays.stream(Where.values())
                 .map(where -> {
-                    var of = new Random(random.nextLong());
-                    return CompletableFuture.runAsync(() -> happen(Fault.of(where), of));
+                    List<Fault> next = dealt(where);
+                    var by = new Random(random.nextLong());
+                    return CompletableFuture.runAsync(() -> happen(next, by));
                 })
                 .toList();
         wave.forEach(CompletableFuture::join);
@@ -116,9 +123,23 @@ final class Camp implements AutoCloseable {
         awaitProgress();
     }
 
+    /** Returns the next faults of a kind. All others come before one comes again. */
+    private List<Fault> dealt(Where where) {
+        Deque<Fault> deck = decks.get(where);
+        List<Fault> next = new ArrayList<>();
+        for (int i = 1 + random.nextInt(MOST_FAULTS); i > 0; i--) {
+            if (deck.isEmpty()) {
+                List<Fault> all = new ArrayList<>(Fault.of(where));
+                Collections.shuffle(all, random);
+                deck.addAll(all);
+            }
+            next.add(deck.remove());
+        }
+        return next;
+    }
+
     private void happen(List<Fault> faults, Random by) {
-        for (int i = by.nextInt(MOST_FAULTS + 1); i > 0; i--) {
-            Fault fault = faults.get(by.nextInt(faults.size()));
+        for (Fault fault : faults) {
             long from = Monotonic.nanos();
             fault.happen(this, by);
             happenings.add(new Happening(fault, from, Monotonic.nanos()));

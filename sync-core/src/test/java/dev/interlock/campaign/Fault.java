@@ -13,7 +13,6 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Predicate;
 
 /** What goes wrong. Each is over when {@link #happen} returns. */
 enum Fault {
@@ -72,7 +71,7 @@ enum Fault {
         @Override
         void happen(Camp camp, Random random) {
             FaultProxy proxy = camp.proxy(random);
-            proxy.dropRequests(ANY, FaultProxy.ALWAYS, Loss.MUTE);
+            proxy.dropRequests(words -> true, FaultProxy.ALWAYS, Loss.MUTE);
             pause(millis(random, 100, 2_000));
             proxy.heal();
         }
@@ -81,7 +80,7 @@ enum Fault {
         @Override
         void happen(Camp camp, Random random) {
             FaultProxy proxy = camp.proxy(random);
-            proxy.dropReplies(ANY, FaultProxy.ALWAYS, Loss.MUTE);
+            proxy.dropReplies(words -> true, FaultProxy.ALWAYS, Loss.MUTE);
             pause(millis(random, 100, 2_000));
             proxy.heal();
         }
@@ -90,7 +89,7 @@ enum Fault {
         @Override
         void happen(Camp camp, Random random) {
             FaultProxy proxy = camp.proxy(random);
-            proxy.dropReplies(SCRIPT, 1 + random.nextInt(5), random.nextBoolean() ? Loss.CUT : Loss.MUTE);
+            proxy.dropReplies(Fault::isScript, 1 + random.nextInt(5), random.nextBoolean() ? Loss.CUT : Loss.MUTE);
             pause(millis(random, 200, 1_000));
             proxy.heal();
         }
@@ -99,7 +98,7 @@ enum Fault {
         @Override
         void happen(Camp camp, Random random) {
             FaultProxy proxy = camp.proxy(random);
-            proxy.delayReplies(SCRIPT, millis(random, 10, 1_500), 1 + random.nextInt(10));
+            proxy.delayReplies(Fault::isScript, millis(random, 10, 1_500), 1 + random.nextInt(10));
             pause(millis(random, 200, 1_000));
             proxy.heal();
         }
@@ -108,7 +107,7 @@ enum Fault {
         @Override
         void happen(Camp camp, Random random) {
             FaultProxy proxy = camp.proxy(random);
-            proxy.delayRequests(SCRIPT, millis(random, 10, 1_500), 1 + random.nextInt(10));
+            proxy.delayRequests(Fault::isScript, millis(random, 10, 1_500), 1 + random.nextInt(10));
             pause(millis(random, 200, 1_000));
             proxy.heal();
         }
@@ -117,7 +116,7 @@ enum Fault {
         @Override
         void happen(Camp camp, Random random) {
             FaultProxy proxy = camp.proxy(random);
-            proxy.duplicateRequests(SCRIPT, millis(random, 0, 1_500), 50 + random.nextInt(200));
+            proxy.duplicateRequests(Fault::isScript, millis(random, 0, 1_500), 50 + random.nextInt(200));
             pause(millis(random, 500, 1_000));
             proxy.heal();
         }
@@ -126,7 +125,7 @@ enum Fault {
         @Override
         void happen(Camp camp, Random random) {
             FaultProxy proxy = camp.proxy(random);
-            proxy.dropMessages(ANY, 1 + random.nextInt(50));
+            proxy.dropMessages(words -> true, 1 + random.nextInt(50));
             pause(millis(random, 200, 1_000));
             proxy.heal();
         }
@@ -135,7 +134,7 @@ enum Fault {
         @Override
         void happen(Camp camp, Random random) {
             FaultProxy proxy = camp.proxy(random);
-            proxy.delayMessages(ANY, millis(random, 10, 1_500), 1 + random.nextInt(20));
+            proxy.delayMessages(words -> true, millis(random, 10, 1_500), 1 + random.nextInt(20));
             pause(millis(random, 200, 1_000));
             proxy.heal();
         }
@@ -171,9 +170,6 @@ enum Fault {
         SERVER
     }
 
-    private static final Predicate<List<String>> ANY = words -> true;
-    private static final Predicate<List<String>> SCRIPT = words -> words.get(0).startsWith("EVAL");
-
     final Where where;
 
     Fault(Where where) {
@@ -192,6 +188,10 @@ enum Fault {
         tent.child().stop();
         pause(pause);
         tent.child().cont();
+    }
+
+    private static boolean isScript(List<String> words) {
+        return words.get(0).startsWith("EVAL");
     }
 
     private static void spin(Camp camp) {

@@ -29,7 +29,6 @@ final class Member {
     private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(1);
     private static final long NUISANCE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    private final Interlock interlock;
     private final List<StepLog> logs;
     private final List<Worker> workers = new ArrayList<>();
     private final List<Thread> threads = new ArrayList<>();
@@ -37,7 +36,6 @@ final class Member {
     private volatile boolean stopped;
 
     private Member(Interlock interlock, Blackboard board, List<StepLog> logs, int parties, long seed) {
-        this.interlock = interlock;
         this.logs = logs;
         this.random = new Random(seed);
         var site = new Worker.Site(interlock, board, parties);
@@ -102,7 +100,6 @@ final class Member {
                     return;
                 }
                 case "dump" -> {
-                    ChildConsole.say("SESSION " + interlock);
                     for (Thread thread : threads) {
                         ChildConsole.say("THREAD " + thread.getName() + " " + Arrays.toString(thread.getStackTrace()));
                     }

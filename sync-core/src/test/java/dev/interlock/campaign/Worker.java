@@ -215,9 +215,9 @@ final class Worker implements Runnable {
     }
 
     private void borrow() throws InterruptedException {
-        DistributedSemaphore semaphore = site.interlock.semaphore("campaign:permits", PERMITS);
         int permits = 1 + random.nextInt(MOST_WANTED);
         log.begin(Act.PERMITS, permits, Monotonic.nanos());
+        DistributedSemaphore semaphore = site.interlock.semaphore("campaign:permits", PERMITS);
         if (random.nextInt(3) == 0) {
             if (!semaphore.tryAcquire(permits, random.nextInt(200), TimeUnit.MILLISECONDS)) {
                 log.end(End.GAVE_UP);
@@ -238,8 +238,8 @@ final class Worker implements Runnable {
     private void meetAtLatch() throws InterruptedException {
         long round = site.board.round();
         try {
-            DistributedCountDownLatch latch = site.interlock.countDownLatch("campaign:latch:" + round, site.parties);
             log.begin(Act.COUNT_DOWN, round, Monotonic.nanos());
+            DistributedCountDownLatch latch = site.interlock.countDownLatch("campaign:latch:" + round, site.parties);
             latch.countDown();
             log.end(End.DONE);
             log.begin(Act.AWAIT_LATCH, round, Monotonic.nanos());
@@ -258,8 +258,8 @@ final class Worker implements Runnable {
     }
 
     private void meetAtBarrier() throws InterruptedException {
-        DistributedCyclicBarrier barrier = site.interlock.cyclicBarrier("campaign:barrier", site.parties);
         log.begin(Act.BARRIER, 0, Monotonic.nanos());
+        DistributedCyclicBarrier barrier = site.interlock.cyclicBarrier("campaign:barrier", site.parties);
         try {
             int index = barrier.await(MEETING_SECONDS, TimeUnit.SECONDS);
             log.enter(Monotonic.nanos(), 0);
