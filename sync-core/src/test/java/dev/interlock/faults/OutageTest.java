@@ -30,6 +30,8 @@ class OutageTest extends FaultFixture {
     private static final String NAME = "stock";
     private static final Duration REDIS_TIMEOUT = Duration.ofSeconds(2);
 
+    private static final Duration SHORT_LEASE = Duration.ofSeconds(1);
+
     /** Until anybody notices: the next pulse, and its command time-out. */
     private static final Duration NOTICED = Duration.ofSeconds(1).plus(COMMAND_TIMEOUT);
 
@@ -376,5 +378,22 @@ class OutageTest extends FaultFixture {
         fault.end(this);
         awaitFree("held");
         assertWorks(lock, actor);
+    }
+
+    /** There is nothing to be said about a lease that ends while its release waits for the confirmation: the local half is free, all the same. */
+    @Test
+    void unlockReturnsThatIsNotConfirmedBeforeItsLeaseIsOver() {
+        Interlock session = session(builder -> builder.lease(SHORT_LEASE).commandTimeout(PATIENCE.dividedBy(2)));
+        DistributedReentrantLock lock = free(lock(session, NAME));
+        Actor owner = actor("owner");
+        owner.run(lock::lock);
+        proxy().refuse(true);
+        proxy().cut();
+
+        owner.run(lock::unlock);
+
+        assertThat(owner.get(lock::isHeldByCurrentThread)).isFalse();
+        proxy().heal();
+        assertWorks(lock, owner);
     }
 }

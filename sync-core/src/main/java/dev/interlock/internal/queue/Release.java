@@ -1,5 +1,6 @@
 package dev.interlock.internal.queue;
 
+import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
 import dev.interlock.internal.queue.LockScripts.Operations;
@@ -105,7 +106,9 @@ final class Release {
     // Every attempt has one successor, whether it failed or was silent: all of this runs on the timer's one thread.
     private void follow(int attempt) {
         if (!isWorthwhile()) {
-            confirmed.cancel(false);
+            // Not cancel(): whoever waits for this has nothing to be told.
+            confirmed.completeExceptionally(
+                    new RedisUnavailableException("a lock was not released before its lease was over", null));
         } else if (attempts.get() == attempt && !confirmed.isDone()) {
             send(false);
             followUnlessAnswered(attempt + 1);
