@@ -111,7 +111,7 @@ public final class Nodes implements AutoCloseable {
             boolean lasts = key.matches("(?s)interlock:.*:quorum-(token|mark:.*)");
             long ttl = Long.parseLong(String.valueOf(server.command("PTTL", key)));
             if (ttl == -1 || (!lasts && ttl != -2)) {
-                left.add(key + " for " + ttl + " ms");
+                left.add(key);
             }
         }
         return left;

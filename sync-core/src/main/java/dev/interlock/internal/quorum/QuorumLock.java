@@ -153,7 +153,9 @@ public final class QuorumLock extends AbstractRemoteLock {
     }
 
     private void awaitAnswers(Round asked, Wait wait) throws InterruptedException {
-        long deadline = asked.sentNanos() + Math.min(Round.patienceNanos(session, asked.leaseMillis), wait.left());
+        long patience = Round.patienceNanos(session, asked.leaseMillis);
+        long limit = Math.min(patience, wait.left());
+        long deadline = asked.sentNanos() + limit;
         while (true) {
             changed = false;
             if (asked.isDecided()) {
@@ -163,7 +165,8 @@ public final class QuorumLock extends AbstractRemoteLock {
             wait.checkOutage();
             long left = deadline - session.now();
             if (left <= 0) {
-                asked.expire();
+                // What the caller has no time for says nothing of the nodes.
+                asked.expire(limit == patience);
                 return;
             }
             if (!changed) {
@@ -319,7 +322,7 @@ public final class QuorumLock extends AbstractRemoteLock {
             }
             boolean refused = lost.isRefused();
             heard |= refused;
-            if (!refused) {
+            if (!refused && !lost.isCutShort()) {
                 Throwable cause = failure != null ? failure : new RedisUnavailableException("no majority", null);
                 session.outage().failed(lost.sentNanos(), cause);
             }

@@ -49,6 +49,7 @@ final class Round {
     private long token;
 
     private boolean expired;
+    private boolean cutShort;
     private boolean abandoned;
     private boolean reported;
     private @Nullable Throwable failure;
@@ -197,9 +198,19 @@ final class Round {
         return votes.size() >= majority && granted() < votes.size();
     }
 
-    /** Whoever waited has waited for long enough. */
-    synchronized void expire() {
+    /**
+     * Whoever waited doesn't any more.
+     *
+     * @param silent whether that was for as long as a node may take
+     */
+    synchronized void expire(boolean silent) {
         expired = true;
+        cutShort = !silent;
+    }
+
+    /** Returns whether nobody had the time to wait for all answers. */
+    synchronized boolean isCutShort() {
+        return cutShort;
     }
 
     /** Returns what it has failed with, if it was an error. */
