@@ -34,10 +34,14 @@ class FiveNodesTest extends QuorumFixture {
         assertThat(nodes.owner(1, NAME)).startsWith(mine.id());
         Actor waiter = actor("waiter");
         CompletableFuture<Boolean> entered = waiter.begin(rival::lock);
-        await("the lease, twice").during(lease.multipliedBy(2)).atMost(PATIENCE).until(() -> {
-            lock.assertHeld();
-            return !entered.isDone();
-        });
+        await("the lease, twice")
+                .pollInSameThread()
+                .during(lease.multipliedBy(2))
+                .atMost(PATIENCE)
+                .until(() -> {
+                    lock.assertHeld();
+                    return !entered.isDone();
+                });
 
         lock.unlock();
 
@@ -75,7 +79,7 @@ class FiveNodesTest extends QuorumFixture {
         assertThat(nodes.leftovers(4)).isEmpty();
 
         restart(0);
-        await("a majority again").ignoreExceptions().until(() -> lock.tryLock(1, TimeUnit.SECONDS));
+        await("a majority again").pollInSameThread().ignoreExceptions().until(() -> lock.tryLock(1, TimeUnit.SECONDS));
         assertThat(nodes.owner(0, NAME)).isNotEmpty();
         lock.unlock();
     }

@@ -101,7 +101,8 @@ abstract class QuorumFixture {
     /** All live nodes have said that nobody owns the name. */
     final void awaitFree(int... indices) {
         for (int index : indices) {
-            await("node " + index + " free").until(() -> nodes.owner(index, NAME).isEmpty());
+            await("node " + index + " free")
+                    .until(() -> nodes.owner(index, NAME).isEmpty());
         }
     }
 

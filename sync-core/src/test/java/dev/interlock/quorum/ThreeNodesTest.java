@@ -93,7 +93,8 @@ class ThreeNodesTest extends QuorumFixture {
         lock.lock();
         lock.unlock();
         awaitFree(0, 1, 2);
-        await("duplicates").until(() -> nodes.proxy(0).duplicated() >= 2 && nodes.proxy(1).duplicated() >= 2);
+        await("duplicates")
+                .until(() -> nodes.proxy(0).duplicated() >= 2 && nodes.proxy(1).duplicated() >= 2);
         awaitFree(0, 1, 2);
         assertThat(lock.tryLock()).isTrue();
         lock.unlock();
@@ -212,7 +213,11 @@ class ThreeNodesTest extends QuorumFixture {
         CompletableFuture<Boolean> entered = waiter.begin(lock::lockInterruptibly);
         await("a vote").until(() -> !nodes.owner(2, NAME).isEmpty());
         waiter.interrupt();
-        assertThat(entered).failsWithin(PATIENCE).withThrowableThat().havingCause().isInstanceOf(InterruptedException.class);
+        assertThat(entered)
+                .failsWithin(PATIENCE)
+                .withThrowableThat()
+                .havingCause()
+                .isInstanceOf(InterruptedException.class);
         assertThat(lock.isLocked()).isFalse();
         nodes.proxy(0).heal();
         nodes.proxy(1).heal();
@@ -246,7 +251,11 @@ class ThreeNodesTest extends QuorumFixture {
         CompletableFuture<Boolean> entered = waiter.begin(rival::lock);
         await("it waits").until(() -> nodes.waits(0, NAME, theirs.id()));
         theirs.close();
-        assertThat(entered).failsWithin(PATIENCE).withThrowableThat().havingCause().isInstanceOf(IllegalStateException.class);
+        assertThat(entered)
+                .failsWithin(PATIENCE)
+                .withThrowableThat()
+                .havingCause()
+                .isInstanceOf(IllegalStateException.class);
         assertThat(rival.isLocked()).isFalse();
         session.close();
         awaitFree(0, 1, 2);
