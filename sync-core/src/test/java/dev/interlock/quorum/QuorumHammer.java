@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import org.redisson.api.RedissonClient;
 
 /**
@@ -20,6 +21,8 @@ import org.redisson.api.RedissonClient;
  * {@code progress}, answered by {@code PROGRESS <sections of all threads>}; and {@code stop}, answered by {@code STOPPED}.
  */
 final class QuorumHammer {
+    private static final long SECTION_NANOS = 20_000;
+
     private static volatile boolean stopped;
 
     private QuorumHammer() {}
@@ -76,7 +79,7 @@ final class QuorumHammer {
                 try {
                     long enter = Monotonic.nanos();
                     long token = lock.fencingToken();
-                    Thread.yield();
+                    LockSupport.parkNanos(SECTION_NANOS);
                     long exit = Monotonic.nanos();
                     // Recorded if it was still the owner's at its end.
                     lock.assertHeld();

@@ -52,6 +52,27 @@ class ThreeNodesTest extends QuorumFixture {
         lock.unlock();
     }
 
+    /** A silent node isn't flooded by turns that do without it, and hears in the end that all are over. */
+    @Test
+    void aSilentNodeIsNotFlooded() {
+        QuorumInterlock session = session();
+        DistributedReentrantLock lock = session.lock(NAME);
+        nodes.proxy(1).stall();
+        long end = System.nanoTime() + Duration.ofSeconds(3).toNanos();
+        int turns = 0;
+        while (end - System.nanoTime() > 0) {
+            lock.lock();
+            lock.unlock();
+            turns++;
+        }
+        assertThat(turns).isGreaterThan(100);
+        nodes.proxy(1).heal();
+        awaitFree(0, 1, 2);
+        lock.lock();
+        await("its vote").pollInSameThread().until(() -> nodes.votes(NAME, session.id()) == 3);
+        lock.unlock();
+    }
+
     /** The release is repeated until a node hears of it that was away. */
     @Test
     void aReleaseReachesANodeThatWasAway() {

@@ -61,6 +61,10 @@ public final class QuorumLock extends AbstractRemoteLock {
     private volatile long openLeaseMillis;
     private long floor = 1;
     private @Nullable Withdrawal departure;
+
+    /** The last one that was begun. */
+    private @Nullable Withdrawal latest;
+
     private long departedNanos;
 
     /** Creates the remote half of the lock of this name. */
@@ -356,7 +360,13 @@ public final class QuorumLock extends AbstractRemoteLock {
             return null;
         }
         openSequence = 0;
-        Withdrawal withdrawal = new Withdrawal(session, scripts, sequence, openLeaseMillis).begin();
+        // At nodes that are away for long there is one to be told of, not one for each turn.
+        long leaseMillis = latest == null ? openLeaseMillis : Math.max(openLeaseMillis, latest.leaseLeftMillis());
+        Withdrawal withdrawal = new Withdrawal(session, scripts, sequence, leaseMillis).begin();
+        if (latest != null) {
+            latest.supersede();
+        }
+        latest = withdrawal;
         openLeaseMillis = 0;
         return withdrawal;
     }

@@ -49,6 +49,9 @@ final class Withdrawal {
     private final CompletableFuture<Verdict> verdict = new CompletableFuture<>();
     private final CompletableFuture<Void> everywhere = new CompletableFuture<>();
 
+    /** Whether a later one says the same, and more. */
+    private volatile boolean superseded;
+
     private int owned;
     private int lost;
     private int over;
@@ -69,6 +72,16 @@ final class Withdrawal {
         leaves.forEach(this::send);
         followUp();
         return this;
+    }
+
+    /** Returns for how long it may be worthwhile yet; 0 if it is done. */
+    long leaseLeftMillis() {
+        return everywhere.isDone() ? 0 : Math.max(0, TimeUnit.NANOSECONDS.toMillis(deadlineNanos - session.now()));
+    }
+
+    /** Leaves it to a later one to go on. */
+    void supersede() {
+        superseded = true;
     }
 
     /** Completes when it is known whether the session owned the name; fails if that can't be known. */
@@ -148,7 +161,7 @@ final class Withdrawal {
         if (everywhere.isDone()) {
             return;
         }
-        if (!isWorthwhile()) {
+        if (superseded || !isWorthwhile()) {
             end();
             return;
         }
