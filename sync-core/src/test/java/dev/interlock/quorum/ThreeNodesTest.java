@@ -188,13 +188,20 @@ class ThreeNodesTest extends QuorumFixture {
     @Test
     void aLossAtAMajorityIsToldByTheNextRenewal() {
         Duration lease = Duration.ofSeconds(3);
-        DistributedReentrantLock lock = session(builder -> builder.lease(lease)).lock(NAME);
+        QuorumInterlock session = session(builder -> builder.lease(lease));
+        DistributedReentrantLock lock = session.lock(NAME);
         ConcurrentLinkedQueue<LeaseLostException> heard = new ConcurrentLinkedQueue<>();
         lock.onLost(heard::add);
         lock.lock();
         long token = lock.fencingToken();
+        await("all votes").until(() -> nodes.votes(NAME, session.id()) == 3);
+        // At once: from a renewal in between, a node would have voted anew, and that would count by the next one.
+        nodes.proxy(0).stall();
+        nodes.proxy(1).stall();
         nodes.node(0).command("DEL", Nodes.lockKey(NAME));
         nodes.node(1).command("DEL", Nodes.lockKey(NAME));
+        nodes.proxy(0).resume();
+        nodes.proxy(1).resume();
         long deleted = System.nanoTime();
         await("told").until(() -> !heard.isEmpty());
         assertThat(since(deleted)).isLessThan(lease.dividedBy(3).plus(SLACK));
