@@ -238,7 +238,8 @@ public final class DistributedReentrantLock extends ReentrantLock {
      * {@link RedisUnavailableException}, if the session is closed {@link IllegalStateException}; then the lock is held in
      * this JVM only, as a lost one, until it is unlocked.
      *
-     * @throws UnsupportedOperationException if the lock is an adapted one: its protocol knows no conditions
+     * @throws UnsupportedOperationException if the lock is an adapted one, whose protocol knows no conditions, or one of a
+     *     {@linkplain QuorumInterlock quorum}, whose nodes could disagree about who was signalled
      */
     @Override
     public Condition newCondition() {

@@ -18,6 +18,7 @@ import dev.interlock.internal.semaphore.ScriptSemaphore;
 import dev.interlock.ratelimit.RateLimit;
 import dev.interlock.ratelimit.RateLimiter;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -104,7 +105,19 @@ public final class Interlock implements AutoCloseable {
         return builder().client(client).open();
     }
 
-    /** Returns a builder, for all that {@link #connect} and {@link #using} leave at its default. */
+    /**
+     * Opens a session over several independent servers, of which a majority decides.
+     *
+     * @param clients of one server each: an odd number, 3 or more, no server twice. {@link QuorumInterlock#close()} leaves them open
+     * @return the session
+     * @throws IllegalArgumentException if {@code clients} isn't of that kind
+     * @throws RedisUnavailableException if no majority can be reached
+     */
+    public static QuorumInterlock quorum(List<RedissonClient> clients) {
+        return builder().openQuorum(clients);
+    }
+
+    /** Returns a builder, for all that {@link #connect}, {@link #using} and {@link #quorum} leave at its default. */
     public static InterlockBuilder builder() {
         return new InterlockBuilder();
     }

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import dev.interlock.internal.Session;
 import dev.interlock.internal.Settings;
 import java.time.Duration;
+import java.util.List;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RedissonClient;
@@ -12,13 +13,16 @@ import org.redisson.api.RedissonClient;
 /** Configures and opens a session. Every setter throws {@link IllegalArgumentException} for a value out of its range. */
 public final class InterlockBuilder {
     private static final Duration MAX = Duration.ofDays(365);
+    private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(3);
+    private static final Duration NODE_TIMEOUT = Duration.ofMillis(500);
+    private static final int LEAST_NODES = 3;
 
     private @Nullable RedissonClient client;
     private @Nullable String uri;
     private Duration lease = Duration.ofSeconds(30);
     private Duration handoffSlice = Duration.ofMillis(10);
     private Duration redisTimeout = Duration.ofSeconds(30);
-    private Duration commandTimeout = Duration.ofSeconds(3);
+    private @Nullable Duration commandTimeout;
     private String namespace = "";
     private SyncListener listener = SyncListener.NONE;
     private LongSupplier ticker = System::nanoTime;
@@ -83,7 +87,8 @@ public final class InterlockBuilder {
     }
 
     /**
-     * How long one command may go unanswered before it is repeated. Default 3 s.
+     * How long one command may go unanswered before it is repeated; at a node of a quorum, before that is taken to be away. Default 3 s,
+     * at a node of a quorum 500 ms.
      *
      * @param commandTimeout 10 ms to 365 days
      * @return this
@@ -137,18 +142,63 @@ public final class InterlockBuilder {
         if ((client == null) == (uri == null)) {
             throw new IllegalArgumentException("give either uri or client, and only one of them");
         }
-        Settings settings = new Settings(
-                lease.toMillis(),
-                handoffSlice.toNanos(),
-                redisTimeout.toNanos(),
-                commandTimeout.toMillis(),
-                namespace,
-                listener,
-                ticker);
+        Duration timeout = commandTimeout == null ? COMMAND_TIMEOUT : commandTimeout;
+        Settings settings = settings(timeout);
         return new Interlock(
                 client != null
                         ? Session.open(client, false, settings)
-                        : Session.open(RedisUri.connect(requireNonNull(uri), commandTimeout), true, settings));
+                        : Session.open(RedisUri.connect(requireNonNull(uri), timeout), true, settings));
+    }
+
+    /**
+     * Opens a session over several independent servers, of which a majority decides.
+     *
+     * @param clients of one server each: an odd number, 3 or more, no server twice. {@link QuorumInterlock#close()} leaves them open
+     * @return the session
+     * @throws IllegalArgumentException if {@code clients} isn't of that kind, or this builder was given another client or a URI
+     * @throws RedisUnavailableException if no majority can be reached
+     */
+    public QuorumInterlock openQuorum(List<RedissonClient> clients) {
+        if (client != null || uri != null) {
+            throw new IllegalArgumentException("give neither uri nor client for a quorum, only its clients");
+        }
+        return new QuorumInterlock(
+                Session.open(checkedNodes(clients), settings(commandTimeout == null ? NODE_TIMEOUT : commandTimeout)));
+    }
+
+    private static List<RedissonClient> checkedNodes(List<RedissonClient> clients) {
+        requireNonNull(clients, "clients").forEach(each -> requireNonNull(each, "clients must not contain null"));
+        List<RedissonClient> nodes = List.copyOf(clients);
+        if (nodes.size() < LEAST_NODES || nodes.size() % 2 == 0) {
+            throw new IllegalArgumentException(
+                    "clients must be an odd number, 3 or more, of clients of different servers, but are "
+                            + nodes.size());
+        }
+        long different =
+                nodes.stream().map(InterlockBuilder::serverOf).distinct().count();
+        if (different < nodes.size()) {
+            throw new IllegalArgumentException("clients must be those of different servers, but of " + nodes.size()
+                    + " only " + different + " are different");
+        }
+        return nodes;
+    }
+
+    // Two databases of one server fail together.
+    private static Object serverOf(RedissonClient node) {
+        return node.getConfig().isSingleConfig()
+                ? node.getConfig().useSingleServer().getAddress()
+                : node;
+    }
+
+    private Settings settings(Duration timeout) {
+        return new Settings(
+                lease.toMillis(),
+                handoffSlice.toNanos(),
+                redisTimeout.toNanos(),
+                timeout.toMillis(),
+                namespace,
+                listener,
+                ticker);
     }
 
     private static Duration checked(String argument, Duration value, Duration least) {

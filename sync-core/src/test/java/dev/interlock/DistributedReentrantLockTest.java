@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.interlock.LockFixture.Deviation;
 import dev.interlock.TestThreads.Running;
+import dev.interlock.quorum.Nodes;
 import dev.interlock.testing.RedisServer;
 import java.time.Duration;
 import java.util.EnumSet;
@@ -18,8 +19,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiFunction;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
@@ -284,6 +288,84 @@ class DistributedReentrantLockTest {
         @Override
         protected int crowd() {
             return 80;
+        }
+    }
+
+    /** Three nodes, of which a majority decides, and two sessions. */
+    @Nested
+    class Quorum extends LockContract {
+        private final Nodes nodes = Nodes.launch(3);
+        private final List<RedissonClient> clients = Nodes.clients(nodes.urls());
+        private final QuorumInterlock mine = Interlock.quorum(clients);
+        private final QuorumInterlock other = Interlock.quorum(clients);
+        private Set<String> before = Set.of();
+
+        /** The first use of a client takes longer than a node may. */
+        @BeforeAll
+        void warmUp() {
+            List.of(mine, other).forEach(session -> {
+                DistributedReentrantLock lock = session.lock("warm");
+                lock.lock();
+                lock.unlock();
+            });
+        }
+
+        @Override
+        protected ReentrantLock newLock() {
+            return mine.lock(Sessions.nextName());
+        }
+
+        @Override
+        protected Optional<ReentrantLock> rivalOf(ReentrantLock lock) {
+            return Optional.of(other.lock(((DistributedReentrantLock) lock).getName()));
+        }
+
+        @Override
+        protected Set<Deviation> deviations() {
+            Set<Deviation> deviations = commonDeviations();
+            deviations.add(Deviation.NO_CONDITIONS);
+            return deviations;
+        }
+
+        /** A round trip to three nodes on two cores, and no queue between sessions. */
+        @Override
+        protected int crowd() {
+            return 1_000;
+        }
+
+        private Set<String> leftovers() {
+            return IntStream.range(0, nodes.size())
+                    .mapToObj(nodes::leftovers)
+                    .flatMap(Set::stream)
+                    .filter(key -> !isHeldHere(key))
+                    .collect(Collectors.toSet());
+        }
+
+        // By a thread that has died, as a test has it.
+        private boolean isHeldHere(String key) {
+            String name = key.replaceFirst("^interlock:\\{(.*)}:quorum.*$", "$1");
+            return mine.lock(name).isLocked() || other.lock(name).isLocked();
+        }
+
+        /** What a test that failed has left behind isn't the fault of the next. */
+        @BeforeEach
+        void lookAround() {
+            before = leftovers();
+        }
+
+        @AfterEach
+        void nothingIsLeftButMarks() {
+            await("what is left")
+                    .untilAsserted(() -> assertThat(leftovers())
+                            .allSatisfy(key -> assertThat(before).contains(key)));
+        }
+
+        @AfterAll
+        void close() {
+            mine.close();
+            other.close();
+            clients.forEach(RedissonClient::shutdown);
+            nodes.close();
         }
     }
 }

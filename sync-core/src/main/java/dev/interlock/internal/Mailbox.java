@@ -3,6 +3,7 @@ package dev.interlock.internal;
 import com.google.common.primitives.ImmutableLongArray;
 import com.google.common.util.concurrent.Uninterruptibles;
 import dev.interlock.RedisUnavailableException;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -27,7 +28,8 @@ public final class Mailbox {
      *
      * @param kind what it is about: {@code g} a grant, {@code d} a demand, {@code p} a request to ask again later, {@code s}
      *     waiters of conditions that now queue for the lock, whose first number is how many others there are, {@code b}
-     *     permits that were booked, {@code o} a latch that is open, {@code t} a generation of a barrier that is over
+     *     permits that were booked, {@code o} a latch that is open, {@code t} a generation of a barrier that is over, {@code q} a
+     *     node of a quorum that has been freed
      * @param key the key of the lock, or of what else it is about
      * @param numbers as the kind has it
      */
@@ -81,8 +83,16 @@ public final class Mailbox {
     }
 
     private void subscribe(long timeoutMillis) {
-        awaited(topic.addListenerAsync(String.class, (channel, message) -> receive(message)), timeoutMillis);
-        StatusListener status = new StatusListener() {
+        awaited(listen(), timeoutMillis);
+        awaited(watch(), timeoutMillis);
+    }
+
+    private RFuture<Integer> listen() {
+        return topic.addListenerAsync(String.class, (channel, message) -> receive(message));
+    }
+
+    private RFuture<Integer> watch() {
+        return topic.addListenerAsync(new StatusListener() {
             @Override
             public void onSubscribe(String channel) {
                 connected.run();
@@ -90,8 +100,23 @@ public final class Mailbox {
 
             @Override
             public void onUnsubscribe(String channel) {}
-        };
-        awaited(topic.addListenerAsync(status), timeoutMillis);
+        });
+    }
+
+    /** Opens the mailbox as soon as Redis lets it. A mailbox that could not be opened may be opened anew. */
+    CompletableFuture<?> openSoon() {
+        try {
+            return listen().toCompletableFuture()
+                    .thenCompose(listening -> watch().toCompletableFuture())
+                    .whenComplete((watching, failure) -> {
+                        if (failure != null) {
+                            topic.removeAllListenersAsync();
+                        }
+                    });
+        } catch (RuntimeException e) {
+            // A client that is shut down throws instead of returning a future.
+            return CompletableFuture.failedFuture(e);
+        }
     }
 
     private static void awaited(RFuture<Integer> subscription, long timeoutMillis) {

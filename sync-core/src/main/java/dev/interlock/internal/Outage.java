@@ -18,6 +18,7 @@ public final class Outage {
     /** How long a failure of Redis says something about now. */
     private static final long RECENT_NANOS = TimeUnit.SECONDS.toNanos(2);
 
+    private final String who;
     private final LongSupplier ticker;
     private final long patienceNanos;
     private final Executor listeners;
@@ -30,6 +31,16 @@ public final class Outage {
     private @Nullable Throwable cause;
 
     Outage(Settings settings, Executor listeners) {
+        this("Redis", settings, listeners);
+    }
+
+    /**
+     * Creates the record of somebody's outages.
+     *
+     * @param who whose, for people
+     */
+    Outage(String who, Settings settings, Executor listeners) {
+        this.who = who;
         this.ticker = settings.ticker();
         this.heardNanos = ticker.getAsLong();
         this.patienceNanos = settings.redisTimeoutNanos();
@@ -50,7 +61,7 @@ public final class Outage {
         }
         sinceNanos = sentNanos;
         active = true;
-        log.warn("Redis doesn't answer: {}", ScriptRunner.brief(failure));
+        log.warn("{} doesn't answer: {}", who, ScriptRunner.brief(failure));
         listeners.execute(() -> listener.redisUnreachable(failure));
     }
 
@@ -67,7 +78,7 @@ public final class Outage {
             active = false;
             cause = null;
             long nanos = ticker.getAsLong() - sinceNanos;
-            log.info("Redis answers again, after {} ms", nanos / 1_000_000);
+            log.info("{} answers again, after {} ms", who, nanos / 1_000_000);
             listeners.execute(() -> listener.redisReachable(nanos));
         }
     }

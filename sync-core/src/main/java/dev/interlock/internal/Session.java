@@ -3,6 +3,7 @@ package dev.interlock.internal;
 import com.google.common.util.concurrent.ThreadFactoryBuilder;
 import com.google.common.util.concurrent.Uninterruptibles;
 import dev.interlock.LeaseLostException;
+import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Mailbox.Message;
 import dev.interlock.internal.Stake.Renewal;
 import java.util.ArrayList;
@@ -11,6 +12,7 @@ import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.LinkedBlockingQueue;
@@ -23,6 +25,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RedissonClient;
 import org.slf4j.Logger;
@@ -54,16 +57,17 @@ public final class Session {
     /** A first connection may take longer than a command: Redisson opens its pool, and retries. */
     private static final long OPEN_MILLIS = 10_000;
 
+    /** After so long a mailbox is tried again that could not be opened at a node of a quorum. */
+    private static final long REOPEN_MILLIS = 2_000;
+
     /** A client has 250 on default settings, and whoever else uses it needs some, the next session's mailbox among them. */
     private static final int CHANNELS = 100;
 
     private final String id = "interlock-" + UUID.randomUUID();
-    private final RedissonClient client;
+    private final List<Node> nodes;
     private final boolean ownsClient;
     private final Settings settings;
-    private final ScriptRunner runner;
     private final Outage outage;
-    private final Mailbox mailbox;
     private final Semaphore channels = new Semaphore(CHANNELS);
     private final AtomicLong sequences = new AtomicLong();
     private final ConcurrentMap<Object, Stake> stakes = new ConcurrentHashMap<>();
@@ -87,8 +91,8 @@ public final class Session {
     public static Session open(RedissonClient client, boolean ownsClient, Settings settings) {
         Session session = null;
         try {
-            session = new Session(client, ownsClient, settings);
-            session.mailbox.open(Math.max(OPEN_MILLIS, settings.commandTimeoutMillis()));
+            session = new Session(List.of(client), ownsClient, settings);
+            session.only().mailbox().open(Math.max(OPEN_MILLIS, settings.commandTimeoutMillis()));
             Session opened = session;
             session = null;
             opened.start();
@@ -100,15 +104,31 @@ public final class Session {
         }
     }
 
-    private Session(RedissonClient client, boolean ownsClient, Settings settings) {
-        if (client.isShutdown()) {
-            throw new IllegalArgumentException("client is shut down");
+    /**
+     * Opens a session over several independent servers, all of which are clients' own to shut down. Returns when a mailbox is open
+     * at a majority of them; the others follow when they can.
+     *
+     * @throws IllegalArgumentException if a client maps names
+     * @throws dev.interlock.RedisUnavailableException if no majority can be reached
+     */
+    public static Session open(List<RedissonClient> clients, Settings settings) {
+        Session session = null;
+        try {
+            session = new Session(clients, false, settings);
+            session.openMailboxes(Math.max(OPEN_MILLIS, settings.commandTimeoutMillis()));
+            Session opened = session;
+            session = null;
+            opened.start();
+            return opened;
+        } finally {
+            if (session != null) {
+                session.stop();
+            }
         }
-        String probe = "interlock";
-        if (!client.getConfig().getNameMapper().map(probe).equals(probe)) {
-            throw new IllegalArgumentException("client must not map names; use a namespace instead");
-        }
-        this.client = client;
+    }
+
+    private Session(List<RedissonClient> clients, boolean ownsClient, Settings settings) {
+        clients.forEach(Session::check);
         this.ownsClient = ownsClient;
         this.settings = settings;
         this.timer = new ScheduledThreadPoolExecutor(1, threads("timer"));
@@ -116,9 +136,45 @@ public final class Session {
         this.listeners =
                 new ThreadPoolExecutor(1, 1, 5, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), threads("listeners"));
         this.listeners.allowCoreThreadTimeOut(true);
-        this.outage = new Outage(settings, listeners());
-        this.runner = new ScriptRunner(client, settings, outage);
-        this.mailbox = new Mailbox(client, id, this::receive, () -> execute(this::pulse));
+        boolean isAlone = clients.size() == 1;
+        this.outage = new Outage(isAlone ? "Redis" : "A majority of the nodes", settings, listeners());
+        this.nodes = IntStream.range(0, clients.size())
+                .mapToObj(i -> new Node(
+                        clients.get(i),
+                        id,
+                        settings,
+                        isAlone ? outage : new Outage("Node " + (i + 1), settings.unheard(), listeners()),
+                        this::receive,
+                        () -> execute(this::pulse)))
+                .toList();
+    }
+
+    private static void check(RedissonClient client) {
+        if (client.isShutdown()) {
+            throw new IllegalArgumentException("client is shut down");
+        }
+        String probe = "interlock";
+        if (!client.getConfig().getNameMapper().map(probe).equals(probe)) {
+            throw new IllegalArgumentException("client must not map names; use a namespace instead");
+        }
+    }
+
+    private void openMailboxes(long timeoutMillis) {
+        CountDownLatch majority = new CountDownLatch(nodes.size() / 2 + 1);
+        nodes.forEach(node -> openMailbox(node, majority));
+        if (!Uninterruptibles.awaitUninterruptibly(majority, timeoutMillis, TimeUnit.MILLISECONDS)) {
+            throw new RedisUnavailableException("a majority of the nodes can't be reached", null);
+        }
+    }
+
+    private void openMailbox(Node node, CountDownLatch majority) {
+        node.mailbox().openSoon().whenComplete((done, failure) -> {
+            if (failure == null) {
+                majority.countDown();
+            } else {
+                schedule(() -> openMailbox(node, majority), REOPEN_MILLIS);
+            }
+        });
     }
 
     private ThreadFactory threads(String role) {
@@ -181,7 +237,19 @@ public final class Session {
 
     /** Returns what runs scripts for this session. */
     public ScriptRunner runner() {
-        return runner;
+        return only().runner();
+    }
+
+    private Node only() {
+        if (nodes.size() != 1) {
+            throw new IllegalStateException("a session over several nodes has to say which one it means");
+        }
+        return nodes.get(0);
+    }
+
+    /** Returns the servers that it uses: one, or those of a quorum. */
+    public List<Node> nodes() {
+        return nodes;
     }
 
     /** Returns what knows of outages. */
@@ -191,7 +259,7 @@ public final class Session {
 
     /** Returns the client. */
     public RedissonClient client() {
-        return client;
+        return only().client();
     }
 
     /** Returns whether this session is closed, or about to be. */
@@ -206,7 +274,7 @@ public final class Session {
 
     /** Returns whether Redisson's clients listen to sharded channels here. */
     public boolean isSharded() {
-        return client.getConfig().isClusterConfig();
+        return client().getConfig().isClusterConfig();
     }
 
     /** Returns the ticker's reading. */
@@ -296,7 +364,7 @@ public final class Session {
             return;
         }
         List<CompletableFuture<List<Object>>> replies =
-                runner.runAll(due.stream().map(Renewal::call).toList());
+                runner().runAll(due.stream().map(Renewal::call).toList());
         for (int i = 0; i < due.size(); i++) {
             Renewal renewal = due.get(i);
             replies.get(i).whenComplete((reply, failure) -> renewal.outcome().accept(reply, failure));
@@ -329,8 +397,9 @@ public final class Session {
             // Afterwards: a stake that was let go in this moment has left a command.
             confirmations.addAll(outstanding.values());
             await(CompletableFuture.allOf(confirmations.toArray(CompletableFuture<?>[]::new)));
-            guarded(() -> mailbox.close(Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadline - now()))))
-                    .run();
+            nodes.forEach(node -> guarded(
+                            () -> node.mailbox().close(Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadline - now()))))
+                    .run());
         } finally {
             stop();
         }
@@ -341,7 +410,7 @@ public final class Session {
         timer.shutdownNow();
         listeners.shutdown();
         if (ownsClient) {
-            client.shutdown(0, 2, TimeUnit.SECONDS);
+            client().shutdown(0, 2, TimeUnit.SECONDS);
         }
     }
 

@@ -19,6 +19,18 @@ public record Settings(
         return Math.min(TimeUnit.MILLISECONDS.toNanos(commandTimeoutMillis), redisTimeoutNanos);
     }
 
+    /** The same, heard of by nobody. */
+    Settings unheard() {
+        return new Settings(
+                leaseMillis,
+                handoffSliceNanos,
+                redisTimeoutNanos,
+                commandTimeoutMillis,
+                namespace,
+                SyncListener.NONE,
+                ticker);
+    }
+
     /** What local validity stays below the lease in Redis, for clocks that don't run at the same speed. */
     public static long marginMillis(long leaseMillis) {
         return Math.min(500, leaseMillis / 20);

@@ -1,0 +1,56 @@
+package dev.interlock.internal;
+
+import dev.interlock.internal.Mailbox.Message;
+import dev.interlock.internal.Script.Call;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.RedisTimeoutException;
+
+/** A Redis as a session uses it: what runs scripts there, and the mailbox that it has there. */
+public final class Node {
+    private final RedissonClient client;
+    /** A server that has gone silent gets no more at a time: each takes a connection until it is given up. */
+    private static final int MOST_UNANSWERED = 8;
+
+    private final Outage outage;
+    private final ScriptRunner runner;
+    private final Mailbox mailbox;
+    private final AtomicInteger unanswered = new AtomicInteger();
+
+    Node(
+            RedissonClient client,
+            String session,
+            Settings settings,
+            Outage outage,
+            Consumer<Message> receiver,
+            Runnable connected) {
+        this.client = client;
+        this.outage = outage;
+        this.runner = new ScriptRunner(client, settings, outage);
+        this.mailbox = new Mailbox(client, session, receiver, connected);
+    }
+
+    RedissonClient client() {
+        return client;
+    }
+
+    ScriptRunner runner() {
+        return runner;
+    }
+
+    Mailbox mailbox() {
+        return mailbox;
+    }
+
+    /** Runs a script there, once; fails at once if the server has been silent for others who wait yet. */
+    public CompletableFuture<List<Object>> run(Call call) {
+        if (outage.isActive() && unanswered.get() >= MOST_UNANSWERED) {
+            return CompletableFuture.failedFuture(new RedisTimeoutException("the node is silent"));
+        }
+        unanswered.incrementAndGet();
+        return runner.run(call).whenComplete((reply, failure) -> unanswered.decrementAndGet());
+    }
+}

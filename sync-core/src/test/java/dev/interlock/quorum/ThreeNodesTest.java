@@ -1,0 +1,295 @@
+package dev.interlock.quorum;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.interlock.DistributedReentrantLock;
+import dev.interlock.LeaseLostException;
+import dev.interlock.QuorumInterlock;
+import dev.interlock.faults.Actor;
+import dev.interlock.testing.Loss;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Test;
+
+/** Three nodes, and what may go wrong at one of them, or between them and a session. */
+class ThreeNodesTest extends QuorumFixture {
+    private static final Predicate<List<String>> SCRIPTS = words -> words.get(0).equalsIgnoreCase("EVALSHA");
+
+    /** The requests of quorum/acquire have four keys and five arguments. */
+    private static final Predicate<List<String>> ACQUIRE =
+            SCRIPTS.and(words -> words.get(2).equals("4"));
+
+    @Override
+    int size() {
+        return 3;
+    }
+
+    /** A node that is stopped costs nothing, since the others are enough; one refusal and a silent node cost one time-out. */
+    @Test
+    void aStoppedNodeCostsATimeOutAtMost() {
+        DistributedReentrantLock lock = session().lock(NAME);
+        DistributedReentrantLock rival = session().lock(NAME);
+        nodes.node(1).pause();
+        long start = System.nanoTime();
+        lock.lock();
+        assertThat(since(start)).isLessThan(Duration.ofMillis(500).plus(SLACK));
+        long refused = System.nanoTime();
+        Actor other = actor("other");
+        boolean entered = other.get(() -> rival.tryLock());
+        assertThat(entered).isFalse();
+        assertThat(since(refused)).isLessThan(Duration.ofMillis(500).plus(SLACK));
+        lock.unlock();
+        nodes.node(1).resume();
+        // What was under way to it arrives, and so does the release.
+        awaitFree(0, 1, 2);
+        lock.lock();
+        assertThat(lock.isLocked()).isTrue();
+        lock.unlock();
+    }
+
+    /** A silent node isn't flooded by turns that do without it, and hears in the end that all are over. */
+    @Test
+    void aSilentNodeIsNotFlooded() {
+        QuorumInterlock session = session();
+        DistributedReentrantLock lock = session.lock(NAME);
+        nodes.proxy(1).stall();
+        long end = System.nanoTime() + Duration.ofSeconds(3).toNanos();
+        int turns = 0;
+        while (end - System.nanoTime() > 0) {
+            lock.lock();
+            lock.unlock();
+            turns++;
+        }
+        assertThat(turns).isGreaterThan(100);
+        nodes.proxy(1).heal();
+        awaitFree(0, 1, 2);
+        lock.lock();
+        await("its vote").pollInSameThread().until(() -> nodes.votes(NAME, session.id()) == 3);
+        lock.unlock();
+    }
+
+    /** The release is repeated until a node hears of it that was away. */
+    @Test
+    void aReleaseReachesANodeThatWasAway() {
+        QuorumInterlock session = session();
+        DistributedReentrantLock lock = session.lock(NAME);
+        lock.lock();
+        await("all votes").until(() -> nodes.votes(NAME, session.id()) == 3);
+        nodes.proxy(2).stall();
+        nodes.proxy(2).cut();
+        lock.unlock();
+        awaitFree(0, 1);
+        assertThat(nodes.owner(2, NAME)).startsWith(session.id());
+        nodes.proxy(2).heal();
+        awaitFree(2);
+    }
+
+    /** Votes whose answers were lost are given back, and the next round wins. */
+    @Test
+    void lostAnswersLeaveNothingBehind() {
+        QuorumInterlock session = session();
+        DistributedReentrantLock lock = session.lock(NAME);
+        nodes.proxy(0).dropReplies(ACQUIRE, 1, Loss.MUTE);
+        nodes.proxy(1).dropReplies(ACQUIRE, 1, Loss.MUTE);
+        lock.lock();
+        assertThat(nodes.proxy(0).dropped() + nodes.proxy(1).dropped()).isEqualTo(2);
+        assertThat(lock.getHoldCount()).isEqualTo(1);
+        lock.assertHeld();
+        lock.unlock();
+        awaitFree(0, 1, 2);
+    }
+
+    /** A request that is executed once more after the release finds its mark. */
+    @Test
+    void delayedDuplicatesAreRefused() {
+        DistributedReentrantLock lock = session().lock(NAME);
+        for (int i = 0; i < 3; i++) {
+            nodes.proxy(i).duplicateRequests(ACQUIRE, Duration.ofMillis(300), 1);
+        }
+        lock.lock();
+        lock.unlock();
+        awaitFree(0, 1, 2);
+        await("duplicates")
+                .until(() -> IntStream.range(0, 3).allMatch(i -> nodes.proxy(i).duplicated() == 1));
+        awaitFree(0, 1, 2);
+        assertThat(lock.tryLock()).isTrue();
+        lock.unlock();
+    }
+
+    /** A minority that comes back empty votes again for the owner, who goes on. */
+    @Test
+    void aNodeThatHasLostItsDataVotesAgain() {
+        Duration lease = Duration.ofMillis(1_500);
+        QuorumInterlock session = session(builder -> builder.lease(lease));
+        DistributedReentrantLock lock = session.lock(NAME);
+        lock.lock();
+        long token = lock.fencingToken();
+        kill(2);
+        restart(2);
+        await("a new vote").until(() -> nodes.owner(2, NAME).startsWith(session.id()));
+        lock.assertHeld();
+        // It counts by now, so that another one may be lost.
+        await("a renewal").during(lease).atMost(PATIENCE).until(() -> nodes.votes(NAME, session.id()) == 3);
+        nodes.node(0).command("DEL", Nodes.lockKey(NAME));
+        await("a new vote").until(() -> nodes.owner(0, NAME).startsWith(session.id()));
+        lock.assertHeld();
+        assertThat(lock.fencingToken()).isEqualTo(token);
+        lock.unlock();
+        lock.lock();
+        assertThat(lock.fencingToken()).isGreaterThan(token);
+        lock.unlock();
+    }
+
+    /** The case of the documents: clocks of nodes jump, two hold the lock in time, and the older one's token is the smaller. */
+    @Test
+    void aClockJumpMakesTwoHoldersWhoseTokensTellThemApart() {
+        DistributedReentrantLock lock = session().lock(NAME);
+        DistributedReentrantLock rival = session().lock(NAME);
+        ConcurrentLinkedQueue<LeaseLostException> heard = new ConcurrentLinkedQueue<>();
+        lock.onLost(heard::add);
+        nodes.node(2).pause();
+        lock.lock();
+        long older = lock.fencingToken();
+        nodes.node(2).resume();
+        // With the third node's vote it would take two clocks.
+        await("its votes").until(() -> nodes.owner(0, NAME).equals(nodes.owner(1, NAME)));
+        nodes.node(1).command("PEXPIRE", Nodes.lockKey(NAME), "1");
+        nodes.node(2).command("PEXPIRE", Nodes.lockKey(NAME), "1");
+        Actor other = actor("other");
+        other.run(rival::lock);
+        long newer = other.get(rival::fencingToken);
+        assertThat(newer).isGreaterThan(older);
+        lock.assertHeld();
+        // The store that both write to, newer first.
+        long[] seen = {0};
+        assertThat(accepts(seen, newer)).isTrue();
+        assertThat(accepts(seen, older)).isFalse();
+        assertThatThrownBy(lock::unlock).isInstanceOf(LeaseLostException.class);
+        await("told").until(() -> !heard.isEmpty());
+        other.run(rival::assertHeld);
+        other.run(rival::unlock);
+    }
+
+    private static boolean accepts(long[] seen, long token) {
+        if (token < seen[0]) {
+            return false;
+        }
+        seen[0] = token;
+        return true;
+    }
+
+    /** What a renewal finds at a majority is told before the lease is over. */
+    @Test
+    void aLossAtAMajorityIsToldByTheNextRenewal() {
+        Duration lease = Duration.ofSeconds(3);
+        QuorumInterlock session = session(builder -> builder.lease(lease));
+        DistributedReentrantLock lock = session.lock(NAME);
+        ConcurrentLinkedQueue<LeaseLostException> heard = new ConcurrentLinkedQueue<>();
+        lock.onLost(heard::add);
+        lock.lock();
+        long token = lock.fencingToken();
+        await("all votes").until(() -> nodes.votes(NAME, session.id()) == 3);
+        // At once: from a renewal in between, a node would have voted anew, and that would count by the next one.
+        nodes.proxy(0).stall();
+        nodes.proxy(1).stall();
+        nodes.node(0).command("DEL", Nodes.lockKey(NAME));
+        nodes.node(1).command("DEL", Nodes.lockKey(NAME));
+        nodes.proxy(0).resume();
+        nodes.proxy(1).resume();
+        long deleted = System.nanoTime();
+        await("told").until(() -> !heard.isEmpty());
+        assertThat(since(deleted)).isLessThan(lease.dividedBy(3).plus(SLACK));
+        assertThat(heard.element().fencingToken()).isEqualTo(token);
+        assertThatThrownBy(lock::assertHeld).isInstanceOf(LeaseLostException.class);
+        assertThatThrownBy(lock::unlock).isInstanceOf(LeaseLostException.class);
+        assertThat(lock.isHeldByCurrentThread()).isFalse();
+        lock.lock();
+        assertThat(lock.fencingToken()).isGreaterThan(token);
+        lock.unlock();
+    }
+
+    /** Renewals that no majority answers: the holder is told while nobody else can have the lock yet. */
+    @Test
+    void aLossThatCanBeForeseenIsToldBeforeTheLeaseIsOver() {
+        DistributedReentrantLock lock =
+                session(builder -> builder.lease(Duration.ofSeconds(3))).lock(NAME);
+        ConcurrentLinkedQueue<String> owners = new ConcurrentLinkedQueue<>();
+        lock.onLost(loss -> owners.add(nodes.owner(0, NAME)));
+        lock.lock();
+        nodes.proxy(0).stall();
+        nodes.proxy(1).stall();
+        await("told").until(() -> !owners.isEmpty());
+        assertThat(owners.element()).isNotEmpty();
+        nodes.proxy(0).heal();
+        nodes.proxy(1).heal();
+        assertThatThrownBy(lock::unlock).isInstanceOf(LeaseLostException.class);
+        awaitFree(0, 1, 2);
+    }
+
+    /** Who is interrupted while no majority answers leaves nothing behind; the other nodes hear of it later. */
+    @Test
+    void anInterruptDuringAcquisitionLeavesNothing() {
+        DistributedReentrantLock lock = session().lock(NAME);
+        nodes.proxy(0).stall();
+        nodes.proxy(1).stall();
+        Actor waiter = actor("waiter");
+        CompletableFuture<Boolean> entered = waiter.begin(lock::lockInterruptibly);
+        await("a vote").until(() -> !nodes.owner(2, NAME).isEmpty());
+        waiter.interrupt();
+        assertThat(entered)
+                .failsWithin(PATIENCE)
+                .withThrowableThat()
+                .havingCause()
+                .isInstanceOf(InterruptedException.class);
+        assertThat(lock.isLocked()).isFalse();
+        nodes.proxy(0).heal();
+        nodes.proxy(1).heal();
+        awaitFree(0, 1, 2);
+        boolean again = waiter.get(() -> lock.tryLock());
+        assertThat(again).isTrue();
+        waiter.run(lock::unlock);
+    }
+
+    /** A fixed lease isn't renewed. */
+    @Test
+    void aFixedLeaseEnds() {
+        DistributedReentrantLock lock = session().lock(NAME);
+        DistributedReentrantLock rival = session().lock(NAME);
+        lock.lock(600, TimeUnit.MILLISECONDS);
+        Actor other = actor("other");
+        other.run(rival::lock);
+        assertThatThrownBy(lock::unlock).isInstanceOf(LeaseLostException.class);
+        other.run(rival::unlock);
+    }
+
+    /** Closing gives back what is held and ends waits. */
+    @Test
+    void closeGivesBack() {
+        QuorumInterlock session = session();
+        DistributedReentrantLock lock = session.lock(NAME);
+        QuorumInterlock theirs = session();
+        DistributedReentrantLock rival = theirs.lock(NAME);
+        lock.lock();
+        Actor waiter = actor("waiter");
+        CompletableFuture<Boolean> entered = waiter.begin(rival::lock);
+        await("it waits").until(() -> nodes.waits(0, NAME, theirs.id()));
+        theirs.close();
+        assertThat(entered)
+                .failsWithin(PATIENCE)
+                .withThrowableThat()
+                .havingCause()
+                .isInstanceOf(IllegalStateException.class);
+        assertThat(rival.isLocked()).isFalse();
+        session.close();
+        awaitFree(0, 1, 2);
+        assertThatThrownBy(lock::unlock).isInstanceOf(LeaseLostException.class);
+        assertThatThrownBy(lock::lock).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> session.lock(NAME)).isInstanceOf(IllegalStateException.class);
+    }
+}
