@@ -62,9 +62,6 @@ final class Camp implements AutoCloseable {
         this.folder = folder;
         this.random = new Random(seed);
         this.board = Blackboard.open(folder.resolve("board"));
-        for (Where where : Where.values()) {
-            decks.put(where, new ArrayDeque<>());
-        }
         try {
             proxies.forEach(this::pitch);
         } catch (RuntimeException | Error e) {
@@ -125,7 +122,7 @@ final class Camp implements AutoCloseable {
 
     /** Returns the next faults of a kind. All others come before one comes again. */
     private List<Fault> dealt(Where where) {
-        Deque<Fault> deck = decks.get(where);
+        Deque<Fault> deck = decks.computeIfAbsent(where, none -> new ArrayDeque<>());
         List<Fault> next = new ArrayList<>();
         for (int i = 1 + random.nextInt(MOST_FAULTS); i > 0; i--) {
             if (deck.isEmpty()) {
