@@ -252,6 +252,7 @@ final class Judge {
                 .mapToLong(step -> Math.max(step.entered(), step.until()))
                 .max()
                 .orElseThrow();
+        Step last = complaint.steps.get(complaint.steps.size() - 1);
         var text = new StringBuilder(complaint.what).append(":\n");
         complaint.steps.forEach(step -> text.append("  ").append(step).append('\n'));
         text.append("among\n");
@@ -260,7 +261,7 @@ final class Judge {
                 .distinct()
                 .flatMap(act -> of(act).stream())
                 .filter(step -> Math.max(step.entered(), step.until()) >= from && step.begun() <= to)
-                .sorted(Comparator.comparingLong((Step step) -> Math.abs(step.entered() - to)))
+                .sorted(Comparator.comparingLong((Step step) -> Math.abs(step.entered() - last.entered())))
                 .limit(MOST_SHOWN)
                 .sorted(Comparator.comparingLong(Step::begun))
                 .forEach(step -> text.append("  ").append(step).append('\n'));
