@@ -98,7 +98,7 @@ class CampaignTest {
         camp.faults().forEach((fault, count) -> text.append(String.format("%-32s %7d%n", fault, count)));
         text.append(String.format("%-32s %7d%n", "losses reported", camp.losses()));
         text.append(String.format("%-32s %7d%n", "stale writes refused", camp.refused()));
-        text.append(String.format("%-32s %7d%n", "overlaps after lost data", judge.foreseen()));
+        text.append(String.format("%-32s %7d%n", "overlaps that a loss explains", judge.foreseen()));
         text.append(String.format("%-32s %7d%n", "waits judged for their order", judge.judgedInOrder()));
         text.append(String.format("%-32s %7d%n", "violations", complaints.size()));
         return text.toString();

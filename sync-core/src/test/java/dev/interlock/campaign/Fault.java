@@ -154,6 +154,20 @@ enum Fault {
             busy.join();
         }
     },
+    /** What a clock that jumps ahead does to leases. */
+    LEASES_CUT_SHORT(Where.SERVER) {
+        @Override
+        void happen(Camp camp, Random random) {
+            shift(camp, -random.nextInt(5_000));
+        }
+    },
+    /** What a clock that is set back does to leases. */
+    LEASES_DRAWN_OUT(Where.SERVER) {
+        @Override
+        void happen(Camp camp, Random random) {
+            shift(camp, random.nextInt(5_000));
+        }
+    },
     CLIENTS_PAUSED(Where.SERVER) {
         @Override
         void happen(Camp camp, Random random) {
@@ -170,6 +184,10 @@ enum Fault {
         SERVER
     }
 
+    private static final String SHIFT = "for _, key in ipairs(redis.call('keys', '*')) do "
+            + "local left = redis.call('pttl', key) "
+            + "if left > 0 then redis.call('pexpire', key, math.max(1, left + ARGV[1])) end end";
+
     final Where where;
 
     Fault(Where where) {
@@ -180,6 +198,11 @@ enum Fault {
         return Arrays.stream(values()).filter(fault -> fault.where == where).toList();
     }
 
+    /** Whether Redis forgets by it what it has promised. */
+    boolean isLoss() {
+        return this == REDIS_RESTARTED_EMPTY || this == LEASES_CUT_SHORT;
+    }
+
     /** Begins and ends. */
     abstract void happen(Camp camp, Random random);
 
@@ -188,6 +211,10 @@ enum Fault {
         tent.child().stop();
         pause(pause);
         tent.child().cont();
+    }
+
+    private static void shift(Camp camp, int millis) {
+        camp.server().command("EVAL", SHIFT, "0", "" + millis);
     }
 
     private static boolean isScript(List<String> words) {

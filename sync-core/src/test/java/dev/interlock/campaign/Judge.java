@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
  * Says what is wrong with a history. Steps are judged by what is certain: somebody had what he had from when he knew until the last moment at
  * which it was confirmed.
  *
- * <p>When Redis has lost all its data, nobody can know at once: until the leases of those who were inside are over, others may get in beside
- * them. They must have larger tokens.
+ * <p>When Redis has lost all its data, or ends leases too early, nobody can know at once: until the leases of those who were inside are over,
+ * others may get in beside them. These must have larger tokens, by which a store can tell.
  */
 final class Judge {
     /** For so long a ticket may be on its way to Redis, where nothing goes wrong. */
@@ -93,8 +93,7 @@ final class Judge {
         for (Step step : ordered) {
             Step inside = step.act() == Act.READ ? longestWrite : longest;
             if (inside != null && step.entered() < inside.until()) {
-                boolean isFenced = step.token() == 0 || inside.token() == 0 || step.token() > inside.token();
-                if (isFenced && isLossBetween(inside.begun(), step.entered())) {
+                if (isExplained(inside, step)) {
                     foreseen++;
                 } else {
                     complain("two are inside at once", inside, step);
@@ -109,11 +108,26 @@ final class Judge {
         return one == null || other.until() > one.until() ? other : one;
     }
 
+    /**
+     * Whether Redis had broken its promise to one of them, whose lease wasn't over for those who knew of no loss. That is the one with the smaller
+     * token, or might be either.
+     */
+    private boolean isExplained(Step one, Step other) {
+        if (one.token() != 0 && one.token() == other.token()) {
+            return false;
+        }
+        boolean isKnown = one.token() != 0 && other.token() != 0;
+        long stale = isKnown
+                ? (one.token() < other.token() ? one : other).entered()
+                : Math.max(one.entered(), other.entered());
+        return isLossBetween(stale, Math.max(one.entered(), other.entered()));
+    }
+
+    /** Whether there was a loss before the end of that time, and not more than a lease before its beginning. */
     private boolean isLossBetween(long from, long to) {
         return happenings.stream()
-                .anyMatch(happening -> happening.fault() == Fault.REDIS_RESTARTED_EMPTY
-                        && happening.from() < to
-                        && happening.to() + leaseNanos() > from);
+                .anyMatch(happening ->
+                        happening.fault().isLoss() && happening.from() < to && happening.to() + leaseNanos() > from);
     }
 
     private static long leaseNanos() {
@@ -134,6 +148,10 @@ final class Judge {
                 largest = largest == null || before.token() > largest.token() ? before : largest;
             }
             if (largest != null && step.token() <= largest.token()) {
+                if (isExplained(largest, step)) {
+                    foreseen++;
+                    continue;
+                }
                 complain("the token of the later isn't larger", largest, step);
             }
         }

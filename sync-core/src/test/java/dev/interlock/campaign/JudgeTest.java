@@ -70,20 +70,27 @@ class JudgeTest {
                 .containsExactly("two are inside at once");
     }
 
-    @Test
-    void lossOfAllDataExplainsAnOverlapWithALargerTokenOnly() {
-        List<Happening> lost = List.of(happening(Fault.REDIS_RESTARTED_EMPTY, 15, 20));
+    @ParameterizedTest
+    @EnumSource(
+            value = Fault.class,
+            names = {"REDIS_RESTARTED_EMPTY", "LEASES_CUT_SHORT"})
+    void lossExplainsWhatIsLeftOfALease(Fault loss) {
+        List<Happening> lost = List.of(happening(loss, 15, 20));
+        int over = 20 + (int) Member.LEASE.toMillis();
         Step stale = step(Act.LOCK, 0, 1, 10, 60, 7);
         assertThat(complaints(lost, stale, step(Act.LOCK, 1, 5, 50, 70, 8))).isEmpty();
-        assertThat(complaints(lost, stale, step(Act.LOCK, 1, 5, 50, 70, 6))).containsExactly("two are inside at once");
+        assertThat(complaints(lost, stale, step(Act.LOCK, 1, 5, 50, 70, 7)))
+                .containsExactly("two are inside at once", "the same token twice");
         assertThat(complaints(
                         List.of(happening(Fault.REDIS_RESTARTED, 15, 20)), stale, step(Act.LOCK, 1, 5, 50, 70, 8)))
                 .containsExactly("two are inside at once");
-        assertThat(complaints(
-                        List.of(happening(Fault.REDIS_RESTARTED_EMPTY, 55, 56)),
-                        stale,
-                        step(Act.LOCK, 1, 5, 50, 70, 8)))
+        assertThat(complaints(List.of(happening(loss, 55, 56)), stale, step(Act.LOCK, 1, 5, 50, 70, 8)))
                 .containsExactly("two are inside at once");
+        // The stale tenure goes from thread to thread as long as its session knows of nothing.
+        Step fresh = step(Act.LOCK, 1, 30, 50, over + 50, 8);
+        assertThat(complaints(lost, fresh, step(Act.LOCK, 0, 55, 56, 57, 7))).isEmpty();
+        assertThat(complaints(lost, fresh, step(Act.LOCK, 0, over, over + 1, over + 2, 7)))
+                .containsExactly("two are inside at once", "the token of the later isn't larger");
     }
 
     @Test
