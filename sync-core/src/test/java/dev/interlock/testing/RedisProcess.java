@@ -40,26 +40,37 @@ final class RedisProcess {
     private static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
     private static final int MAX_ATTEMPTS = 4;
 
+    private static final String CONFIGURATION = "redis.conf";
+
     private final List<String> extraArguments;
     private final Path folder;
+    private final boolean isConfigured;
     private int port;
     private @Nullable Process guard;
     private long pid;
 
-    private RedisProcess(List<String> extraArguments, Path folder) {
+    private RedisProcess(List<String> extraArguments, Path folder, boolean isConfigured) {
         this.extraArguments = extraArguments;
         this.folder = folder;
+        this.isConfigured = isConfigured;
     }
 
-    /** Starts a server on a free port and returns when it answers. */
-    static RedisProcess launch(List<String> extraArguments) {
+    /**
+     * Starts a server on a free port and returns when it answers.
+     *
+     * @param configuration the lines of a configuration file, empty for none; a sentinel needs one that it can write to
+     */
+    static RedisProcess launch(String configuration, List<String> extraArguments) {
         Path folder;
         try {
             folder = Files.createTempDirectory("interlock-redis");
+            if (!configuration.isEmpty()) {
+                Files.writeString(folder.resolve(CONFIGURATION), configuration);
+            }
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        var server = new RedisProcess(extraArguments, folder);
+        var server = new RedisProcess(extraArguments, folder, !configuration.isEmpty());
         server.start(0);
         return server;
     }
@@ -142,6 +153,9 @@ final class RedisProcess {
     private List<String> commandLine() {
         var command = new ArrayList<>(List.of("sh", "-c", GUARD, folder.toString()));
         command.add(RedisBinary.path().toString());
+        if (isConfigured) {
+            command.add(folder.resolve(CONFIGURATION).toString());
+        }
         command.addAll(List.of("--bind", Loopback.HOST, "--port", Integer.toString(port)));
         command.addAll(List.of("--dir", folder.toString(), "--save", "", "--appendonly", "no"));
         command.addAll(List.of("--enable-debug-command", "local"));

@@ -62,7 +62,7 @@ public final class RedisServer implements AutoCloseable {
         }
         return container()
                 .map(url -> new RedisServer(URI.create(url), null, false))
-                .orElseGet(() -> embedded(List.of(), false));
+                .orElseGet(() -> embedded("", List.of(), false));
     }
 
     private static Optional<String> container() {
@@ -80,11 +80,16 @@ public final class RedisServer implements AutoCloseable {
      * @throws IllegalStateException with the output of the server if it does not start
      */
     public static RedisServer launch(String... extraArguments) {
-        return embedded(List.of(extraArguments), true);
+        return embedded("", List.of(extraArguments), true);
     }
 
-    private static RedisServer embedded(List<String> extraArguments, boolean closeable) {
-        var process = RedisProcess.launch(extraArguments);
+    /** As {@link #launch}, with a configuration file of these lines. */
+    static RedisServer launchConfigured(String configuration, String... extraArguments) {
+        return embedded(configuration, List.of(extraArguments), true);
+    }
+
+    private static RedisServer embedded(String configuration, List<String> extraArguments, boolean closeable) {
+        var process = RedisProcess.launch(configuration, extraArguments);
         return new RedisServer(process.url(), process, closeable);
     }
 

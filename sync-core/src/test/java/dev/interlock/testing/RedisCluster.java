@@ -1,0 +1,125 @@
+package dev.interlock.testing;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+
+/**
+ * A Redis Cluster of three masters with a replica each. A dead master is replaced after some 3 s.
+ *
+ * <pre>{@code
+ * try (RedisCluster cluster = RedisCluster.launch()) {
+ *     cluster.kill(cluster.masterOf("stock"));
+ *     cluster.heal();
+ * }
+ * }</pre>
+ */
+public final class RedisCluster extends Topology {
+    private static final int MASTERS = 3;
+    private static final int SLOTS = 16_384;
+    private static final String[] ARGUMENTS = {
+        "--cluster-enabled", "yes",
+        "--cluster-announce-ip", Loopback.HOST,
+        "--cluster-node-timeout", "2000",
+        "--cluster-replica-validity-factor", "0",
+        "--repl-diskless-sync-delay", "0"
+    };
+
+    private final List<RedisServer> nodes = new ArrayList<>();
+
+    private RedisCluster() {}
+
+    /** Starts a cluster and returns when it's ready. */
+    public static RedisCluster launch() {
+        RedisCluster cluster = new RedisCluster();
+        try {
+            for (int i = 0; i < 2 * MASTERS; i++) {
+                cluster.nodes.add(RedisServer.launch(ARGUMENTS));
+            }
+            cluster.form();
+            return cluster;
+        } catch (RuntimeException | Error e) {
+            cluster.close();
+            throw e;
+        }
+    }
+
+    private void form() {
+        for (int i = 0; i < MASTERS; i++) {
+            String first = Integer.toString(SLOTS * i / MASTERS);
+            String last = Integer.toString(SLOTS * (i + 1) / MASTERS - 1);
+            nodes.get(i).command("CLUSTER", "ADDSLOTSRANGE", first, last);
+        }
+        for (int i = 0; i < nodes.size(); i++) {
+            nodes.get(i).command("CLUSTER", "SET-CONFIG-EPOCH", Integer.toString(i + 1));
+        }
+        for (RedisServer one : nodes) {
+            for (RedisServer other : nodes) {
+                if (one != other) {
+                    one.command("CLUSTER", "MEET", other.host(), Integer.toString(other.port()));
+                }
+            }
+        }
+        for (int i = 0; i < MASTERS; i++) {
+            String master = String.valueOf(nodes.get(i).command("CLUSTER", "MYID"));
+            RedisServer replica = nodes.get(MASTERS + i);
+            await("acquainted", () -> "OK".equals(replica.command("CLUSTER", "REPLICATE", master)));
+        }
+        awaitReady();
+    }
+
+    @Override
+    public List<RedisServer> nodes() {
+        return nodes;
+    }
+
+    @Override
+    public List<String> urls() {
+        return nodes.stream().map(RedisServer::url).toList();
+    }
+
+    @Override
+    public RedisServer masterOf(String key) {
+        RedisServer anybody = running().get(0);
+        long slot = (Long) Objects.requireNonNull(anybody.command("CLUSTER", "KEYSLOT", key));
+        for (Object range : (List<?>) Objects.requireNonNull(anybody.command("CLUSTER", "SLOTS"))) {
+            List<?> fields = (List<?>) range;
+            if ((Long) fields.get(0) <= slot && slot <= (Long) fields.get(1)) {
+                List<?> master = (List<?>) fields.get(2);
+                return at(((Long) master.get(1)).intValue());
+            }
+        }
+        throw new IllegalStateException("nobody owns slot " + slot);
+    }
+
+    @Override
+    boolean isReady() {
+        return running().stream().allMatch(this::isReady);
+    }
+
+    private boolean isReady(RedisServer node) {
+        if (!String.valueOf(node.command("CLUSTER", "INFO")).contains("cluster_state:ok")) {
+            return false;
+        }
+        List<String> lines = String.valueOf(node.command("CLUSTER", "NODES"))
+                .lines()
+                .filter(line -> !line.contains("fail") && line.contains(" connected"))
+                .toList();
+        long replicas = lines.stream().filter(line -> line.contains("slave")).count();
+        long masters = lines.stream()
+                .filter(line -> line.contains("master") && line.split(" ").length > 8)
+                .count();
+        boolean isSynced = !info(node, "role").equals("slave")
+                || info(node, "master_link_status").equals("up");
+        return isSynced && masters == MASTERS && masters + replicas == running().size();
+    }
+
+    // Its file of nodes tells it.
+    @Override
+    void readmit(RedisServer server) {}
+
+    @Override
+    public String toString() {
+        return "Redis Cluster " + nodes;
+    }
+}
