@@ -16,6 +16,7 @@ public final class InterlockBuilder {
     private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(3);
     private static final Duration NODE_TIMEOUT = Duration.ofMillis(500);
     private static final int LEAST_NODES = 3;
+    private static final int MOST_REPLICAS = 100;
 
     private @Nullable RedissonClient client;
     private @Nullable String uri;
@@ -23,6 +24,7 @@ public final class InterlockBuilder {
     private Duration handoffSlice = Duration.ofMillis(10);
     private Duration redisTimeout = Duration.ofSeconds(30);
     private @Nullable Duration commandTimeout;
+    private int replicaAcknowledgements = 1;
     private String namespace = "";
     private SyncListener listener = SyncListener.NONE;
     private LongSupplier ticker = System::nanoTime;
@@ -95,6 +97,44 @@ public final class InterlockBuilder {
      */
     public InterlockBuilder commandTimeout(Duration commandTimeout) {
         this.commandTimeout = checked("commandTimeout", commandTimeout, Duration.ofMillis(10));
+        return this;
+    }
+
+    /**
+     * How many replicas have to have an acquisition before it counts, where Redis has replicas: any configuration of the client
+     * but a single server. The same goes for whatever else threads are let in by: permits, latches that open, generations of
+     * barriers that trip. Default 1.
+     *
+     * <p>A master is asked to wait for them with {@code WAIT}: for half a {@linkplain #commandTimeout command time-out}, one
+     * second at the most. If too few have acknowledged by then, the command is repeated, as one that Redis didn't answer; who
+     * gives up gets a {@link RedisUnavailableException} and holds nothing. If fewer replicas are online than are asked for,
+     * all of these are waited for; of a master that has none, as the last node of a shard is, none. So a shard goes on working
+     * with a replica less. Whoever would rather have it stop sets {@code min-replicas-to-write} in Redis: its refusals are
+     * waited out like silence.
+     *
+     * <ul>
+     *   <li>1: what was acquired survives a failover to a replica that has acknowledged it. Sentinel and Cluster prefer the
+     *       replica that is furthest ahead, but only of those they can reach: one that has acknowledged nothing may be
+     *       promoted, and then the name is free there, though its owner believes for up to a lease that it holds it.
+     *   <li>As many as there are replicas: whichever is promoted has it. One that is frozen or cut off stops all acquisitions
+     *       until Redis takes it to be offline ({@code repl-timeout}, 60 s).
+     *   <li>0: nothing is waited for, and a grant that another session's release has pushed is entered upon without asking.
+     *       Every failover may lose what was acquired just before it.
+     * </ul>
+     *
+     * <p>None of that makes Redis a consensus: an old master that has been cut off from its replicas still grants, once it
+     * takes them to be offline. Where an overlap would be fatal, use fencing tokens. Requests of rate limiters, releases and
+     * renewals aren't waited for, and adapted Redisson objects go by Redisson's own rules.
+     *
+     * @param replicaAcknowledgements 0 to 100
+     * @return this
+     */
+    public InterlockBuilder replicaAcknowledgements(int replicaAcknowledgements) {
+        if (replicaAcknowledgements < 0 || replicaAcknowledgements > MOST_REPLICAS) {
+            throw new IllegalArgumentException("replicaAcknowledgements must be from 0 to " + MOST_REPLICAS
+                    + ", but is " + replicaAcknowledgements);
+        }
+        this.replicaAcknowledgements = replicaAcknowledgements;
         return this;
     }
 
@@ -196,6 +236,7 @@ public final class InterlockBuilder {
                 handoffSlice.toNanos(),
                 redisTimeout.toNanos(),
                 timeout.toMillis(),
+                replicaAcknowledgements,
                 namespace,
                 listener,
                 ticker);

@@ -25,7 +25,12 @@ public final class Outage {
     private final SyncListener listener;
 
     private volatile boolean active;
+
+    /** Whether it is the replicas that don't answer: then it isn't over when the master does. */
+    private volatile boolean unacknowledged;
+
     private volatile long heardNanos;
+    private volatile long acknowledgedNanos;
     private long sinceNanos;
     private long lastFailureNanos;
     private @Nullable Throwable cause;
@@ -43,6 +48,7 @@ public final class Outage {
         this.who = who;
         this.ticker = settings.ticker();
         this.heardNanos = ticker.getAsLong();
+        this.acknowledgedNanos = heardNanos;
         this.patienceNanos = settings.redisTimeoutNanos();
         this.listener = settings.listener();
         this.listeners = listeners;
@@ -50,10 +56,12 @@ public final class Outage {
 
     /** A command that was sent then has failed, or has been silent for too long. */
     public synchronized void failed(long sentNanos, Throwable failure) {
-        if (sentNanos - heardNanos < 0) {
+        boolean isUnacknowledged = failure instanceof UnacknowledgedException;
+        if (sentNanos - (isUnacknowledged ? acknowledgedNanos : heardNanos) < 0) {
             // One command got lost, or its connection has gone mute: Redis has answered another one since.
             return;
         }
+        unacknowledged |= isUnacknowledged;
         lastFailureNanos = ticker.getAsLong();
         cause = failure;
         if (active) {
@@ -68,6 +76,15 @@ public final class Outage {
     /** Redis has answered. */
     public void heard() {
         heardNanos = ticker.getAsLong();
+        if (active && !unacknowledged) {
+            end();
+        }
+    }
+
+    /** Redis has answered, and as many replicas as have to have acknowledged that. */
+    void acknowledged() {
+        acknowledgedNanos = ticker.getAsLong();
+        heardNanos = acknowledgedNanos;
         if (active) {
             end();
         }
@@ -76,6 +93,7 @@ public final class Outage {
     private synchronized void end() {
         if (active) {
             active = false;
+            unacknowledged = false;
             cause = null;
             long nanos = ticker.getAsLong() - sinceNanos;
             log.info("{} answers again, after {} ms", who, nanos / 1_000_000);
@@ -86,6 +104,11 @@ public final class Outage {
     /** Returns whether the last that was heard of Redis is a failure. */
     public boolean isActive() {
         return active;
+    }
+
+    /** As {@link #isActive}, for those who don't wait for replicas. */
+    public boolean isOfTheMaster() {
+        return active && !unacknowledged;
     }
 
     /**

@@ -37,7 +37,7 @@ import org.redisson.client.protocol.Encoder;
 
 /**
  * Runs scripts through Redisson, each once: whoever asks repeats what got no answer, since only he knows whether he still
- * wants it. Where there are replicas, {@link #runDurably} waits for the acknowledgement of one of them.
+ * wants it. Where there are replicas, {@link #runDurably} waits for the acknowledgement of some of them.
  */
 public final class ScriptRunner {
     /**
@@ -47,8 +47,7 @@ public final class ScriptRunner {
     private static final int PATIENCE = 3;
 
     private static final int BATCH = 256;
-    private static final Duration REPLICATION_TIMEOUT = Duration.ofSeconds(1);
-    private static final long REPLICAS_RECHECK_NANOS = TimeUnit.SECONDS.toNanos(10);
+    private static final long REPLICATION_MILLIS = 1_000;
     private static final Script REPLICAS = Script.load("session/replicas");
 
     /** Strings as they are, without a pooled buffer for each: that took longer than Redis took for the argument. */
@@ -67,66 +66,86 @@ public final class ScriptRunner {
     private final long timeoutMillis;
     private final Outage outage;
     private final LongSupplier ticker;
-    private final boolean replicated;
-    private volatile long withoutReplicasUntilNanos;
+    private final Replicas replicas;
+    private final Duration replicationTimeout;
 
     ScriptRunner(RedissonClient client, Settings settings, Outage outage) {
         this.client = client;
         this.timeoutMillis = settings.commandTimeoutMillis() * PATIENCE;
         this.outage = outage;
         this.ticker = settings.ticker();
-        this.replicated = !client.getConfig().isSingleConfig();
-        this.withoutReplicasUntilNanos = ticker.getAsLong();
+        this.replicas = new Replicas(client.getConfig(), settings.replicaAcknowledgements(), ticker);
+        // So that who waits for one command time-out hears of it.
+        this.replicationTimeout =
+                Duration.ofMillis(Math.max(1, Math.min(REPLICATION_MILLIS, settings.commandTimeoutMillis() / 2)));
         this.scripts = client.getScript(
                 OptionalOptions.defaults().codec(ARGUMENTS).retryAttempts(0).timeout(Duration.ofMillis(timeoutMillis)));
     }
 
-    /** Whether what Redis has answered or published may be lost by a failover. */
+    /** Whether it matters that what Redis has answered or published may be lost by a failover. */
     public boolean isReplicated() {
-        return replicated;
+        return replicas.areWanted();
     }
 
     /** Runs a script. */
     public CompletableFuture<List<Object>> run(Call call) {
         long sent = ticker.getAsLong();
+        return observed(sent, sent(call), outage::heard);
+    }
+
+    private CompletableFuture<List<Object>> sent(Call call) {
         try {
-            return observed(sent, eval(scripts, call).toCompletableFuture());
+            return eval(scripts, call).toCompletableFuture();
         } catch (RuntimeException e) {
             // A client that is shut down throws instead of returning a future.
             return CompletableFuture.failedFuture(e);
         }
     }
 
-    /** Runs a script and, where there are replicas, waits until one of them has it. */
+    /** Runs a script and, where there are replicas, waits until as many of them have it as the session wants. */
     public CompletableFuture<List<Object>> runDurably(Call call) {
-        if (!replicated || ticker.getAsLong() - withoutReplicasUntilNanos < 0) {
-            return run(call);
-        }
         long sent = ticker.getAsLong();
+        String key = String.valueOf(call.keys.get(0));
+        int needed = replicas.needed(key);
+        CompletableFuture<List<Object>> reply = needed != Replicas.UNKNOWN
+                ? acknowledged(call, key, needed)
+                : online(key).thenCompose(online -> acknowledged(call, key, replicas.found(key, online)));
+        return observed(sent, reply, outage::acknowledged);
+    }
+
+    private CompletableFuture<List<Object>> acknowledged(Call call, String key, int needed) {
+        if (needed == 0) {
+            return sent(call);
+        }
         try {
-            RBatch batch = client.createBatch(batchOptions().sync(1, REPLICATION_TIMEOUT));
+            RBatch batch = client.createBatch(batchOptions().sync(needed, replicationTimeout));
             CompletableFuture<List<Object>> reply =
                     eval(batch.getScript(ARGUMENTS), call).toCompletableFuture();
-            CompletableFuture<BatchResult<?>> result = executed(batch, List.of(call));
-            return observed(
-                    sent,
-                    result.thenCompose(
-                            done -> done.getSyncedSlaves() > 0 ? reply : acknowledgedWithoutReplicas(call, reply)));
+            return executed(batch, List.of(call)).thenCompose(done -> {
+                int acknowledgements = done.getSyncedSlaves();
+                return acknowledgements >= needed ? reply : unlessTooFew(call, key, acknowledgements, reply);
+            });
         } catch (RuntimeException e) {
             return CompletableFuture.failedFuture(e);
         }
     }
 
-    private CompletionStage<List<Object>> acknowledgedWithoutReplicas(
-            Call call, CompletableFuture<List<Object>> reply) {
-        return eval(scripts, REPLICAS.on(call.keys.subList(0, 1))).thenCompose(replicas -> {
-            if ((Long) replicas.get(0) > 0) {
-                throw new RedisRetryException("no replica has acknowledged " + call.script + " within "
-                        + REPLICATION_TIMEOUT.toMillis() + " ms");
+    private CompletionStage<List<Object>> unlessTooFew(
+            Call call, String key, int acknowledgements, CompletableFuture<List<Object>> reply) {
+        return online(key).thenCompose(online -> {
+            int needed = replicas.found(key, online);
+            if (acknowledgements < needed) {
+                throw new UnacknowledgedException(acknowledgements + " of " + online + " replicas have acknowledged "
+                        + call.script + " within " + replicationTimeout.toMillis() + " ms, but " + needed
+                        + " have to");
             }
-            withoutReplicasUntilNanos = ticker.getAsLong() + REPLICAS_RECHECK_NANOS;
             return reply;
         });
+    }
+
+    /** Returns how many replicas are online at the node that owns a key. */
+    private CompletableFuture<Integer> online(String key) {
+        return sent(REPLICAS.on(List.of(key))).thenApply(reply -> ((Long) reply.get(0)).intValue());
     }
 
     /** Runs many scripts in few round trips. What one of them meets touches no other. */
@@ -151,7 +170,7 @@ public final class ScriptRunner {
                 }
             });
             for (CompletableFuture<List<Object>> future : futures) {
-                replies.add(observed(sent, future));
+                replies.add(observed(sent, future, outage::heard));
             }
         }
         return replies;
@@ -180,9 +199,12 @@ public final class ScriptRunner {
         return scripts.evalAsync(Mode.READ_WRITE, call.script.text(), ReturnType.LIST, call.keys, call.arguments);
     }
 
-    private CompletableFuture<List<Object>> observed(long sentNanos, CompletableFuture<List<Object>> reply) {
+    private CompletableFuture<List<Object>> observed(
+            long sentNanos, CompletableFuture<List<Object>> reply, Runnable success) {
         return reply.whenComplete((value, failure) -> {
-            if (failure == null || !isTransient(failure) || cause(failure) instanceof RedisNoScriptException) {
+            if (failure == null) {
+                success.run();
+            } else if (!isTransient(failure) || cause(failure) instanceof RedisNoScriptException) {
                 outage.heard();
             } else {
                 outage.failed(sentNanos, cause(failure));

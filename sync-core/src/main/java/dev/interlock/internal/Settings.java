@@ -10,6 +10,7 @@ public record Settings(
         long handoffSliceNanos,
         long redisTimeoutNanos,
         long commandTimeoutMillis,
+        int replicaAcknowledgements,
         String namespace,
         SyncListener listener,
         LongSupplier ticker) {
@@ -26,6 +27,7 @@ public record Settings(
                 handoffSliceNanos,
                 redisTimeoutNanos,
                 commandTimeoutMillis,
+                replicaAcknowledgements,
                 namespace,
                 SyncListener.NONE,
                 ticker);

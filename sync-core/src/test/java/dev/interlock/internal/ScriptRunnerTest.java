@@ -31,6 +31,7 @@ class ScriptRunnerTest extends LockScriptTest {
                 TimeUnit.MILLISECONDS.toNanos(10),
                 TimeUnit.SECONDS.toNanos(30),
                 5_000,
+                1,
                 "",
                 listener,
                 System::nanoTime);

@@ -21,6 +21,7 @@ class SessionTest extends LockScriptTest {
                 TimeUnit.MILLISECONDS.toNanos(10),
                 TimeUnit.SECONDS.toNanos(30),
                 5_000,
+                1,
                 "",
                 SyncListener.NONE,
                 System::nanoTime);

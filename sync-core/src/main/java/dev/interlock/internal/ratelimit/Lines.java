@@ -41,7 +41,7 @@ public final class Lines implements Stake {
     CompletableFuture<Answer> ask(String key, Terms terms, long permits, long more, long patienceMicros) {
         session.ensureOpen();
         var answer = new CompletableFuture<Answer>();
-        if (session.outage().isActive() && !isToTry()) {
+        if (session.outage().isOfTheMaster() && !isToTry()) {
             answer.completeExceptionally(new RedisUnavailableException(
                     "Redis doesn't answer", session.outage().cause()));
             return answer;

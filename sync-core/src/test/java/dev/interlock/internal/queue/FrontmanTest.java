@@ -142,6 +142,7 @@ class FrontmanTest extends LockScriptTest {
                 TimeUnit.MILLISECONDS.toNanos(10),
                 TimeUnit.SECONDS.toNanos(30),
                 5_000,
+                1,
                 "",
                 SyncListener.NONE,
                 choreography::read);

@@ -38,6 +38,7 @@ class LockScriptsTest extends LockScriptTest {
                 TimeUnit.MILLISECONDS.toNanos(10),
                 TimeUnit.SECONDS.toNanos(30),
                 5_000,
+                1,
                 "",
                 SyncListener.NONE,
                 System::nanoTime);

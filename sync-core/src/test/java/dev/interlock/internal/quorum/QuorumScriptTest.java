@@ -38,7 +38,7 @@ class QuorumScriptTest {
         nodes = Nodes.launch(3);
         clients = Nodes.clients(nodes.urls());
         Settings settings =
-                new Settings(LEASE, 0, TimeUnit.SECONDS.toNanos(30), 5_000, "", SyncListener.NONE, System::nanoTime);
+                new Settings(LEASE, 0, TimeUnit.SECONDS.toNanos(30), 5_000, 1, "", SyncListener.NONE, System::nanoTime);
         mine = Session.open(clients, settings);
         theirs = Session.open(clients, settings);
         scripts = new QuorumScripts(mine, "script");
