@@ -66,6 +66,7 @@ public final class ScriptRunner {
     private final long timeoutMillis;
     private final Outage outage;
     private final LongSupplier ticker;
+    private final boolean isCluster;
     private final Replicas replicas;
     private final Duration replicationTimeout;
 
@@ -74,6 +75,7 @@ public final class ScriptRunner {
         this.timeoutMillis = settings.commandTimeoutMillis() * PATIENCE;
         this.outage = outage;
         this.ticker = settings.ticker();
+        this.isCluster = client.getConfig().isClusterConfig();
         this.replicas = new Replicas(client.getConfig(), settings.replicaAcknowledgements(), ticker);
         // So that who waits for one command time-out hears of it.
         this.replicationTimeout =
@@ -148,10 +150,11 @@ public final class ScriptRunner {
         return sent(REPLICAS.on(List.of(key))).thenApply(reply -> ((Long) reply.get(0)).intValue());
     }
 
-    /** Runs many scripts in few round trips. What one of them meets touches no other. */
+    /** Runs many scripts, in few round trips unless that is a cluster. What one of them meets touches no other. */
     List<CompletableFuture<List<Object>>> runAll(List<Call> calls) {
-        if (calls.size() == 1) {
-            return List.of(run(calls.get(0)));
+        if (calls.size() == 1 || isCluster) {
+            // A batch whose scripts are for several nodes fails as a whole if one of these is gone.
+            return calls.stream().map(this::run).toList();
         }
         List<CompletableFuture<List<Object>>> replies = new ArrayList<>(calls.size());
         for (List<Call> part : Lists.partition(calls, BATCH)) {

@@ -4,17 +4,26 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
+import dev.interlock.faults.Actor;
 import dev.interlock.testing.RedisCluster;
 import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.Topology;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.redisson.config.Config;
 
 /** A master of a cluster dies, and its only replica takes its place; the other two shards go on. */
+@SuppressWarnings("NullAway.Init") // before all tests
 class ClusterFailoverTest extends FailoverContract {
+    /** Shorter than a failover. */
+    private static final Duration SHORT = Duration.ofSeconds(3);
+
+    private final List<DistributedReentrantLock> elsewhere = new ArrayList<>();
+    private Actor holder;
+
     @Override
     Topology launch() {
         return RedisCluster.launch();
@@ -34,6 +43,23 @@ class ClusterFailoverTest extends FailoverContract {
                 .filter(name -> topology().masterOf(name) != master)
                 .limit(8)
                 .toList();
+    }
+
+    @Override
+    void beginBystanders() {
+        Interlock session = session(SHORT);
+        holder = actor("bystander");
+        // Renewals of these travel with those of the others.
+        holder.run(session.lock(shard() + "doomed-1")::lock);
+        holder.run(session.lock(shard() + "doomed-2")::lock);
+        namesElsewhere().forEach(name -> elsewhere.add(session.lock(name)));
+        elsewhere.forEach(lock -> holder.run(lock::lock));
+    }
+
+    @Test
+    void whatIsOnOtherNodesIsRenewedMeanwhile() {
+        assertThat(elsewhere).isNotEmpty();
+        elsewhere.forEach(lock -> holder.run(lock::assertHeld));
     }
 
     /** The last node of a shard has nobody to wait for, and the others go on waiting for theirs. */
