@@ -13,6 +13,7 @@ import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.Topology;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -58,7 +59,9 @@ abstract class FailoverContract {
 
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
+    private final Deque<Runnable> sessions = new ArrayDeque<>();
     private final Deque<Runnable> opened = new ArrayDeque<>();
+    private final List<Throwable> unclosed = new ArrayList<>();
     private Topology topology;
     private String shard;
     private Interlock ours;
@@ -151,7 +154,18 @@ abstract class FailoverContract {
 
     @AfterAll
     void close() {
-        opened.forEach(Runnable::run);
+        // First, since that wakes whoever still waits after a failure.
+        sessions.forEach(this::attempt);
+        opened.forEach(this::attempt);
+        assertThat(unclosed).isEmpty();
+    }
+
+    private void attempt(Runnable end) {
+        try {
+            end.run();
+        } catch (RuntimeException | Error e) {
+            unclosed.add(e);
+        }
     }
 
     private static Stream<String> tags() {
@@ -178,7 +192,7 @@ abstract class FailoverContract {
                 .commandTimeout(commandTimeout())
                 .redisTimeout(PATIENCE)
                 .open();
-        opened.push(session::close);
+        sessions.push(session::close);
         return session;
     }
 
