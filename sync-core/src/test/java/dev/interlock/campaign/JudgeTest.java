@@ -43,8 +43,8 @@ class JudgeTest {
     private static List<String> complaints(List<Happening> happenings, Step... steps) {
         var judge = new Judge(List.of(steps), happenings, nanos(PATIENCE));
         List<Complaint> complaints = judge.complaints(PERMITS, PARTIES);
-        complaints.forEach(complaint ->
-                assertThat(judge.story(complaint)).contains(complaint.steps().get(0).toString()));
+        complaints.forEach(complaint -> assertThat(judge.story(complaint))
+                .contains(complaint.steps().get(0).toString()));
         return complaints.stream().map(Complaint::what).toList();
     }
 
@@ -57,17 +57,15 @@ class JudgeTest {
                 .containsExactly("two are inside at once");
         // Not only beside the one that came just before.
         assertThat(complaints(
-                        List.of(),
-                        step(act, 0, 1, 10, 50, 1),
-                        step(act, 1, 2, 12, 13, 2),
-                        step(act, 2, 3, 40, 41, 3)))
+                        List.of(), step(act, 0, 1, 10, 50, 1), step(act, 1, 2, 12, 13, 2), step(act, 2, 3, 40, 41, 3)))
                 .containsExactly("two are inside at once", "two are inside at once");
     }
 
     @Test
     void whatNobodyEndedCountsForAsLongAsItWasConfirmed() {
         Step killed = step(Act.LOCK, 0, 1, 10, 30, 1, 0, End.NEVER);
-        assertThat(complaints(List.of(), killed, step(Act.LOCK, 1, 5, 31, 40, 2))).isEmpty();
+        assertThat(complaints(List.of(), killed, step(Act.LOCK, 1, 5, 31, 40, 2)))
+                .isEmpty();
         assertThat(complaints(List.of(), killed, step(Act.LOCK, 1, 5, 29, 40, 2)))
                 .containsExactly("two are inside at once");
     }
