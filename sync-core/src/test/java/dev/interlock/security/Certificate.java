@@ -27,14 +27,22 @@ record Certificate(Path certificate, Path key, Path trustStore) {
         List<String> command = List.of(
                 Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
                 "-genkeypair",
-                "-alias", ALIAS,
-                "-keyalg", "EC",
-                "-dname", "CN=redis",
-                "-ext", "san=" + name,
-                "-validity", "2",
-                "-storetype", "PKCS12",
-                "-keystore", store.toString(),
-                "-storepass", PASSWORD);
+                "-alias",
+                ALIAS,
+                "-keyalg",
+                "EC",
+                "-dname",
+                "CN=redis",
+                "-ext",
+                "san=" + name,
+                "-validity",
+                "2",
+                "-storetype",
+                "PKCS12",
+                "-keystore",
+                store.toString(),
+                "-storepass",
+                PASSWORD);
         Process keytool = new ProcessBuilder(command)
                 .redirectErrorStream(true)
                 .redirectOutput(folder.resolve("keytool.log").toFile())

@@ -14,8 +14,8 @@ import java.util.stream.Stream;
 record Rights(List<String> command) {
     static final String USER = "app";
     static final String PASSWORD = "PASSWORD";
-    private static final Pattern PROBE =
-            Pattern.compile("reason, command, context, toplevel, object, eval,|reason, key, context, toplevel, object, test1,");
+    private static final Pattern PROBE = Pattern.compile(
+            "reason, command, context, toplevel, object, eval,|reason, key, context, toplevel, object, test1,");
     private static final Path PAGE = Path.of("..", "docs", "security.md");
 
     /** The command that stands first under a heading. */
@@ -51,8 +51,7 @@ record Rights(List<String> command) {
     }
 
     Rights without(String given) {
-        return new Rights(
-                command.stream().filter(word -> !word.equals(given)).toList());
+        return new Rights(command.stream().filter(word -> !word.equals(given)).toList());
     }
 
     /** Gives these rights, in addition to those that the user has, unless the command takes these away. */

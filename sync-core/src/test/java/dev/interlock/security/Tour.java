@@ -110,8 +110,8 @@ final class Tour implements AutoCloseable {
         awaitTickets("app:" + name, 1);
         actor("one").run(held::unlock);
         assertThat(entered).succeedsWithin(PATIENCE);
-        CompletableFuture<Boolean> left = actor("one").begin(() -> assertThat(held.tryLock(20, TimeUnit.MILLISECONDS))
-                .isFalse());
+        CompletableFuture<Boolean> left = actor("one")
+                .begin(() -> assertThat(held.tryLock(20, TimeUnit.MILLISECONDS)).isFalse());
         assertThat(left).succeedsWithin(PATIENCE);
         actor("two").run(wanted::unlock);
     }
@@ -265,7 +265,10 @@ final class Tour implements AutoCloseable {
     void adapted(RedissonClient one, RedissonClient other) {
         contend("lock", first.adapt(one.getLock("app:lock")), second.adapt(other.getLock("app:lock")));
         contend("fair", first.adapt(one.getFairLock("app:fair")), second.adapt(other.getFairLock("app:fair")));
-        contend("fenced", first.adapt(one.getFencedLock("app:fenced")), second.adapt(other.getFencedLock("app:fenced")));
+        contend(
+                "fenced",
+                first.adapt(one.getFencedLock("app:fenced")),
+                second.adapt(other.getFencedLock("app:fenced")));
         contend("spin", first.adapt(one.getSpinLock("app:spin")), second.adapt(other.getSpinLock("app:spin")));
         DistributedReadWriteLock here = first.adapt(one.getReadWriteLock("app:read-write"));
         DistributedReadWriteLock there = second.adapt(other.getReadWriteLock("app:read-write"));
@@ -301,8 +304,10 @@ final class Tour implements AutoCloseable {
 
     private void contend(String what, Lock held, Lock wanted) {
         actor("one").run(held::lock);
-        CompletableFuture<Boolean> failed = actor("two").begin(
-                () -> assertThat(wanted.tryLock(50, TimeUnit.MILLISECONDS)).as(what).isFalse());
+        CompletableFuture<Boolean> failed = actor("two")
+                .begin(() -> assertThat(wanted.tryLock(50, TimeUnit.MILLISECONDS))
+                        .as(what)
+                        .isFalse());
         assertThat(failed).succeedsWithin(PATIENCE);
         CompletableFuture<Boolean> entered = actor("two").begin(wanted::lock);
         actor("one").run(held::unlock);
