@@ -20,7 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class DocsTest {
     private static final Path DOCS = Path.of("..", "docs");
     private static final Path TESTS = Path.of("src", "test", "java");
-    private static final Pattern TEST = Pattern.compile("`([A-Z]\\w*(?:Test|Contract|IT))(?:\\.(\\w+))?`");
+    private static final Pattern TEST = Pattern.compile("`([A-Z]\\w*[a-z](?:Test|Contract|IT))(?:\\.(\\w+))?`");
 
     private static String read(Path file) {
         try {

@@ -1,5 +1,6 @@
 package dev.interlock.campaign;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -125,7 +126,7 @@ final class Camp implements AutoCloseable {
 
     /** Returns the next faults of a kind. All others come before one comes again. */
     private List<Fault> dealt(Where where) {
-        Deque<Fault> deck = decks.get(where);
+        Deque<Fault> deck = requireNonNull(decks.get(where));
         List<Fault> next = new ArrayList<>();
         for (int i = 1 + random.nextInt(MOST_FAULTS); i > 0; i--) {
             if (deck.isEmpty()) {

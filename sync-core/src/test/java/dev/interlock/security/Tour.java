@@ -35,6 +35,7 @@ import org.redisson.api.RedissonClient;
  * Two sessions go through all synchronizers, and contend for each: whatever command there is, that is sent. Every name begins with
  * {@code app:}.
  */
+@SuppressWarnings("WaitNotInLoop") // what ends a wait is known
 final class Tour implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
