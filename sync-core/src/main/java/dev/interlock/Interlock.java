@@ -3,6 +3,7 @@ package dev.interlock;
 import static java.util.Objects.requireNonNull;
 
 import com.google.common.collect.MapMaker;
+import dev.interlock.internal.Keys;
 import dev.interlock.internal.Session;
 import dev.interlock.internal.latch.ScriptLatch;
 import dev.interlock.internal.lock.LocalHalf;
@@ -321,10 +322,7 @@ public final class Interlock implements AutoCloseable {
     }
 
     private void checkUse(String name) {
-        requireNonNull(name, "name");
-        if (name.isEmpty()) {
-            throw new IllegalArgumentException("name must not be empty");
-        }
+        Keys.checkName("name", name);
         session.ensureOpen();
     }
 

@@ -4,11 +4,17 @@ import static java.util.Objects.requireNonNull;
 
 import dev.interlock.internal.Session;
 import dev.interlock.internal.Settings;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.security.KeyStore;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.LongSupplier;
+import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
 
 /** Configures and opens a session. Every setter throws {@link IllegalArgumentException} for a value out of its range. */
 public final class InterlockBuilder {
@@ -20,6 +26,10 @@ public final class InterlockBuilder {
 
     private @Nullable RedissonClient client;
     private @Nullable String uri;
+
+    /** Who this is and whom it trusts; the connection itself is described by the URI. */
+    private final Config access = new Config();
+
     private Duration lease = Duration.ofSeconds(30);
     private Duration handoffSlice = Duration.ofMillis(10);
     private Duration redisTimeout = Duration.ofSeconds(30);
@@ -47,11 +57,57 @@ public final class InterlockBuilder {
     /**
      * Opens a client of the session's own, for a single Redis server; {@link Interlock#close()} shuts it down.
      *
-     * @param uri {@code redis://[user:password@]host:port} or {@code rediss://…}, optionally with {@code /database}
+     * @param uri {@code redis://[user:password@]host:port} or {@code rediss://…} for TLS, optionally with {@code /database}. What a user's
+     *     name or password contains but letters, digits and {@code -._~} is percent-encoded; see also {@link #credentials}
      * @return this
      */
     public InterlockBuilder uri(String uri) {
         this.uri = RedisUri.checked(uri);
+        return this;
+    }
+
+    /**
+     * Signs in as a user of Redis' ACL; for the URI, in place of the credentials there. Nothing has to be encoded.
+     *
+     * @param user the user, or the empty string for {@code default}
+     * @param password the password, not empty
+     * @return this
+     */
+    public InterlockBuilder credentials(String user, String password) {
+        requireNonNull(user, "user");
+        if (requireNonNull(password, "password").isEmpty()) {
+            throw new IllegalArgumentException("password must not be empty");
+        }
+        access.setUsername(user.isEmpty() ? null : user);
+        access.setPassword(password);
+        return this;
+    }
+
+    /**
+     * Trusts the certificates in a file, instead of those that the JVM trusts; for a {@code rediss://} URI. The name or address in the
+     * URI has to be one of the server's certificate in any case. For anything else, as certificates of clients, configure
+     * a client of Redisson's and give that to {@link #client}.
+     *
+     * @param file a key store of a type that the JVM knows, such as PKCS #12 or JKS
+     * @param password of the file
+     * @return this
+     * @throws IllegalArgumentException if the file can't be read, or has no certificate in it
+     */
+    public InterlockBuilder trustStore(Path file, String password) {
+        requireNonNull(file, "file");
+        requireNonNull(password, "password");
+        try {
+            KeyStore trusted = KeyStore.getInstance(file.toFile(), password.toCharArray());
+            if (trusted.size() == 0) {
+                throw new IllegalArgumentException("file has no certificate in it: '" + file + "'");
+            }
+            TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+            trust.init(trusted);
+            access.setSslTrustManagerFactory(trust);
+        } catch (IOException | GeneralSecurityException e) {
+            throw new IllegalArgumentException(
+                    "file must be a key store that can be opened with the password, but is '" + file + "'", e);
+        }
         return this;
     }
 
@@ -175,19 +231,21 @@ public final class InterlockBuilder {
      * Opens the session.
      *
      * @return the session
-     * @throws IllegalArgumentException if neither or both of {@code uri} and {@code client} were given
+     * @throws IllegalArgumentException if neither or both of {@code uri} and {@code client} were given, or credentials or a trust store
+     *     without a URI that they are for
      * @throws RedisUnavailableException if Redis can't be reached
      */
     public Interlock open() {
         if ((client == null) == (uri == null)) {
             throw new IllegalArgumentException("give either uri or client, and only one of them");
         }
+        checkAccess();
         Duration timeout = commandTimeout == null ? COMMAND_TIMEOUT : commandTimeout;
         Settings settings = settings(timeout);
         return new Interlock(
                 client != null
                         ? Session.open(client, false, settings)
-                        : Session.open(RedisUri.connect(requireNonNull(uri), timeout), true, settings));
+                        : Session.open(RedisUri.connect(requireNonNull(uri), access, timeout), true, settings));
     }
 
     /**
@@ -202,8 +260,20 @@ public final class InterlockBuilder {
         if (client != null || uri != null) {
             throw new IllegalArgumentException("give neither uri nor client for a quorum, only its clients");
         }
+        checkAccess();
         return new QuorumInterlock(
                 Session.open(checkedNodes(clients), settings(commandTimeout == null ? NODE_TIMEOUT : commandTimeout)));
+    }
+
+    // Left out without a word, they would let users believe in an encryption that there isn't, or in a user that they
+    // aren't.
+    private void checkAccess() {
+        if (access.getPassword() != null && (uri == null || RedisUri.hasCredentials(uri))) {
+            throw new IllegalArgumentException("credentials are for a uri that has none itself");
+        }
+        if (access.getSslTrustManagerFactory() != null && (uri == null || !RedisUri.isEncrypted(uri))) {
+            throw new IllegalArgumentException("a trust store is for a rediss:// uri");
+        }
     }
 
     private static List<RedissonClient> checkedNodes(List<RedissonClient> clients) {

@@ -1,8 +1,7 @@
 package dev.interlock;
 
-import static java.util.Objects.requireNonNull;
-
 import com.google.common.collect.MapMaker;
+import dev.interlock.internal.Keys;
 import dev.interlock.internal.Session;
 import dev.interlock.internal.quorum.QuorumLock;
 import java.util.concurrent.ConcurrentMap;
@@ -63,10 +62,7 @@ public final class QuorumInterlock implements AutoCloseable {
      * @throws IllegalStateException if this session is closed
      */
     public DistributedReentrantLock lock(String name) {
-        requireNonNull(name, "name");
-        if (name.isEmpty()) {
-            throw new IllegalArgumentException("name must not be empty");
-        }
+        Keys.checkName("name", name);
         session.ensureOpen();
         DistributedReentrantLock known = locks.get(name);
         return known != null

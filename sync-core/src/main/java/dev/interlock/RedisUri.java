@@ -41,9 +41,18 @@ final class RedisUri {
                         + withoutPassword(uri) + "'" + why);
     }
 
-    static RedissonClient connect(String uri, Duration commandTimeout) {
+    static boolean isEncrypted(String uri) {
+        return uri.startsWith("rediss:") || uri.startsWith("valkeys:");
+    }
+
+    static boolean hasCredentials(String uri) {
+        return URI.create(uri).getRawUserInfo() != null;
+    }
+
+    /** Connects to a checked URI, with what there is in the given configuration of credentials and certificates. */
+    static RedissonClient connect(String uri, Config access, Duration commandTimeout) {
         URI parsed = URI.create(uri);
-        Config config = new Config();
+        Config config = new Config(access);
         config.setCodec(StringCodec.INSTANCE);
         // Nothing of ours blocks where it is told something, so a message needs no thread of its own to be delivered
         // by.
@@ -53,19 +62,24 @@ final class RedisUri {
                 .setDatabase(database(parsed));
         server.setConnectTimeout((int) Math.min(10_000, Math.max(1_000, commandTimeout.toMillis())));
         server.setPingConnectionInterval(10_000);
-        String credentials = parsed.getUserInfo();
+        String credentials = parsed.getRawUserInfo();
         if (credentials != null) {
             int colon = credentials.indexOf(':');
             if (colon > 0) {
-                config.setUsername(credentials.substring(0, colon));
+                config.setUsername(decoded(credentials.substring(0, colon)));
             }
-            config.setPassword(credentials.substring(colon + 1));
+            config.setPassword(decoded(credentials.substring(colon + 1)));
         }
         try {
             return Redisson.create(config);
         } catch (RedisException e) {
             throw new RedisUnavailableException("Redis at uri '" + withoutPassword(uri) + "' can't be reached", e);
         }
+    }
+
+    // Apart from each other, since a user's name may have a colon, too.
+    private static String decoded(String part) {
+        return URI.create("redis://" + part + "@host").getUserInfo();
     }
 
     private static int database(URI uri) {

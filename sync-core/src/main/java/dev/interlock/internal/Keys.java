@@ -1,10 +1,14 @@
 package dev.interlock.internal;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.Objects.requireNonNull;
+
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** How the keys of a name are called. All keys of one name have to be in one hash slot of a cluster. */
 public final class Keys {
-    private static final Pattern TAG = Pattern.compile("^[^{]*\\{[^}]+}", Pattern.DOTALL);
+    private static final Pattern TAG = Pattern.compile("^[^{]*\\{([^}]+)}", Pattern.DOTALL);
 
     private Keys() {}
 
@@ -18,11 +22,33 @@ public final class Keys {
 
     /**
      * Returns what the keys of a name that is no key itself begin with. Whatever follows it, the hash slot is the same: that of the
-     * name, or of the braces in it.
+     * name, or of the braces in it. No two names have keys in common.
      */
     public static String prefix(String name) {
-        return TAG.matcher(name).find()
-                ? "interlock:" + name + ":"
-                : "interlock:{" + name.replace("%", "%25").replace("{", "%7B").replace("}", "%7D") + "}:";
+        Matcher tag = TAG.matcher(name);
+        // The tag alone would be that of the name without braces.
+        return tag.find()
+                ? "interlock:{" + tag.group(1) + "}:" + encoded(name).replace(":", "%3A") + ":"
+                : "interlock:{" + encoded(name) + "}:";
+    }
+
+    private static String encoded(String name) {
+        return name.replace("%", "%25").replace("{", "%7B").replace("}", "%7D");
+    }
+
+    /** Checks a name that users give: anything but the empty string will do that Redis can tell from all others. */
+    public static void checkName(String argument, String name) {
+        if (requireNonNull(name, argument).isEmpty()) {
+            throw new IllegalArgumentException(argument + " must not be empty");
+        }
+        checkText(argument, name);
+    }
+
+    /** Checks that text is the same for Redis as for us, which half a surrogate pair isn't: UTF-8 has none, and makes it a '?'. */
+    public static void checkText(String argument, String text) {
+        if (!UTF_8.newEncoder().canEncode(text)) {
+            throw new IllegalArgumentException(
+                    argument + " must be text that UTF-8 can encode, but contains half a surrogate pair");
+        }
     }
 }

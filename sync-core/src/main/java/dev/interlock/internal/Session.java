@@ -1,5 +1,6 @@
 package dev.interlock.internal;
 
+import com.google.common.primitives.ImmutableLongArray;
 import com.google.common.util.concurrent.ThreadFactoryBuilder;
 import com.google.common.util.concurrent.Uninterruptibles;
 import dev.interlock.LeaseLostException;
@@ -414,7 +415,24 @@ public final class Session {
         }
     }
 
+    // Whatever is granted in vain is given back, which rules out all sequences up to it: so a stranger's number that is
+    // yet to come
+    // would rule out those of the future.
+    private boolean isOfTheFuture(Message message) {
+        long end = sequences.get() + SEQUENCE_STEP;
+        ImmutableLongArray numbers = message.numbers();
+        if (message.kind() == 'g') {
+            return numbers.get(0) >= end;
+        }
+        return message.kind() == 's'
+                && IntStream.range(1, numbers.length()).anyMatch(i -> i % 2 == 0 && numbers.get(i) >= end);
+    }
+
     private void receive(Message message) {
+        if (isOfTheFuture(message)) {
+            log.warn("A message tells of a ticket that this session has never had; it is ignored");
+            return;
+        }
         Stake stake = stakes.get(message.key());
         if (stake != null) {
             stake.receive(message);

@@ -31,7 +31,7 @@ public final class Keyspace implements AfterEachCallback {
      * semaphore with its accounts.
      */
     private static final Pattern MARK = Pattern.compile(
-            "interlock:(\\{.+}:KIND|KIND:.+)"
+            "interlock:(\\{.+}:(.+:)?KIND|KIND:.+)"
                     .replace("KIND", "(mark:[^:]+|token|turns|semaphore(-retired|-sessions)?)"),
             Pattern.DOTALL);
 

@@ -11,8 +11,10 @@ import dev.interlock.InterlockBuilder;
 import dev.interlock.LeaseLostException;
 import dev.interlock.fleet.Crew;
 import dev.interlock.fleet.Keyspace;
+import dev.interlock.ratelimit.RateLimit;
 import dev.interlock.testing.RedisServer;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
 import java.util.stream.Stream;
@@ -59,6 +61,25 @@ class InputTest {
                 .withMessageContaining("empty");
     }
 
+    /** Half a surrogate pair has no form in UTF-8: Redis would take it for a question mark, and for all other halves. */
+    @Test
+    void nameMustBeText() {
+        List<ThrowingCallable> all = List.of(
+                () -> interlock.lock("\ud800"),
+                () -> interlock.fairLock("a\udc00b"),
+                () -> interlock.readWriteLock("\ud800"),
+                () -> interlock.semaphore("\ud800", 1),
+                () -> interlock.countDownLatch("\ud800", 1),
+                () -> interlock.cyclicBarrier("\ud800", 1),
+                () -> interlock.rateLimiter("\ud800", RateLimit.fixedWindow(1, Duration.ofSeconds(1))),
+                () -> interlock.lock("any").newCondition("\ud800"));
+        assertThat(all)
+                .allSatisfy(call -> assertThatIllegalArgumentException()
+                        .isThrownBy(call)
+                        .withMessageContaining("ame must be text")
+                        .withMessageContaining("surrogate"));
+    }
+
     /** Any other name will do, however odd it is: the lock works across sessions, and is told apart from its neighbours. */
     @ParameterizedTest
     @MethodSource("oddNames")
@@ -100,7 +121,8 @@ class InputTest {
                 "*?[a-z]",
                 "é😀",
                 "ß",
-                "x".repeat(10_000));
+                "\u0001\u001b\u007f\u0085\u2028",
+                "x".repeat(32_768));
     }
 
     /** A pushed grant finds its way under an odd name, too: its message carries the name. */

@@ -97,15 +97,11 @@ abstract class Attendance extends Exchange {
     private boolean asking;
 
     Attendance(Session session, String name, int parties) {
-        super(session, Keys.of("barrier", session.key(name)));
-        String plain = session.key(name);
+        super(session, Keys.prefix(session.key(name)) + "barrier");
+        String prefix = Keys.prefix(session.key(name));
         this.name = name;
         this.parties = parties;
-        this.keys = List.of(
-                key,
-                Keys.of("barrier-members", plain),
-                Keys.of("mark:barrier", plain),
-                Keys.of("mark:barrier-end", plain));
+        this.keys = List.of(key, prefix + "barrier-members", prefix + "mark:barrier", prefix + "mark:barrier-end");
     }
 
     /** Called when the session is no member any more. */

@@ -50,7 +50,8 @@ record Standing(
         BROKEN_HERE;
 
         static Outcome of(long code) {
-            return values()[(int) code];
+            // A message may be a stranger's.
+            return code >= 0 && code < values().length ? values()[(int) code] : NONE;
         }
     }
 

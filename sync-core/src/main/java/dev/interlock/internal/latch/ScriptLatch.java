@@ -68,7 +68,7 @@ public final class ScriptLatch extends Exchange implements RemoteLatch {
      * @param retentionMillis for how long it is to be known that it was opened
      */
     public ScriptLatch(Session session, String name, int count, long retentionMillis, Gate gate) {
-        super(session, Keys.of("latch", session.key(name)));
+        super(session, Keys.prefix(session.key(name)) + "latch");
         this.name = name;
         this.count = count;
         this.left = count;

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.Keys;
 import dev.interlock.internal.lock.RemoteLock.Conditions.Wait;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -238,9 +239,7 @@ public final class Exclusion implements Lock {
 
     /** Returns the condition of that name, which isn't empty. */
     public Condition newCondition(String conditionName) {
-        if (requireNonNull(conditionName, "conditionName").isEmpty()) {
-            throw new IllegalArgumentException("conditionName must not be empty");
-        }
+        Keys.checkName("conditionName", conditionName);
         String key = URLEncoder.encode(conditionName, StandardCharsets.UTF_8);
         return new DistributedCondition(this, remote.conditions(), key);
     }

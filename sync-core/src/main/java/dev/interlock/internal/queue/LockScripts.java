@@ -77,7 +77,7 @@ final class LockScripts {
 
     /** Returns the key of the read-write lock of a name, which is another one than the lock of that name. */
     static String readWriteKey(String key) {
-        return Keys.of("rw", key);
+        return Keys.prefix(key) + "rw";
     }
 
     /** Redisson's channel for this name, on which it announces that the lock is free. */

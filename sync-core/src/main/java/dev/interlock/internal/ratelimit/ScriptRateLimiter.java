@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import com.google.common.util.concurrent.Uninterruptibles;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.Keys;
 import dev.interlock.internal.Script;
 import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
@@ -267,7 +268,9 @@ final class ScriptRateLimiter implements RateLimiter {
         requireNonNull(user, "key");
         if (user.isBlank()) {
             throw new IllegalArgumentException("key must not be blank");
-        } else if (of != null) {
+        }
+        Keys.checkText("key", user);
+        if (of != null) {
             throw new IllegalStateException("this limiter is for a key already");
         } else if (stock != null) {
             throw new IllegalStateException(

@@ -115,18 +115,15 @@ public final class ScriptSemaphore extends Exchange implements RemoteSemaphore {
 
     /** Joins the semaphore of that name, which is as stated unless Redis knows better. */
     public ScriptSemaphore(Session session, String name, int permits, boolean owned, Recipient recipient) {
-        super(session, Keys.of("semaphore", session.key(name)));
-        String base = session.key(name);
+        super(session, Keys.prefix(session.key(name)) + "semaphore");
+        String prefix = Keys.prefix(session.key(name));
         this.name = name;
         this.permits = permits;
         this.available = permits;
         this.owned = owned;
         this.recipient = recipient;
-        this.keys = List.of(
-                key,
-                Keys.of("semaphore-queue", base),
-                Keys.of("semaphore-sessions", base),
-                Keys.of("semaphore-retired", base));
+        this.keys =
+                List.of(key, prefix + "semaphore-queue", prefix + "semaphore-sessions", prefix + "semaphore-retired");
         this.epoch = session.nextSequence();
     }
 
@@ -404,6 +401,9 @@ public final class ScriptSemaphore extends Exchange implements RemoteSemaphore {
                     if (message.numbers().get(1) > granted) {
                         tell();
                     }
+                } else if (message.numbers().get(1) - granted > wanted) {
+                    // More than anybody wants: threads have left in between, or a stranger has written it. Redis knows.
+                    tell();
                 } else {
                     grantUpTo(message.numbers().get(1));
                     keepAlive();

@@ -1,0 +1,176 @@
+package dev.interlock.security;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.junit.jupiter.api.Assumptions.abort;
+
+import com.google.common.base.Throwables;
+import dev.interlock.DistributedReentrantLock;
+import dev.interlock.Interlock;
+import dev.interlock.InterlockBuilder;
+import dev.interlock.RedisUnavailableException;
+import dev.interlock.testing.RedisServer;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.security.GeneralSecurityException;
+import java.util.function.UnaryOperator;
+import javax.net.ssl.SSLHandshakeException;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestInstance;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Sessions over TLS, as a user of the server's ACL; and to servers that aren't who they should be, none. */
+@TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+class TlsTest {
+    private static final String USER = "the_user:_a/b";
+    private static final String PASSWORD = "p@ss:w/rd +%";
+    private static final String ENCODED = "the_user%3A_a%2Fb:p%40ss%3Aw%2Frd%20+%25@";
+
+    @TempDir
+    static Path folder;
+
+    private Certificate certificate;
+    private Certificate another;
+    private RedisServer server;
+    private int port;
+
+    @BeforeAll
+    void launch() throws IOException, GeneralSecurityException, InterruptedException {
+        certificate = Certificate.of("ip:127.0.0.1", Files.createDirectory(folder.resolve("server")));
+        another = Certificate.of("ip:127.0.0.1", Files.createDirectory(folder.resolve("another")));
+        port = freePort();
+        server = launch(certificate, port);
+        server.command("ACL", "SETUSER", USER, "on", ">" + PASSWORD, "~*", "&*", "+@all");
+        server.command("CONFIG", "SET", "requirepass", "another");
+    }
+
+    private static RedisServer launch(Certificate certificate, int port) {
+        try {
+            return RedisServer.launch(
+                    "--tls-port", Integer.toString(port),
+                    "--tls-cert-file", certificate.certificate().toString(),
+                    "--tls-key-file", certificate.key().toString(),
+                    "--tls-auth-clients", "no");
+        } catch (IllegalStateException e) {
+            if (String.valueOf(e.getMessage()).contains("Bad directive")) {
+                abort("This Redis was built without TLS");
+            }
+            throw e;
+        }
+    }
+
+    private static int freePort() throws IOException {
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            return socket.getLocalPort();
+        }
+    }
+
+    @AfterAll
+    void shutDown() {
+        server.close();
+    }
+
+    private String url(String credentials) {
+        return "rediss://" + credentials + "127.0.0.1:" + port;
+    }
+
+    private void assertLocks(UnaryOperator<InterlockBuilder> settings) {
+        InterlockBuilder builder = Interlock.builder().trustStore(certificate.trustStore(), Certificate.PASSWORD);
+        try (Interlock one = settings.apply(builder).open();
+                Interlock other = settings.apply(builder).open()) {
+            DistributedReentrantLock lock = one.lock("encrypted");
+            lock.lock();
+            assertThat(other.lock("encrypted").tryLock()).isFalse();
+            lock.unlock();
+            assertThat(other.lock("encrypted").tryLock()).isTrue();
+            other.lock("encrypted").unlock();
+        }
+    }
+
+    @Test
+    void aSessionIsEncryptedAndSignedInByTheUri() {
+        assertLocks(builder -> builder.uri(url(ENCODED)));
+    }
+
+    @Test
+    void aSessionIsEncryptedAndSignedInByTheBuilder() {
+        assertLocks(builder -> builder.uri(url("")).credentials(USER, PASSWORD));
+        assertLocks(builder -> builder.uri(url("")).credentials("", "another"));
+    }
+
+    @Test
+    void aCertificateThatNobodyTrustsIsRefused() {
+        assertRefused(Interlock.builder());
+        assertRefused(Interlock.builder().trustStore(another.trustStore(), Certificate.PASSWORD));
+    }
+
+    private void assertRefused(InterlockBuilder builder) {
+        assertUntrusted(builder.uri(url("")).credentials("", "another"), "127.0.0.1:" + port);
+    }
+
+    private static void assertUntrusted(InterlockBuilder builder, String address) {
+        Throwable failure = catchThrowable(builder::open);
+        assertThat(failure).isInstanceOf(RedisUnavailableException.class).hasMessageContaining(address);
+        assertThat(Throwables.getCausalChain(failure)).hasAtLeastOneElementOfType(SSLHandshakeException.class);
+    }
+
+    /** One that is trusted, but made out to somebody else. */
+    @Test
+    void theCertificateOfAnotherHostIsRefused() throws IOException, GeneralSecurityException, InterruptedException {
+        Certificate elsewhere =
+                Certificate.of("dns:elsewhere.example.com", Files.createDirectory(folder.resolve("elsewhere")));
+        int other = freePort();
+        RedisServer impostor = launch(elsewhere, other);
+        try (impostor) {
+            assertUntrusted(
+                    Interlock.builder()
+                            .uri("rediss://127.0.0.1:" + other)
+                            .trustStore(elsewhere.trustStore(), Certificate.PASSWORD),
+                    "127.0.0.1:" + other);
+        }
+    }
+
+    @Test
+    void badTrustStoresAreRefused() throws IOException {
+        Path empty = Files.createFile(folder.resolve("empty"));
+        for (Path bad : new Path[] {empty, folder.resolve("missing"), folder, certificate.certificate()}) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> Interlock.builder().trustStore(bad, "x"))
+                    .withMessageContaining("file")
+                    .withMessageContaining(bad.toString());
+        }
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Interlock.builder().trustStore(certificate.trustStore(), "wr0ng"))
+                .withMessageContaining("password")
+                .satisfies(refusal ->
+                        assertThat(Throwables.getStackTraceAsString(refusal)).doesNotContain("wr0ng"));
+    }
+
+    /** Settings that would have no effect: users could take a connection for what it isn't. */
+    @Test
+    void settingsWithoutEffectAreRefused() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Interlock.builder()
+                        .uri("redis://127.0.0.1:1")
+                        .trustStore(certificate.trustStore(), Certificate.PASSWORD)
+                        .open())
+                .withMessageContaining("rediss://");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Interlock.builder()
+                        .uri("redis://user:secret@127.0.0.1:1")
+                        .credentials("user", "secret")
+                        .open())
+                .withMessageContaining("credentials");
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Interlock.builder().credentials("user", ""))
+                .withMessageContaining("password");
+    }
+}
