@@ -51,7 +51,10 @@ final class Line {
     private @Nullable Batch underWay;
     private boolean ended;
 
-    /** @param onEmpty called when nothing is left to do, after which this takes no requests */
+    /** Whether there was no request since the last pulse. */
+    private boolean unused;
+
+    /** @param onEmpty called when there has been nothing to do for a second, after which this takes no requests */
     Line(Session session, String key, Runnable onEmpty) {
         this.session = session;
         this.key = key;
@@ -65,6 +68,7 @@ final class Line {
             if (ended) {
                 return false;
             }
+            unused = false;
             waiting.add(request);
             if (underWay == null) {
                 next();
@@ -75,9 +79,12 @@ final class Line {
         }
     }
 
-    /** Sends what waits, or ends. The caller has the mutex. */
+    /** Sends what waits. The caller has the mutex. */
     private void next() {
         underWay = null;
+        if (waiting.isEmpty()) {
+            return;
+        }
         List<Request> requests = new ArrayList<>(Math.min(MOST, waiting.size()));
         StringBuilder text = new StringBuilder();
         Terms terms = null;
@@ -95,8 +102,6 @@ final class Line {
             }
         }
         if (terms == null) {
-            ended = true;
-            onEmpty.run();
             return;
         }
         Call call = DECIDE.on(
@@ -115,6 +120,15 @@ final class Line {
     }
 
     private void received(Batch batch, @Nullable List<Object> reply, @Nullable Throwable failure) {
+        if (reply != null && !reply.isEmpty() && isLast(batch)) {
+            // Nobody waits behind them, so they needn't wait for what is left to do.
+            try {
+                answer(batch, reply);
+            } finally {
+                proceed(batch);
+            }
+            return;
+        }
         List<Request> failed = List.of();
         Throwable cause = null;
         mutex.lock();
@@ -138,18 +152,42 @@ final class Line {
             mutex.unlock();
         }
         if (cause == null && reply != null) {
-            try {
-                answer(batch, reply);
-            } catch (RuntimeException e) {
-                // A limit that a later version has set. Nobody may go on waiting for that.
-                fail(batch.requests, e);
-            }
+            answer(batch, reply);
         } else if (cause != null) {
             fail(failed, cause);
         }
     }
 
+    private boolean isLast(Batch batch) {
+        mutex.lock();
+        try {
+            return batch == underWay && waiting.isEmpty();
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    private void proceed(Batch batch) {
+        mutex.lock();
+        try {
+            if (batch == underWay) {
+                next();
+            }
+        } finally {
+            mutex.unlock();
+        }
+    }
+
     private static void answer(Batch batch, List<Object> reply) {
+        try {
+            complete(batch, reply);
+        } catch (RuntimeException e) {
+            // A limit that a later version has set. Nobody may go on waiting for that.
+            fail(batch.requests, e);
+        }
+    }
+
+    private static void complete(Batch batch, List<Object> reply) {
         String set = (String) reply.get(0);
         int next = 1;
         for (Request request : batch.requests) {
@@ -196,13 +234,24 @@ final class Line {
         }
     }
 
-    /** Repeats a command that was not answered for some time, since its connection may have gone mute; gives up one that is too old. */
+    /**
+     * Repeats a command that was not answered for some time, since its connection may have gone mute; gives up one that is too old. Ends if there
+     * was nothing to do since the last time.
+     */
     void pulse() {
         List<Request> failed = List.of();
         mutex.lock();
         try {
             Batch batch = underWay;
-            if (batch == null || session.now() - batch.repeatedNanos < REPEAT_NANOS) {
+            if (batch == null) {
+                if (unused) {
+                    ended = true;
+                    onEmpty.run();
+                }
+                unused = true;
+                return;
+            }
+            if (session.now() - batch.repeatedNanos < REPEAT_NANOS) {
                 return;
             }
             if (isTooLate(batch)) {

@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** What a session's threads ask of all rate limiters. Only what is under way takes any room, however many keys there are. */
+/** What a session's threads ask of all rate limiters. Only keys that were asked of in the last seconds take any room, however many there are. */
 public final class Lines implements Stake {
     private static final long TRY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
