@@ -415,9 +415,9 @@ public final class Session {
         }
     }
 
-    // Whatever is granted in vain is given back, which rules out all sequences up to it: so a stranger's number that is
-    // yet to come
-    // would rule out those of the future.
+    // Whatever is granted in vain is given back, which rules out all sequences up to it. So a stranger's number that is
+    // yet
+    // to come would rule out those of the future.
     private boolean isOfTheFuture(Message message) {
         long end = sequences.get() + SEQUENCE_STEP;
         ImmutableLongArray numbers = message.numbers();

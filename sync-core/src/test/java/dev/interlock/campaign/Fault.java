@@ -13,6 +13,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 
 /** What goes wrong. Each is over when {@link #happen} returns. */
 enum Fault {
@@ -60,83 +61,85 @@ enum Fault {
     PARTITION(Where.NETWORK) {
         @Override
         void happen(Camp camp, Random random) {
-            FaultProxy proxy = camp.proxy(random);
-            proxy.refuse(true);
-            proxy.cut();
-            pause(millis(random, 100, 3_000));
-            proxy.heal();
+            disturb(camp, random, 100, 3_000, proxy -> {
+                proxy.refuse(true);
+                proxy.cut();
+            });
         }
     },
     REQUESTS_LOST(Where.NETWORK) {
         @Override
         void happen(Camp camp, Random random) {
-            FaultProxy proxy = camp.proxy(random);
-            proxy.dropRequests(words -> true, FaultProxy.ALWAYS, Loss.MUTE);
-            pause(millis(random, 100, 2_000));
-            proxy.heal();
+            disturb(camp, random, 100, 2_000, proxy -> proxy.dropRequests(words -> true, FaultProxy.ALWAYS, Loss.MUTE));
         }
     },
     REPLIES_LOST(Where.NETWORK) {
         @Override
         void happen(Camp camp, Random random) {
-            FaultProxy proxy = camp.proxy(random);
-            proxy.dropReplies(words -> true, FaultProxy.ALWAYS, Loss.MUTE);
-            pause(millis(random, 100, 2_000));
-            proxy.heal();
+            disturb(camp, random, 100, 2_000, proxy -> proxy.dropReplies(words -> true, FaultProxy.ALWAYS, Loss.MUTE));
         }
     },
     SOME_REPLIES_LOST(Where.NETWORK) {
         @Override
         void happen(Camp camp, Random random) {
-            FaultProxy proxy = camp.proxy(random);
-            proxy.dropReplies(Fault::isScript, 1 + random.nextInt(5), random.nextBoolean() ? Loss.CUT : Loss.MUTE);
-            pause(millis(random, 200, 1_000));
-            proxy.heal();
+            disturb(
+                    camp,
+                    random,
+                    200,
+                    1_000,
+                    proxy -> proxy.dropReplies(
+                            Fault::isScript, 1 + random.nextInt(5), random.nextBoolean() ? Loss.CUT : Loss.MUTE));
         }
     },
     REPLIES_DELAYED(Where.NETWORK) {
         @Override
         void happen(Camp camp, Random random) {
-            FaultProxy proxy = camp.proxy(random);
-            proxy.delayReplies(Fault::isScript, millis(random, 10, 1_500), 1 + random.nextInt(10));
-            pause(millis(random, 200, 1_000));
-            proxy.heal();
+            disturb(
+                    camp,
+                    random,
+                    200,
+                    1_000,
+                    proxy -> proxy.delayReplies(Fault::isScript, millis(random, 10, 1_500), 1 + random.nextInt(10)));
         }
     },
     REQUESTS_DELAYED(Where.NETWORK) {
         @Override
         void happen(Camp camp, Random random) {
-            FaultProxy proxy = camp.proxy(random);
-            proxy.delayRequests(Fault::isScript, millis(random, 10, 1_500), 1 + random.nextInt(10));
-            pause(millis(random, 200, 1_000));
-            proxy.heal();
+            disturb(
+                    camp,
+                    random,
+                    200,
+                    1_000,
+                    proxy -> proxy.delayRequests(Fault::isScript, millis(random, 10, 1_500), 1 + random.nextInt(10)));
         }
     },
     REQUESTS_DUPLICATED(Where.NETWORK) {
         @Override
         void happen(Camp camp, Random random) {
-            FaultProxy proxy = camp.proxy(random);
-            proxy.duplicateRequests(Fault::isScript, millis(random, 0, 1_500), 50 + random.nextInt(200));
-            pause(millis(random, 500, 1_000));
-            proxy.heal();
+            disturb(
+                    camp,
+                    random,
+                    500,
+                    1_000,
+                    proxy -> proxy.duplicateRequests(
+                            Fault::isScript, millis(random, 0, 1_500), 50 + random.nextInt(200)));
         }
     },
     MESSAGES_LOST(Where.NETWORK) {
         @Override
         void happen(Camp camp, Random random) {
-            FaultProxy proxy = camp.proxy(random);
-            proxy.dropMessages(words -> true, 1 + random.nextInt(50));
-            pause(millis(random, 200, 1_000));
-            proxy.heal();
+            disturb(camp, random, 200, 1_000, proxy -> proxy.dropMessages(words -> true, 1 + random.nextInt(50)));
         }
     },
     MESSAGES_DELAYED(Where.NETWORK) {
         @Override
         void happen(Camp camp, Random random) {
-            FaultProxy proxy = camp.proxy(random);
-            proxy.delayMessages(words -> true, millis(random, 10, 1_500), 1 + random.nextInt(20));
-            pause(millis(random, 200, 1_000));
-            proxy.heal();
+            disturb(
+                    camp,
+                    random,
+                    200,
+                    1_000,
+                    proxy -> proxy.delayMessages(words -> true, millis(random, 10, 1_500), 1 + random.nextInt(20)));
         }
     },
     SCRIPTS_FLUSHED(Where.SERVER) {
@@ -205,6 +208,13 @@ enum Fault {
 
     /** Begins and ends. */
     abstract void happen(Camp camp, Random random);
+
+    private static void disturb(Camp camp, Random random, long least, long most, Consumer<FaultProxy> fault) {
+        FaultProxy proxy = camp.proxy(random);
+        fault.accept(proxy);
+        pause(millis(random, least, most));
+        proxy.heal();
+    }
 
     private static void stop(Camp camp, Random random, Duration pause) {
         Camp.Tent tent = camp.anyone(random);

@@ -2,12 +2,10 @@ package dev.interlock.campaign;
 
 import dev.interlock.campaign.Step.Act;
 import dev.interlock.campaign.Step.End;
+import dev.interlock.testing.MappedWords;
 import java.io.IOException;
 import java.nio.LongBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -39,16 +37,9 @@ final class StepLog {
 
     /** Opens the logs of the threads of one JVM, empty ones if the file is new. */
     static List<StepLog> open(Path file, int threads) throws IOException {
-        try (var channel =
-                FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-            LongBuffer all = channel.map(MapMode.READ_WRITE, 0, (long) threads * WORDS_OF_A_THREAD * Long.BYTES)
-                    .asLongBuffer();
-            List<StepLog> logs = new ArrayList<>();
-            for (int i = 0; i < threads; i++) {
-                logs.add(new StepLog(all.slice(i * WORDS_OF_A_THREAD, WORDS_OF_A_THREAD)));
-            }
-            return logs;
-        }
+        return MappedWords.open(file, threads, WORDS_OF_A_THREAD).stream()
+                .map(StepLog::new)
+                .toList();
     }
 
     void begin(Act act, long number, long begun) {

@@ -79,7 +79,7 @@ class BoundedQueueTest {
      * and only what the dead JVM had taken is missing at the others.
      */
     @ParameterizedTest
-    @CsvSource({"plain, 10000", "fair, 1000"})
+    @CsvSource({"plain, 10000"})
     void worksAcrossJvms(String kind, int elements) throws IOException {
         exchange(kind, elements);
     }

@@ -64,6 +64,7 @@ class TenureModelTest {
         "RenewMatchesSequence, Requests, MutualExclusion",
         "ReplyTellsTtl, Requests, MutualExclusion",
         "WaitersLease, Requests, MutualExclusion",
+        "CancelMarks, Requests, OwnerKnows",
         "MarkRefuses, Requests, OwnerKnows",
         "LossIsFinal, Tokens, TokenOrder",
         "EntryChecks, Tokens, TokenOrder",

@@ -40,8 +40,8 @@ class TwoHalvesTest {
                 .actorsPerThread(2)
                 .actorsBefore(0)
                 .actorsAfter(1)
-                .iterations(8)
-                .invocationsPerIteration(500)
+                .iterations(5)
+                .invocationsPerIteration(300)
                 .sequentialSpecification(Counter.class);
     }
 

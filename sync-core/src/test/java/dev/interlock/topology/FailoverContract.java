@@ -9,6 +9,7 @@ import dev.interlock.DistributedReentrantLock;
 import dev.interlock.DistributedSemaphore;
 import dev.interlock.Interlock;
 import dev.interlock.faults.Actor;
+import dev.interlock.internal.Keys;
 import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.Topology;
 import java.time.Duration;
@@ -314,7 +315,7 @@ abstract class FailoverContract {
         writer = actor("writer");
         reader.run(readOfA.readLock()::lock);
         written = writer.begin(writeOfB.writeLock()::lock);
-        awaitMembers("queue", "interlock:rw:" + shard + "book", 1);
+        awaitMembers("queue", Keys.prefix(shard + "book") + "rw", 1);
     }
 
     @Test

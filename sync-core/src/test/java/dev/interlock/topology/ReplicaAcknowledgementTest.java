@@ -43,7 +43,7 @@ import org.redisson.config.SubscriptionMode;
 @Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class ReplicaAcknowledgementTest {
     private static final String NAME = "stock";
-    private static final Duration COMMAND_TIMEOUT = Duration.ofMillis(500);
+    private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(1);
     private static final Duration REDIS_TIMEOUT = Duration.ofSeconds(2);
     private static final Duration PATIENCE = Duration.ofSeconds(20);
 

@@ -1,11 +1,9 @@
 package dev.interlock.fleet.section;
 
+import dev.interlock.testing.MappedWords;
 import java.io.IOException;
 import java.nio.LongBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -28,16 +26,9 @@ public final class SectionLog {
 
     /** Opens the logs of the threads of one JVM, empty ones if the file is new. */
     public static List<SectionLog> open(Path file, int threads) throws IOException {
-        try (var channel =
-                FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-            LongBuffer all = channel.map(MapMode.READ_WRITE, 0, (long) threads * WORDS_OF_A_THREAD * Long.BYTES)
-                    .asLongBuffer();
-            List<SectionLog> logs = new ArrayList<>();
-            for (int i = 0; i < threads; i++) {
-                logs.add(new SectionLog(all.slice(i * WORDS_OF_A_THREAD, WORDS_OF_A_THREAD)));
-            }
-            return logs;
-        }
+        return MappedWords.open(file, threads, WORDS_OF_A_THREAD).stream()
+                .map(SectionLog::new)
+                .toList();
     }
 
     /** Records a section; by one thread only. */

@@ -1,11 +1,9 @@
 package dev.interlock.readwrite.fleet;
 
+import dev.interlock.testing.MappedWords;
 import java.io.IOException;
 import java.nio.LongBuffer;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -25,16 +23,9 @@ final class PassageLog {
 
     /** Opens the logs of the threads of one JVM, empty ones if the file is new. */
     static List<PassageLog> open(Path file, int threads) throws IOException {
-        try (var channel =
-                FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-            LongBuffer all = channel.map(MapMode.READ_WRITE, 0, (long) threads * WORDS_OF_A_THREAD * Long.BYTES)
-                    .asLongBuffer();
-            List<PassageLog> logs = new ArrayList<>();
-            for (int i = 0; i < threads; i++) {
-                logs.add(new PassageLog(all.slice(i * WORDS_OF_A_THREAD, WORDS_OF_A_THREAD)));
-            }
-            return logs;
-        }
+        return MappedWords.open(file, threads, WORDS_OF_A_THREAD).stream()
+                .map(PassageLog::new)
+                .toList();
     }
 
     /** Records a passage; by one thread only. */

@@ -9,6 +9,7 @@ import dev.interlock.testing.RedisServer;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.Timeout;
@@ -129,6 +130,7 @@ class ReadWriteDeathTest {
 
     /** The same for a second thread of the JVM that reads, and for one that comes after it, whether that one had to wait or not. */
     @Test
+    @Tag("soak")
     void deadWaitingWriterDoesNotKeepThreadsOfTheReadingJvmOut() {
         start(2, "waiting-writer-dies-2", LONG_LEASE);
         ReadWritePeer reading = peers.get(0);
@@ -152,6 +154,7 @@ class ReadWriteDeathTest {
 
     /** A writer of another JVM has given up: threads of the JVM that reads read beside those who do. */
     @Test
+    @Tag("soak")
     void writerThatHasGivenUpDoesNotKeepThreadsOfTheReadingJvmOut() {
         start(2, "writer-gives-up", LONG_LEASE);
         ReadWritePeer reading = peers.get(0);
