@@ -34,17 +34,20 @@ public final class RedisServer implements AutoCloseable {
     private static @Nullable RedisServer provided;
 
     private final URI url;
+    private final URI adminUrl;
     private final @Nullable RedisProcess process;
     private final boolean closeable;
 
-    private RedisServer(URI url, @Nullable RedisProcess process, boolean closeable) {
+    private RedisServer(URI url, URI adminUrl, @Nullable RedisProcess process, boolean closeable) {
         this.url = url;
+        this.adminUrl = adminUrl;
         this.process = process;
         this.closeable = closeable;
     }
 
     /**
-     * The server of this JVM, the same at every call: that of the environment variable {@code REDIS_URL}, or else one
+     * The server of this JVM, the same at every call: that of the environment variable {@code REDIS_URL} (of which {@code REDIS_ADMIN_URL} names a user
+     * with all rights, if that of the first has fewer), or else one
      * in a container if a Docker daemon answers, or else an embedded one. Child JVMs that shall share it are told its
      * {@link #url()}. Closing it does nothing.
      */
@@ -58,10 +61,12 @@ public final class RedisServer implements AutoCloseable {
     private static RedisServer provide() {
         String external = System.getenv("REDIS_URL");
         if (external != null && !external.isBlank()) {
-            return new RedisServer(URI.create(external.strip()), null, false);
+            URI url = URI.create(external.strip());
+            String admin = System.getenv("REDIS_ADMIN_URL");
+            return new RedisServer(url, admin == null ? url : URI.create(admin.strip()), null, false);
         }
         return container()
-                .map(url -> new RedisServer(URI.create(url), null, false))
+                .map(url -> new RedisServer(URI.create(url), URI.create(url), null, false))
                 .orElseGet(() -> embedded("", List.of(), false));
     }
 
@@ -90,7 +95,7 @@ public final class RedisServer implements AutoCloseable {
 
     private static RedisServer embedded(String configuration, List<String> extraArguments, boolean closeable) {
         var process = RedisProcess.launch(configuration, extraArguments);
-        return new RedisServer(process.url(), process, closeable);
+        return new RedisServer(process.url(), process.url(), process, closeable);
     }
 
     /** Where a client connects to, such as {@code redis://127.0.0.1:7000}. */
@@ -146,7 +151,7 @@ public final class RedisServer implements AutoCloseable {
      * @throws UncheckedIOException if Redis is unreachable, or does not answer for 10 s
      */
     public @Nullable Object command(String... arguments) {
-        try (var connection = RespConnection.open(url, COMMAND_TIMEOUT)) {
+        try (var connection = RespConnection.open(adminUrl, COMMAND_TIMEOUT)) {
             return connection.call(arguments);
         } catch (IOException e) {
             throw new UncheckedIOException(String.join(" ", arguments) + " at " + this + ": " + e.getMessage(), e);
