@@ -21,6 +21,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.stream.Stream;
 import org.awaitility.core.ConditionTimeoutException;
 
@@ -56,6 +58,10 @@ final class Camp implements AutoCloseable {
     private final List<Happening> happenings = Collections.synchronizedList(new ArrayList<>());
     private final Map<Where, Deque<Fault>> decks = new EnumMap<>(Where.class);
     private final Blackboard board;
+
+    /** However many faults happen side by side, none waits for another's thread. */
+    private final ExecutorService hands = Executors.newCachedThreadPool();
+
     private long losses;
 
     Camp(Path folder, long seed) throws IOException {
@@ -111,7 +117,7 @@ final class Camp implements AutoCloseable {
                 .map(where -> {
                     List<Fault> next = dealt(where);
                     var by = new Random(random.nextLong());
-                    return CompletableFuture.runAsync(() -> happen(next, by));
+                    return aside(() -> happen(next, by));
                 })
                 .toList();
         wave.forEach(CompletableFuture::join);
@@ -133,6 +139,10 @@ final class Camp implements AutoCloseable {
             next.add(deck.remove());
         }
         return next;
+    }
+
+    CompletableFuture<Void> aside(Runnable deed) {
+        return CompletableFuture.runAsync(deed, hands);
     }
 
     private void happen(List<Fault> faults, Random by) {
@@ -239,6 +249,7 @@ final class Camp implements AutoCloseable {
 
     @Override
     public synchronized void close() {
+        hands.shutdown();
         tents.forEach(tent -> tent.child.close());
         proxies.forEach(FaultProxy::close);
         server.close();

@@ -151,9 +151,12 @@ enum Fault {
     REDIS_BUSY(Where.SERVER) {
         @Override
         void happen(Camp camp, Random random) {
-            CompletableFuture<Void> busy = CompletableFuture.runAsync(() -> spin(camp));
+            CompletableFuture<Void> busy = camp.aside(() -> spin(camp));
             pause(millis(random, 200, 1_500));
-            camp.server().command("SCRIPT", "KILL");
+            while (!busy.isDone()) {
+                stopScript(camp);
+                pause(Duration.ofMillis(50));
+            }
             busy.join();
         }
     },
@@ -236,6 +239,14 @@ enum Fault {
             camp.server().command("EVAL", "while true do end", "0");
         } catch (RespError e) {
             // So says what is killed.
+        }
+    }
+
+    private static void stopScript(Camp camp) {
+        try {
+            camp.server().command("SCRIPT", "KILL");
+        } catch (RespError e) {
+            // It hasn't begun yet, or has just ended.
         }
     }
 

@@ -2,6 +2,7 @@ package dev.interlock.campaign;
 
 import dev.interlock.Interlock;
 import dev.interlock.LeaseLostException;
+import dev.interlock.RedisUnavailableException;
 import dev.interlock.SyncListener;
 import dev.interlock.testing.ChildConsole;
 import dev.interlock.testing.ChildJvm;
@@ -27,6 +28,7 @@ final class Member {
     static final Duration LEASE = Duration.ofSeconds(2);
     private static final Duration REDIS_TIMEOUT = Duration.ofSeconds(10);
     private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(1);
+    private static final Duration MOST_OPENING = Duration.ofSeconds(30);
     private static final long NUISANCE_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final List<StepLog> logs;
@@ -65,18 +67,33 @@ final class Member {
                 losses.increment();
             }
         };
-        try (Interlock interlock = Interlock.builder()
-                .uri(args[0])
-                .lease(LEASE)
-                .redisTimeout(REDIS_TIMEOUT)
-                .commandTimeout(COMMAND_TIMEOUT)
-                .listener(listener)
-                .open()) {
+        try (Interlock interlock = open(args[0], listener)) {
             Blackboard board = Blackboard.open(Path.of(args[1]));
             List<StepLog> logs = StepLog.open(Path.of(args[2]), Worker.THREADS);
             new Member(interlock, board, logs, Integer.parseInt(args[3]), Long.parseLong(args[4])).obey();
         }
         ChildConsole.say("STOPPED " + losses);
+    }
+
+    /** Opens a session, which takes until Redis is well: this JVM may have been started in the midst of a fault. */
+    private static Interlock open(String uri, SyncListener listener) {
+        long startNanos = System.nanoTime();
+        while (true) {
+            try {
+                return Interlock.builder()
+                        .uri(uri)
+                        .lease(LEASE)
+                        .redisTimeout(REDIS_TIMEOUT)
+                        .commandTimeout(COMMAND_TIMEOUT)
+                        .listener(listener)
+                        .open();
+            } catch (RedisUnavailableException e) {
+                if (System.nanoTime() - startNanos > MOST_OPENING.toNanos()) {
+                    throw e;
+                }
+                LockSupport.parkNanos(NUISANCE_NANOS);
+            }
+        }
     }
 
     private void obey() throws InterruptedException {
