@@ -6,7 +6,6 @@ import com.google.common.util.concurrent.Uninterruptibles;
 import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Mailbox.Message;
-import dev.interlock.internal.Stake.Renewal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -78,6 +77,7 @@ public final class Session {
 
     private final ScheduledThreadPoolExecutor timer;
     private final ThreadPoolExecutor listeners;
+    private final LeaseKeeper keeper;
     private volatile boolean closed;
 
     /** Takes messages for names in which this session has no stake any more. */
@@ -148,6 +148,7 @@ public final class Session {
                         this::receive,
                         () -> execute(this::pulse)))
                 .toList();
+        this.keeper = new LeaseKeeper(settings, this::schedule, calls -> runner().runAll(calls), listeners());
     }
 
     private static void check(RedissonClient client) {
@@ -187,7 +188,7 @@ public final class Session {
 
     private void start() {
         repeat(this::pulse, PULSE_MILLIS);
-        repeat(this::keep, keepMillis());
+        repeat(() -> keeper.keep(stakes.values()), keepMillis());
     }
 
     private long keepMillis() {
@@ -199,7 +200,7 @@ public final class Session {
     }
 
     // What one task meets must not end the beats of a session.
-    private static Runnable guarded(Runnable task) {
+    static Runnable guarded(Runnable task) {
         return () -> {
             try {
                 task.run();
@@ -256,6 +257,11 @@ public final class Session {
     /** Returns what knows of outages. */
     public Outage outage() {
         return outage;
+    }
+
+    /** Returns what renews leases. */
+    public LeaseKeeper keeper() {
+        return keeper;
     }
 
     /** Returns the client. */
@@ -343,33 +349,6 @@ public final class Session {
 
     private void pulse() {
         stakes.values().forEach(stake -> guarded(stake::pulse).run());
-    }
-
-    private void keep() {
-        long now = now();
-        List<Renewal> due = new ArrayList<>();
-        stakes.values()
-                .forEach(stake -> guarded(() -> {
-                            Renewal renewal = stake.keep(now);
-                            if (renewal != null) {
-                                due.add(renewal);
-                            }
-                        })
-                        .run());
-        renew(due);
-    }
-
-    /** Sends renewals, in as few round trips as possible. */
-    public void renew(List<Renewal> due) {
-        if (due.isEmpty()) {
-            return;
-        }
-        List<CompletableFuture<List<Object>>> replies =
-                runner().runAll(due.stream().map(Renewal::call).toList());
-        for (int i = 0; i < due.size(); i++) {
-            Renewal renewal = due.get(i);
-            replies.get(i).whenComplete((reply, failure) -> renewal.outcome().accept(reply, failure));
-        }
     }
 
     /** Waits for an answer, one command time-out at most; null if there was none. Interrupts are kept for later. */

@@ -537,7 +537,7 @@ abstract class Correspondence {
             return null;
         }
         request.from = 0;
-        Tenure granted = new Tenure(session, scripts, owner, request, token, now, validUntilNanos);
+        Tenure granted = new Tenure(session.keeper(), scripts::renew, owner, request, token, now, validUntilNanos);
         granted.run = run;
         granted.demand = (flags & 1) != 0;
         granted.awaited = (flags & 2) != 0;

@@ -1,14 +1,16 @@
 package dev.interlock.internal.queue;
 
 import dev.interlock.LeaseLostException;
+import dev.interlock.internal.LeaseKeeper;
+import dev.interlock.internal.Script.Call;
 import dev.interlock.internal.ScriptRunner;
-import dev.interlock.internal.Session;
 import dev.interlock.internal.Settings;
 import dev.interlock.internal.Stake.Renewal;
 import dev.interlock.internal.queue.LockScripts.Operations;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -32,9 +34,9 @@ final class Tenure {
     /** A lease so short may be over before the lease keeper comes by. */
     private static final long SHORT_MILLIS = 3_000;
 
-    private final Session session;
+    private final LeaseKeeper keeper;
     private final Settings settings;
-    private final LockScripts scripts;
+    private final LongFunction<Call> renewals;
     private final Correspondence.Owner owner;
 
     final Ticket ticket;
@@ -92,18 +94,22 @@ final class Tenure {
     private long renewalSentNanos;
     private boolean renewing;
 
-    /** Begins a tenure. */
+    /**
+     * Begins a tenure.
+     *
+     * @param renewals give the command that renews the tenure of a sequence
+     */
     Tenure(
-            Session session,
-            LockScripts scripts,
+            LeaseKeeper keeper,
+            LongFunction<Call> renewals,
             Correspondence.Owner owner,
             Ticket ticket,
             long remoteToken,
             long nowNanos,
             long validUntilNanos) {
-        this.session = session;
-        this.settings = session.settings();
-        this.scripts = scripts;
+        this.keeper = keeper;
+        this.settings = keeper.settings();
+        this.renewals = renewals;
         this.owner = owner;
         this.ticket = ticket;
         this.sequence = ticket.sequence;
@@ -119,7 +125,7 @@ final class Tenure {
         // When a third of the lease is over: at once, if it began as a short one.
         this.renewAtNanos = validUntilNanos - 2 * renewalNanos();
         if (!renewed && ticket.leaseMillis < SHORT_MILLIS) {
-            session.schedule(this::expire, TimeUnit.NANOSECONDS.toMillis(validUntilNanos - nowNanos) + 1);
+            keeper.schedule(this::expire, TimeUnit.NANOSECONDS.toMillis(validUntilNanos - nowNanos) + 1);
         }
     }
 
@@ -165,7 +171,7 @@ final class Tenure {
     /** Somebody else waits. */
     void demanded() {
         synchronized (this) {
-            demandNanos = session.now();
+            demandNanos = keeper.now();
             demand = true;
         }
         owner.demanded();
@@ -198,7 +204,7 @@ final class Tenure {
         // Between two beats would be too late to tell of a loss that can be foreseen.
         long leftMillis = TimeUnit.NANOSECONDS.toMillis(validUntilNanos - now);
         if (leftMillis < SHORT_MILLIS) {
-            session.schedule(this::expire, Math.max(0, leftMillis + 1));
+            keeper.schedule(this::expire, Math.max(0, leftMillis + 1));
         }
         synchronized (this) {
             boolean due = renewed && now - renewAtNanos >= 0;
@@ -222,25 +228,25 @@ final class Tenure {
     /** Renews at once, for the sake of what the reply tells about waiters. */
     void renewNow() {
         Renewal renewal;
-        long now = session.now();
+        long now = keeper.now();
         synchronized (this) {
             if (!renewed || isUnderWay(now)) {
                 return;
             }
             renewal = renewal(now);
         }
-        session.renew(List.of(renewal));
+        keeper.renew(List.of(renewal));
     }
 
     private Renewal renewal(long now) {
         renewing = true;
         renewalSentNanos = now;
-        return new Renewal(scripts.renew(sequence), (reply, failure) -> renewed(now, reply, failure));
+        return new Renewal(renewals.apply(sequence), (reply, failure) -> renewed(now, reply, failure));
     }
 
     private void renewed(long sentNanos, @Nullable List<Object> reply, @Nullable Throwable failure) {
         LockScripts.Renewal renewal = reply == null ? null : LockScripts.renewal(reply);
-        long now = session.now();
+        long now = keeper.now();
         synchronized (this) {
             boolean isLatest = renewalSentNanos == sentNanos;
             renewing &= !isLatest;
@@ -260,7 +266,7 @@ final class Tenure {
                     owner.name(),
                     left / 1_000_000,
                     ScriptRunner.brief(cause));
-            session.listeners().execute(() -> settings.listener().renewalFailed(owner.name(), left, cause));
+            keeper.renewalFailed(owner.name(), left, cause);
         } else if (renewal.owned()) {
             foreignDemand = renewal.foreignWaiters();
             if (renewal.waiters() || renewal.foreignWaiters()) {
@@ -268,7 +274,7 @@ final class Tenure {
             } else {
                 undemanded(sentNanos);
             }
-            session.listeners().execute(() -> settings.listener().renewed(owner.name(), left));
+            keeper.renewed(owner.name(), left);
         } else if (!ended) {
             lose("Redis doesn't know this owner any more");
         }
@@ -287,7 +293,7 @@ final class Tenure {
     // ---- loss
 
     private void expire() {
-        if (!ended && !isUsable(session.now()) && loss() == null) {
+        if (!ended && !isUsable(keeper.now()) && loss() == null) {
             lose("its lease is over");
         }
     }
