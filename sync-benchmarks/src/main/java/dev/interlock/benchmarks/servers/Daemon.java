@@ -1,7 +1,9 @@
 package dev.interlock.benchmarks.servers;
 
+import com.google.common.base.Splitter;
 import com.google.common.io.MoreFiles;
 import com.google.common.io.RecursiveDeleteOption;
+import java.io.File;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.InetAddress;
@@ -11,6 +13,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -106,10 +109,11 @@ final class Daemon implements AutoCloseable {
         }
     }
 
-    /** Where a program is: in one of these folders, or on the path. */
-    static Optional<Path> find(String program, Stream<Path> folders) {
-        Stream<Path> path = Stream.of(System.getenv().getOrDefault("PATH", "").split(":", -1))
-                .filter(entry -> !entry.isEmpty())
+    /** Where a program is: in one of these folders, or on the path of an environment. */
+    static Optional<Path> find(String program, Stream<Path> folders, Map<String, String> environment) {
+        Stream<Path> path = Splitter.on(File.pathSeparatorChar)
+                .omitEmptyStrings()
+                .splitToStream(environment.getOrDefault("PATH", ""))
                 .map(Path::of);
         return Stream.concat(folders, path)
                 .map(folder -> folder.resolve(program))

@@ -26,7 +26,7 @@ final class Etcd {
                 throw new AbsentException("the etcd of ETCD_ENDPOINTS doesn't answer", e);
             }
         }
-        return launch(Daemon.find("etcd", Stream.empty())
+        return launch(Daemon.find("etcd", Stream.empty(), environment)
                 .orElseThrow(() -> new AbsentException(
                         "no etcd is installed (apt-get install etcd-server) and ETCD_ENDPOINTS isn't set")));
     }

@@ -6,18 +6,18 @@ import com.hazelcast.core.HazelcastInstance;
 import dev.interlock.testing.ChildConsole;
 import dev.interlock.testing.ChildJvm;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /** Three Hazelcast members in a child JVM, which together are a CP group. */
 final class HazelcastGroup {
 
     private static final int MEMBERS = 3;
-    private static final int FIRST_PORT = 5701;
-    private static final int PORTS = 100;
+    private static final String LOOPBACK = "127.0.0.1";
     private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     private HazelcastGroup() {}
@@ -35,10 +35,11 @@ final class HazelcastGroup {
 
     public static void main(String[] args) throws InterruptedException {
         String cluster = "interlock-" + UUID.randomUUID();
-        var members = new ArrayList<HazelcastInstance>();
-        for (int i = 0; i < MEMBERS; i++) {
-            members.add(Hazelcast.newHazelcastInstance(config(cluster)));
-        }
+        List<Integer> ports =
+                Stream.generate(Daemon::freePort).distinct().limit(MEMBERS).toList();
+        List<HazelcastInstance> members = ports.stream()
+                .map(port -> Hazelcast.newHazelcastInstance(config(cluster, port, ports)))
+                .toList();
         for (HazelcastInstance member : members) {
             if (!member.getCPSubsystem()
                     .getCPSubsystemManagementService()
@@ -46,29 +47,33 @@ final class HazelcastGroup {
                 throw new IllegalStateException("The CP members haven't found each other");
             }
         }
-        String hosts = members.stream()
-                .map(member -> member.getCluster().getLocalMember().getAddress())
-                .map(address -> address.getHost() + ":" + address.getPort())
-                .collect(Collectors.joining(","));
+        String hosts = ports.stream().map(HazelcastGroup::host).collect(Collectors.joining(","));
         ChildConsole.say("members " + cluster + "@" + hosts + " "
                 + members.get(0).getCluster().getLocalMember().getVersion());
         ChildConsole.readCommand(); // never comes: the JVM is ended from outside
     }
 
-    private static Config config(String cluster) {
+    private static Config config(String cluster, int port, List<Integer> ports) {
         var config = new Config()
                 .setClusterName(cluster)
                 .setProperty("hazelcast.logging.type", "slf4j")
                 .setProperty("hazelcast.phone.home.enabled", "false")
-                .setProperty("hazelcast.socket.bind.any", "false");
+                .setProperty("hazelcast.socket.bind.any", "false")
+                // All who may come are named, so that nobody needs time to appear.
+                .setProperty("hazelcast.wait.seconds.before.join", "0");
         config.getCPSubsystemConfig().setCPMemberCount(MEMBERS);
-        var network = config.getNetworkConfig().setPort(FIRST_PORT).setPortCount(PORTS);
-        network.getInterfaces().setEnabled(true).addInterface("127.0.0.1");
+        var network = config.getNetworkConfig().setPort(port).setPortAutoIncrement(false);
+        network.getInterfaces().setEnabled(true).addInterface(LOOPBACK);
         var join = network.getJoin();
         join.getAutoDetectionConfig().setEnabled(false);
         join.getMulticastConfig().setEnabled(false);
-        // Without ports it tries three; others of that name can't be there.
-        join.getTcpIpConfig().setEnabled(true).addMember("127.0.0.1");
+        join.getTcpIpConfig()
+                .setEnabled(true)
+                .setMembers(ports.stream().map(HazelcastGroup::host).toList());
         return config;
+    }
+
+    private static String host(int port) {
+        return LOOPBACK + ":" + port;
     }
 }

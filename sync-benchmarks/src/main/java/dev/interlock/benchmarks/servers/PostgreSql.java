@@ -16,12 +16,20 @@ import java.util.stream.Stream;
 /** That of {@code POSTGRES_URL}, a JDBC URL, or else a private one of the installed version with its defaults, {@code fsync} included. */
 final class PostgreSql {
 
-    private static final Path DEBIANS = Path.of("/usr/lib/postgresql");
+    /** Where Debian installs a folder per version. */
+    static final Path DEBIANS = Path.of("/usr/lib/postgresql");
+
     private static final String USER = "postgres";
 
     private PostgreSql() {}
 
-    static Server start(Map<String, String> environment) {
+    /**
+     * Starts it, if none is given.
+     *
+     * @param environment which may name one, and whose path is searched
+     * @param installed where to search before
+     */
+    static Server start(Map<String, String> environment, Path installed) {
         String given = environment.getOrDefault("POSTGRES_URL", "").strip();
         if (!given.isEmpty()) {
             try {
@@ -30,7 +38,7 @@ final class PostgreSql {
                 throw new AbsentException("the PostgreSQL of POSTGRES_URL doesn't answer", e);
             }
         }
-        Path initdb = Daemon.find("initdb", installed())
+        Path initdb = Daemon.find("initdb", programs(installed), environment)
                 .orElseThrow(() -> new AbsentException(
                         "no PostgreSQL server is installed (apt-get install postgresql) and POSTGRES_URL isn't set"));
         return launch(initdb);
@@ -97,11 +105,11 @@ final class PostgreSql {
         return folder.resolve("data").toString();
     }
 
-    private static Stream<Path> installed() {
-        if (!Files.isDirectory(DEBIANS)) {
+    private static Stream<Path> programs(Path installed) {
+        if (!Files.isDirectory(installed)) {
             return Stream.empty();
         }
-        try (Stream<Path> versions = Files.list(DEBIANS)) {
+        try (Stream<Path> versions = Files.list(installed)) {
             return versions
                     .sorted(Comparator.comparing(
                                     (Path version) -> version.getFileName().toString())

@@ -40,7 +40,7 @@ public final class Servers implements AutoCloseable {
                         Service.HAZELCAST,
                         HazelcastGroup::start,
                         Service.POSTGRES,
-                        () -> PostgreSql.start(System.getenv()),
+                        () -> PostgreSql.start(System.getenv(), PostgreSql.DEBIANS),
                         Service.ETCD,
                         () -> Etcd.start(System.getenv())));
     }

@@ -4,14 +4,21 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.hazelcast.instance.BuildInfoProvider;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.postgresql.util.DriverInfo;
 
 class ServersTest {
+
+    @TempDir
+    Path folder;
 
     private final List<String> events = new ArrayList<>();
 
@@ -55,12 +62,35 @@ class ServersTest {
 
     @Test
     void serversThatAreNamedButDoNotAnswerAreAbsent() {
-        assertThatThrownBy(() -> PostgreSql.start(Map.of("POSTGRES_URL", "jdbc:postgresql://127.0.0.1:1/none")))
+        assertThatThrownBy(() -> PostgreSql.start(Map.of("POSTGRES_URL", "jdbc:postgresql://127.0.0.1:1/none"), folder))
                 .isInstanceOf(AbsentException.class)
                 .hasMessageContaining("the PostgreSQL of POSTGRES_URL doesn't answer");
         assertThatThrownBy(() -> Etcd.start(Map.of("ETCD_ENDPOINTS", "http://127.0.0.1:1")))
                 .isInstanceOf(AbsentException.class)
                 .hasMessageContaining("the etcd of ETCD_ENDPOINTS doesn't answer");
+    }
+
+    @Test
+    void serversThatAreNotInstalledAreAbsent() {
+        assertThatThrownBy(() -> PostgreSql.start(Map.of(), folder))
+                .isInstanceOf(AbsentException.class)
+                .hasMessage(
+                        "no PostgreSQL server is installed (apt-get install postgresql) and POSTGRES_URL isn't set");
+        assertThatThrownBy(() -> Etcd.start(Map.of("PATH", folder.toString())))
+                .isInstanceOf(AbsentException.class)
+                .hasMessage("no etcd is installed (apt-get install etcd-server) and ETCD_ENDPOINTS isn't set");
+    }
+
+    /** It is found where each version has its folder, and that it can't be started is a reason, too. */
+    @Test
+    void serverThatFailsAtItsStartIsAbsent() throws IOException {
+        Path programs = Files.createDirectories(folder.resolve("15").resolve("bin"));
+        Path initdb = Files.writeString(programs.resolve("initdb"), "#!/bin/sh\necho no room left; exit 1\n");
+        assertThat(initdb.toFile().setExecutable(true, false)).isTrue();
+        assertThat(folder.toFile().setExecutable(true, false)).isTrue();
+        assertThatThrownBy(() -> PostgreSql.start(Map.of(), folder))
+                .isInstanceOf(AbsentException.class)
+                .hasMessageStartingWith("PostgreSQL's initdb ");
     }
 
     @Test
