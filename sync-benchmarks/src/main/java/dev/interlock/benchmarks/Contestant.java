@@ -1,5 +1,8 @@
 package dev.interlock.benchmarks;
 
+import dev.interlock.benchmarks.peers.Mutex;
+import dev.interlock.benchmarks.servers.Addresses;
+import dev.interlock.benchmarks.servers.Service;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.function.BiFunction;
@@ -10,8 +13,38 @@ import java.util.function.Function;
 @FunctionalInterface
 interface Contestant {
 
-    /** Connects to Redis with a client of its own, so that no contestant queues behind another's commands. */
-    Opened open(String redisUrl);
+    /**
+     * Connects with a client of its own, so that no contestant queues behind another's commands.
+     *
+     * @param address of its service
+     */
+    Opened open(String address);
+
+    /** What it depends on: Redis, unless it says otherwise. */
+    default Service service() {
+        return Service.REDIS;
+    }
+
+    /** Connects to wherever its service is. */
+    default Opened open(Addresses addresses) {
+        return open(addresses.of(service()));
+    }
+
+    /** The same contestant, depending on another service. */
+    default Contestant on(Service service) {
+        Contestant self = this;
+        return new Contestant() {
+            @Override
+            public Opened open(String address) {
+                return self.open(address);
+            }
+
+            @Override
+            public Service service() {
+                return service;
+            }
+        };
+    }
 
     /** A connected contestant of one JVM. */
     interface Opened extends AutoCloseable {
@@ -46,7 +79,18 @@ interface Contestant {
      * @param close disconnects
      */
     static <C> Contestant locking(Function<String, C> open, BiFunction<C, String, Lock> lock, Consumer<C> close) {
-        return working(open, lock.andThen(exclusive -> section(exclusive, Ledger::book)), close);
+        return excluding(open, lock.andThen(Mutex::of), close);
+    }
+
+    /**
+     * The same for what is no JDK lock.
+     *
+     * @param open connects
+     * @param mutex gives the lock of a name
+     * @param close disconnects
+     */
+    static <C> Contestant excluding(Function<String, C> open, BiFunction<C, String, Mutex> mutex, Consumer<C> close) {
+        return working(open, mutex.andThen(exclusive -> section(exclusive, Ledger::book)), close);
     }
 
     /**
@@ -98,8 +142,8 @@ interface Contestant {
      * @param close disconnects
      */
     static <C> Contestant working(Function<String, C> open, BiFunction<C, String, Work> work, Consumer<C> close) {
-        return redisUrl -> {
-            C client = open.apply(redisUrl);
+        return address -> {
+            C client = open.apply(address);
             return new Opened() {
                 @Override
                 public Work work(String name) {
@@ -115,8 +159,8 @@ interface Contestant {
     }
 
     private static Work sections(ReadWriteLock lock) {
-        Work reading = section(lock.readLock(), Ledger::look);
-        Work writing = section(lock.writeLock(), Ledger::book);
+        Work reading = section(Mutex.of(lock.readLock()), Ledger::look);
+        Work writing = section(Mutex.of(lock.writeLock()), Ledger::book);
         return ledger -> (ledger.willWrite() ? writing : reading).once(ledger);
     }
 
@@ -137,7 +181,7 @@ interface Contestant {
         };
     }
 
-    private static Work section(Lock lock, Consumer<Ledger> inside) {
+    private static Work section(Mutex lock, Consumer<Ledger> inside) {
         return ledger -> {
             ledger.come();
             lock.lock();

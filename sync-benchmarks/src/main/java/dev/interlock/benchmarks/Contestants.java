@@ -6,16 +6,27 @@ import dev.interlock.DistributedSemaphore;
 import dev.interlock.Interlock;
 import dev.interlock.LockOptions;
 import dev.interlock.benchmarks.Contestant.Turnstile;
+import dev.interlock.benchmarks.peers.Curator;
+import dev.interlock.benchmarks.peers.Etcd;
+import dev.interlock.benchmarks.peers.Hazelcast;
+import dev.interlock.benchmarks.peers.Postgres;
+import dev.interlock.benchmarks.peers.SetNx;
+import dev.interlock.benchmarks.peers.SpringRegistry;
+import dev.interlock.benchmarks.servers.Servers;
+import dev.interlock.benchmarks.servers.Service;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.redisson.Redisson;
+import org.redisson.api.RBucket;
 import org.redisson.api.RSemaphore;
 import org.redisson.api.RedissonClient;
+import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
 
 /** All contestants by name, so that a child JVM can be told which one to run. */
@@ -79,15 +90,48 @@ final class Contestants {
             entry(
                     "ReentrantLock",
                     Contestant.<ConcurrentHashMap<String, Lock>>locking(
-                            redisUrl -> new ConcurrentHashMap<>(),
-                            (locks, name) -> locks.computeIfAbsent(name, absent -> new ReentrantLock()),
-                            ConcurrentHashMap::clear)),
+                                    nowhere -> new ConcurrentHashMap<>(),
+                                    (locks, name) -> locks.computeIfAbsent(name, absent -> new ReentrantLock()),
+                                    ConcurrentHashMap::clear)
+                            .on(Service.NONE)),
             entry(
                     "ReentrantReadWriteLock",
                     Contestant.<ConcurrentHashMap<String, ReadWriteLock>>sharing(
-                            redisUrl -> new ConcurrentHashMap<>(),
-                            (locks, name) -> locks.computeIfAbsent(name, absent -> new ReentrantReadWriteLock()),
-                            ConcurrentHashMap::clear)));
+                                    nowhere -> new ConcurrentHashMap<>(),
+                                    (locks, name) ->
+                                            locks.computeIfAbsent(name, absent -> new ReentrantReadWriteLock()),
+                                    ConcurrentHashMap::clear)
+                            .on(Service.NONE)),
+            entry("round-trip", Contestant.working(Contestants::redisson, Contestants::read, RedissonClient::shutdown)),
+            entry("SETNX", Contestant.excluding(Contestants::redisson, SetNx::new, RedissonClient::shutdown)),
+            entry(
+                    "RSpinLock",
+                    Contestant.locking(Contestants::redisson, RedissonClient::getSpinLock, RedissonClient::shutdown)),
+            entry(
+                    "Spring-spin",
+                    Contestant.locking(SpringRegistry::spinning, SpringRegistry::lock, SpringRegistry::close)),
+            entry(
+                    "Spring-pubsub",
+                    Contestant.locking(SpringRegistry::listening, SpringRegistry::lock, SpringRegistry::close)),
+            entry(
+                    "Curator",
+                    Contestant.excluding(Curator::new, Curator::lock, Curator::close)
+                            .on(Service.ZOOKEEPER)),
+            entry(
+                    "Hazelcast",
+                    Contestant.locking(Hazelcast::new, Hazelcast::lock, Hazelcast::close)
+                            .on(Service.HAZELCAST)),
+            entry(
+                    "Postgres-advisory",
+                    Contestant.excluding(Postgres::new, Postgres::advisoryLock, Postgres::close)
+                            .on(Service.POSTGRES)),
+            entry(
+                    "Postgres-row",
+                    Contestant.excluding(Postgres::new, Postgres::rowLock, Postgres::close)
+                            .on(Service.POSTGRES)),
+            entry(
+                    "etcd",
+                    Contestant.excluding(Etcd::new, Etcd::lock, Etcd::close).on(Service.ETCD)));
 
     private Contestants() {}
 
@@ -97,6 +141,24 @@ final class Contestants {
             throw new IllegalArgumentException("No contestant '" + name + "', only " + ALL.keySet());
         }
         return contestant;
+    }
+
+    /**
+     * Why a contestant can't play on this machine; empty if it can. Starts what it depends on.
+     *
+     * @throws IllegalArgumentException if there is no contestant of that name
+     */
+    static Optional<String> absence(String name, Servers servers) {
+        return servers.absence(named(name).service());
+    }
+
+    // The cheapest command there is that goes through all of Redisson: what any operation on Redis costs at least.
+    private static Contestant.Work read(RedissonClient redis, String name) {
+        RBucket<String> bucket = redis.getBucket(name, StringCodec.INSTANCE);
+        return ledger -> {
+            bucket.get();
+            return true;
+        };
     }
 
     private static RedissonClient redisson(String redisUrl) {

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.interlock.benchmarks.Contestant.Opened;
 import dev.interlock.benchmarks.Contestant.Work;
+import dev.interlock.benchmarks.servers.Addresses;
 import dev.interlock.testing.Monotonic;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -23,20 +24,20 @@ final class Crew implements Site {
 
     private static final long PATIENCE_SECONDS = 30;
 
-    private final String redisUrl;
+    private final Addresses addresses;
     private final ByteBuffer page;
     private final Function<String, Contestant> contestants;
     private final Map<String, Opened> opened = new LinkedHashMap<>();
 
-    Crew(String redisUrl, ByteBuffer page, Function<String, Contestant> contestants) {
-        this.redisUrl = redisUrl;
+    Crew(Addresses addresses, ByteBuffer page, Function<String, Contestant> contestants) {
+        this.addresses = addresses;
         this.page = page;
         this.contestants = contestants;
     }
 
     @Override
     public void open(String contestant) {
-        opened.put(contestant, contestants.apply(contestant).open(redisUrl));
+        opened.put(contestant, contestants.apply(contestant).open(addresses));
     }
 
     @Override

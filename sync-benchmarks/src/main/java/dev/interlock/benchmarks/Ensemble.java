@@ -1,5 +1,6 @@
 package dev.interlock.benchmarks;
 
+import dev.interlock.benchmarks.servers.Addresses;
 import dev.interlock.testing.Fleet;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -22,12 +23,12 @@ final class Ensemble implements Site {
         this.page = page;
     }
 
-    static Ensemble start(int jvms, String redisUrl) {
+    static Ensemble start(int jvms, Addresses addresses) {
         try {
             Path file = Files.createTempFile("interlock-scoreboard", ".ledger");
             try {
                 var page = Ledger.page(file);
-                var ensemble = new Ensemble(Fleet.start(jvms, Worker.class, redisUrl, file.toString()), page);
+                var ensemble = new Ensemble(Fleet.start(jvms, Worker.class, addresses.line(), file.toString()), page);
                 ensemble.replies("ready");
                 return ensemble;
             } finally {

@@ -2,6 +2,7 @@ package dev.interlock.benchmarks;
 
 import dev.interlock.benchmarks.Contestant.Opened;
 import dev.interlock.benchmarks.Contestant.Work;
+import dev.interlock.benchmarks.servers.Servers;
 import dev.interlock.testing.RedisServer;
 import java.nio.ByteBuffer;
 import java.util.concurrent.TimeUnit;
@@ -37,13 +38,18 @@ public class LockBenchmark {
     public int writePercent;
 
     private final ByteBuffer page = Ledger.page();
+    private Servers servers;
     private Opened opened;
     private Work work;
 
-    /** Starts Redis and connects. */
+    /** Starts what the contestant depends on, and connects. */
     @Setup
     public void open() {
-        opened = Contestants.named(lock).open(RedisServer.provided().url());
+        servers = new Servers(RedisServer.provided());
+        Contestants.absence(lock, servers).ifPresent(reason -> {
+            throw new IllegalStateException(reason);
+        });
+        opened = Contestants.named(lock).open(servers.addresses());
         work = opened.work("jmh:" + lock);
     }
 
@@ -51,6 +57,7 @@ public class LockBenchmark {
     @TearDown
     public void close() {
         opened.close();
+        servers.close();
     }
 
     /** The lock is always free. */

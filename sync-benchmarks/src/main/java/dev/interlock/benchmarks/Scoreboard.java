@@ -3,6 +3,7 @@ package dev.interlock.benchmarks;
 import static java.util.Objects.requireNonNull;
 
 import dev.interlock.benchmarks.Scenario.Pace;
+import dev.interlock.benchmarks.servers.Addresses;
 import dev.interlock.testing.RedisServer;
 import java.io.PrintWriter;
 import java.nio.file.Files;
@@ -62,7 +63,7 @@ public final class Scoreboard implements Callable<Integer> {
         err.printf("%s, version %s, %s; load %.1f%n", server, environment.redis(), origin, environment.load());
         var scores = new ArrayList<Score>();
         for (Scenario scenario : scenarios) {
-            try (Site site = site(scenario, server.url())) {
+            try (Site site = site(scenario, Addresses.ofRedis(server.url()))) {
                 for (Score score : new Contest(scenario, site, err::println).play(pace(scenario))) {
                     console.getOut().println(score.line());
                     score.waitLine().ifPresent(console.getOut()::println);
@@ -104,10 +105,10 @@ public final class Scoreboard implements Callable<Integer> {
         return chosen;
     }
 
-    private static Site site(Scenario scenario, String redisUrl) {
+    private static Site site(Scenario scenario, Addresses addresses) {
         return scenario.jvms() == 1
-                ? new Crew(redisUrl, Ledger.page(), Contestants::named)
-                : Ensemble.start(scenario.jvms(), redisUrl);
+                ? new Crew(addresses, Ledger.page(), Contestants::named)
+                : Ensemble.start(scenario.jvms(), addresses);
     }
 
     private Pace pace(Scenario scenario) {

@@ -1,6 +1,7 @@
 package dev.interlock.benchmarks;
 
 import dev.interlock.benchmarks.Site.Round;
+import dev.interlock.benchmarks.servers.Addresses;
 import dev.interlock.testing.ChildConsole;
 import java.nio.file.Path;
 
@@ -10,7 +11,7 @@ final class Worker {
     private Worker() {}
 
     public static void main(String[] args) throws InterruptedException {
-        try (var crew = new Crew(args[0], Ledger.page(Path.of(args[1])), Contestants::named)) {
+        try (var crew = new Crew(Addresses.parse(args[0]), Ledger.page(Path.of(args[1])), Contestants::named)) {
             ChildConsole.say("ready");
             while (true) {
                 String command = ChildConsole.readCommand();

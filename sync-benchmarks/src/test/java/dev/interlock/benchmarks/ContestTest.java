@@ -11,6 +11,7 @@ import dev.interlock.benchmarks.Scenario.Measure;
 import dev.interlock.benchmarks.Scenario.Pace;
 import dev.interlock.benchmarks.Site.Round;
 import dev.interlock.benchmarks.Site.Tally;
+import dev.interlock.benchmarks.servers.Addresses;
 import dev.interlock.testing.Monotonic;
 import dev.interlock.testing.RedisServer;
 import java.time.Duration;
@@ -28,11 +29,13 @@ class ContestTest {
     private static final Pace SHORT = new Pace(Duration.ofMillis(100), 1, 3);
     private static final Pace UNTIL_FOUND = new Pace(Duration.ofMillis(100), 1, 50);
 
+    private static final Addresses NOWHERE = Addresses.ofRedis("redis://127.0.0.1:1");
+
     private final List<String> progress = new ArrayList<>();
 
     @Test
     void everyPeerGetsAScore() {
-        try (var crew = new Crew("", Ledger.page(), name -> jdk())) {
+        try (var crew = new Crew(NOWHERE, Ledger.page(), name -> jdk())) {
             var scenario =
                     new Scenario("s", 1, 2, 100, Measure.SECTIONS, "Mine", List.of("This", "That"), SHORT, SHORT);
             List<Score> scores = new Contest(scenario, crew, progress::add).play(SHORT);
@@ -49,7 +52,7 @@ class ContestTest {
     @Test
     void lockThatExcludesNobodyIsFound() {
         Contestant open = Contestant.locking(url -> url, (client, name) -> new NoLock(), client -> {});
-        try (var crew = new Crew("", Ledger.page(), name -> name.equals("Broken") ? open : jdk())) {
+        try (var crew = new Crew(NOWHERE, Ledger.page(), name -> name.equals("Broken") ? open : jdk())) {
             var contest = new Contest(scenario(1, "ReentrantLock", "Broken"), crew, progress::add);
             assertThatThrownBy(() -> contest.play(UNTIL_FOUND))
                     .isInstanceOf(BrokenExclusionException.class)
@@ -59,7 +62,7 @@ class ContestTest {
 
     @Test
     void lockThatExcludesOnlyItsOwnJvmIsFound() {
-        try (var ensemble = Ensemble.start(2, "redis://127.0.0.1:1")) {
+        try (var ensemble = Ensemble.start(2, NOWHERE)) {
             var contest = new Contest(scenario(2, "ReentrantLock", "ReentrantLock"), ensemble, progress::add);
             assertThatThrownBy(() -> contest.play(UNTIL_FOUND))
                     .isInstanceOf(BrokenExclusionException.class)
@@ -82,7 +85,7 @@ class ContestTest {
 
     private void assertBroken(ReadWriteLock broken, String evidence) {
         Contestant open = Contestant.sharing(url -> broken, (lock, name) -> lock, lock -> {});
-        try (var crew = new Crew("", Ledger.page(), name -> name.equals("Broken") ? open : jdk())) {
+        try (var crew = new Crew(NOWHERE, Ledger.page(), name -> name.equals("Broken") ? open : jdk())) {
             var contest = new Contest(sharing(1, "ReentrantLock", "Broken"), crew, progress::add);
             assertThatThrownBy(() -> contest.play(UNTIL_FOUND))
                     .isInstanceOf(BrokenExclusionException.class)
@@ -92,7 +95,7 @@ class ContestTest {
 
     @Test
     void readWriteLockThatExcludesOnlyItsOwnJvmIsFound() {
-        try (var ensemble = Ensemble.start(2, "redis://127.0.0.1:1")) {
+        try (var ensemble = Ensemble.start(2, NOWHERE)) {
             String name = "ReentrantReadWriteLock";
             var contest = new Contest(sharing(2, name, name), ensemble, progress::add);
             assertThatThrownBy(() -> contest.play(UNTIL_FOUND))
@@ -103,7 +106,8 @@ class ContestTest {
 
     @Test
     void lockThatLetsAJvmOvertakeIsFound() {
-        try (var ensemble = Ensemble.start(2, RedisServer.provided().url())) {
+        try (var ensemble =
+                Ensemble.start(2, Addresses.ofRedis(RedisServer.provided().url()))) {
             var scenario = new Scenario("s", 2, 1, 100, Measure.HAND_OFFS, "RLock", List.of("RFairLock"), SHORT, SHORT);
             var contest = new Contest(scenario, ensemble, progress::add);
             assertThatThrownBy(() -> contest.play(SHORT))
@@ -115,7 +119,8 @@ class ContestTest {
     /** Through conditions each waits for the other one; messages only go back and forth. */
     @Test
     void twoJvmsTakeTurnsAlternately() {
-        try (var ensemble = Ensemble.start(2, RedisServer.provided().url())) {
+        try (var ensemble =
+                Ensemble.start(2, Addresses.ofRedis(RedisServer.provided().url()))) {
             ensemble.open("Interlock-conditions");
             ensemble.open("pubsub-echo");
             long booked = 0;
@@ -142,7 +147,7 @@ class ContestTest {
     void tokensThatNobodyMissesAreFound() {
         Contestant giving = Contestant.working(
                 url -> 1_000_000L, (tokens, name) -> new Tap(() -> true, () -> tokens), tokens -> {});
-        try (var crew = new Crew("", Ledger.page(), name -> giving)) {
+        try (var crew = new Crew(NOWHERE, Ledger.page(), name -> giving)) {
             var contest = new Contest(scenario(1, "Mine", "This"), crew, progress::add);
             assertThatThrownBy(() -> contest.play(SHORT))
                     .hasMessageContaining("Mine failed")
@@ -152,7 +157,7 @@ class ContestTest {
 
     @Test
     void waitsAreReportedBesideTheThroughput() {
-        try (var crew = new Crew("", Ledger.page(), name -> jdk())) {
+        try (var crew = new Crew(NOWHERE, Ledger.page(), name -> jdk())) {
             var scenario =
                     new Scenario("s", 1, 2, 100, Measure.SECTIONS_AND_WAITS, "Mine", List.of("This"), SHORT, SHORT);
             Score score = new Contest(scenario, crew, progress::add).play(SHORT).get(0);
@@ -198,7 +203,7 @@ class ContestTest {
     @Test
     void readersAndWritersOfOneLockAreCountedTogether() {
         Contestant sharing = Contestant.sharing(url -> new ReentrantReadWriteLock(), (lock, name) -> lock, lock -> {});
-        try (var crew = new Crew("", Ledger.page(), name -> sharing)) {
+        try (var crew = new Crew(NOWHERE, Ledger.page(), name -> sharing)) {
             crew.open("Mine");
             long start = Monotonic.nanos();
             Tally tally = crew.play(new Round("Mine", "name", 2, 10, 0, false, 0, start, start + 200_000_000));
@@ -211,7 +216,7 @@ class ContestTest {
     @Test
     void failureOfAThreadFailsTheContest() {
         Contestant failing = Contestant.locking(url -> url, (client, name) -> new FailingLock(), client -> {});
-        try (var crew = new Crew("", Ledger.page(), name -> failing)) {
+        try (var crew = new Crew(NOWHERE, Ledger.page(), name -> failing)) {
             var contest = new Contest(scenario(1, "Mine", "This"), crew, progress::add);
             assertThatThrownBy(() -> contest.play(SHORT))
                     .hasMessageContaining("Mine failed")

@@ -1,0 +1,5 @@
+/** Locks of others, each through its ordinary API. */
+@NullMarked
+package dev.interlock.benchmarks.peers;
+
+import org.jspecify.annotations.NullMarked;
