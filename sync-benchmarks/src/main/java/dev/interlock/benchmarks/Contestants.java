@@ -99,6 +99,10 @@ final class Contestants {
         return contestant;
     }
 
+    static boolean isKnown(String name) {
+        return ALL.containsKey(name);
+    }
+
     private static RedissonClient redisson(String redisUrl) {
         return redisson(redisUrl, new Config());
     }
