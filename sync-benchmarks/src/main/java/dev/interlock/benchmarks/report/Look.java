@@ -2,6 +2,7 @@ package dev.interlock.benchmarks.report;
 
 import java.awt.Color;
 import java.awt.Font;
+import java.util.Locale;
 import org.knowm.xchart.style.AxesChartStyler;
 import org.knowm.xchart.style.Styler.LegendPosition;
 
@@ -22,6 +23,7 @@ final class Look {
                 .setAxisTickLabelsFont(font(Font.PLAIN, 24))
                 .setPlotGridLinesColor(GRID)
                 .setYAxisTickLabelsFormattingFunction(Look::decade);
+        styler.setMarkerSize(14);
         styler.setChartTitleFont(font(Font.BOLD, 28))
                 .setChartTitleBoxVisible(false)
                 .setChartTitlePadding(14)
@@ -45,15 +47,15 @@ final class Look {
 
     private static String decade(double value) {
         if (value >= 1e9) {
-            return Math.round(value / 1e9) + " G";
+            return Math.round(value / 1e9) + "G";
         }
         if (value >= 1e6) {
-            return Math.round(value / 1e6) + " M";
+            return Math.round(value / 1e6) + "M";
         }
         if (value >= 1e3) {
-            return Math.round(value / 1e3) + " k";
+            return Math.round(value / 1e3) + "k";
         }
-        return value >= 1 ? String.valueOf(Math.round(value)) : String.valueOf(value);
+        return value >= 1 ? String.valueOf(Math.round(value)) : String.format(Locale.ROOT, value < 1e-3 ? "%.0e" : "%s", value);
     }
 
     private static Font font(int style, int size) {

@@ -3,7 +3,7 @@ package dev.interlock.benchmarks.report;
 import java.awt.BasicStroke;
 import java.awt.Color;
 import java.util.Map;
-import org.knowm.xchart.internal.series.MarkerSeries;
+import org.knowm.xchart.CategorySeries;
 import org.knowm.xchart.style.markers.Marker;
 import org.knowm.xchart.style.markers.SeriesMarkers;
 
@@ -14,6 +14,8 @@ final class Palette {
     private static final Color UNKNOWN = new Color(0x60, 0x60, 0x60);
 
     private static final Map<String, Color> PEERS = Map.ofEntries(
+            Map.entry(Charts.CONTENDED, new Color(0xE6, 0x7E, 0x00)),
+            Map.entry(Charts.UNCONTENDED, new Color(0x60, 0x78, 0x90)),
             Map.entry("ReentrantLock", new Color(0x20, 0x20, 0x20)),
             Map.entry("round-trip", new Color(0x90, 0x90, 0x90)),
             Map.entry("pubsub-echo", new Color(0xA8, 0xA8, 0xA8)),
@@ -35,17 +37,19 @@ final class Palette {
 
     private Palette() {}
 
-    static Color of(String contestant) {
-        return contestant.startsWith("Interlock") ? OURS : PEERS.getOrDefault(contestant, UNKNOWN);
+    static boolean isOurs(String name) {
+        return name.startsWith("Interlock") || name.equals(Charts.RETAINED);
     }
 
-    /** Gives a line what belongs to its contestant. */
-    static void paint(String contestant, MarkerSeries line) {
-        boolean isOurs = contestant.startsWith("Interlock");
-        line.setLineColor(of(contestant));
-        line.setMarkerColor(of(contestant));
-        line.setLineStyle(new BasicStroke(isOurs ? 7f : 3f, BasicStroke.CAP_ROUND, BasicStroke.JOIN_ROUND));
+    /** Gives a line or bar what belongs to its contestant. */
+    static void paint(String name, CategorySeries series) {
+        Color colour = isOurs(name) ? OURS : PEERS.getOrDefault(name, UNKNOWN);
+        series.setFillColor(colour);
+        series.setLineColor(colour);
+        series.setMarkerColor(colour);
+        series.setLineStyle(
+                new BasicStroke(isOurs(name) ? 7f : 3f, BasicStroke.CAP_ROUND, BasicStroke.JOIN_ROUND));
         // Whose markers differ can be told apart in print, too.
-        line.setMarker(isOurs ? SeriesMarkers.CIRCLE : MARKERS[Math.floorMod(contestant.hashCode(), MARKERS.length)]);
+        series.setMarker(isOurs(name) ? SeriesMarkers.CIRCLE : MARKERS[Math.floorMod(name.hashCode(), MARKERS.length)]);
     }
 }
