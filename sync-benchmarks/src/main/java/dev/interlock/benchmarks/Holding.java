@@ -15,7 +15,7 @@ import java.util.concurrent.locks.LockSupport;
 /** What it takes to hold many names at once: each contestant in a JVM of its own, with a Redis of its own, side by side. */
 final class Holding {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(120);
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     private Holding() {}
 

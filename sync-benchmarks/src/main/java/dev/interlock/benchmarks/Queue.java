@@ -1,7 +1,5 @@
 package dev.interlock.benchmarks;
 
-import static java.util.Objects.requireNonNull;
-
 import dev.interlock.benchmarks.Contestant.Work;
 import dev.interlock.benchmarks.Ledger.Timing;
 import dev.interlock.benchmarks.report.Measurement.Latency;
@@ -63,15 +61,17 @@ final class Queue {
         report(seconds);
     }
 
-    // The books are read inside the section when all have been there, so that nobody is at work meanwhile; and while
-    // some still come, an account that is read before the sum can only be the smaller one.
+    // Who is inside adds to the sum before he counts himself. So the sum, read later, is less only if an update was
+    // lost.
     private void report(double seconds) {
-        long booked = had.get();
-        long sum = left.getCount() == 0 ? Ledger.sum(page) - 1 : booked;
-        Latency latency = requireNonNull(Latency.of(times));
-        ChildConsole.say("had " + booked + " " + sum + " " + seconds + " " + latency.p50Micros() + " "
-                + latency.p90Micros() + " " + latency.p99Micros() + " " + latency.p999Micros() + " "
-                + latency.maxMicros());
+        long counted = had.get();
+        long booked = Ledger.sum(page) - 1; // but for the holder
+        Latency latency = Latency.of(times);
+        String percentiles = latency == null
+                ? ""
+                : " " + latency.p50Micros() + " " + latency.p90Micros() + " " + latency.p99Micros() + " "
+                        + latency.p999Micros() + " " + latency.maxMicros();
+        ChildConsole.say("had " + counted + " " + booked + " " + seconds + percentiles);
     }
 
     private void hold() {

@@ -18,10 +18,11 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.DoubleStream;
 import javax.imageio.ImageIO;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
-import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 
 class ReportTest {
@@ -103,9 +104,10 @@ class ReportTest {
     @Test
     void thresholdsAreMetOrNotOrNotMeasured() throws IOException {
         assertThat(page().lines())
-                .anySatisfy(line -> assertThat(line).matches("\\| `uncontended-1t` \\| `round-trip` .* \\| ≤ 2.30 \\| 3.00 \\| \\*\\*no\\*\\* \\|"))
-                .anySatisfy(line ->
-                        assertThat(line).matches("\\| `contended-1jvm-8t` \\| `ReentrantLock` .* \\| 0.0800 \\| yes \\|"))
+                .anySatisfy(line -> assertThat(line)
+                        .matches("\\| `uncontended-1t` \\| `round-trip` .* \\| ≤ 2.30 \\| 3.00 \\| \\*\\*no\\*\\* \\|"))
+                .anySatisfy(line -> assertThat(line)
+                        .matches("\\| `contended-1jvm-8t` \\| `ReentrantLock` .* \\| 0.0800 \\| yes \\|"))
                 .anySatisfy(line -> assertThat(line).matches("\\| `handoff-2jvm` .* \\| not measured \\| – \\|"));
     }
 
@@ -165,7 +167,7 @@ class ReportTest {
                 1,
                 0,
                 0,
-                java.util.stream.DoubleStream.of(perSecond).boxed().toList(),
+                DoubleStream.of(perSecond).boxed().toList(),
                 latency,
                 null,
                 null,

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.benchmarks.report.Measurement;
 import dev.interlock.benchmarks.report.Threshold;
+import dev.interlock.testing.RedisServer;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Test;
@@ -65,7 +66,7 @@ class ScenariosTest {
                     assertThat(figures.names()).isEqualTo(100);
                     assertThat(figures.heapBytesPerName()).isPositive();
                 }));
-        String url = dev.interlock.testing.RedisServer.provided().url();
+        String url = RedisServer.provided().url();
         assertThat(Queueing.play(small("waiting-10000", "RLock"), Scenario.Pace.of(10_000, 0, 1), url))
                 .allSatisfy(one -> {
                     assertThat(one.median()).isPositive();

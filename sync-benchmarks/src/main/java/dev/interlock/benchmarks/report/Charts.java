@@ -123,15 +123,11 @@ final class Charts {
                 "times RLock's throughput",
                 DELAYS);
         Map<String, List<String>> lines = new LinkedHashMap<>();
-        lines.put(
-                RETAINED,
-                List.of("uncontended-retained-1t", "delay-0.5ms-retained-1t", "delay-2ms-retained-1t"));
+        lines.put(RETAINED, List.of("uncontended-retained-1t", "delay-0.5ms-retained-1t", "delay-2ms-retained-1t"));
         lines.put(
                 CONTENDED,
                 List.of("contended-1jvm-8t", "delay-0.5ms-contended-1jvm-8t", "delay-2ms-contended-1jvm-8t"));
-        lines.put(
-                UNCONTENDED,
-                List.of("uncontended-1t", "delay-0.5ms-uncontended-1t", "delay-2ms-uncontended-1t"));
+        lines.put(UNCONTENDED, List.of("uncontended-1t", "delay-0.5ms-uncontended-1t", "delay-2ms-uncontended-1t"));
         lines.forEach((line, scenarios) -> {
             for (int i = 0; i < scenarios.size(); i++) {
                 String delay = DELAYS.get(i);

@@ -9,6 +9,7 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** One of the numbers of a measurement, as it stands in a table. */
+@SuppressWarnings("ImmutableEnumChecker") // its functions keep nothing
 public enum Figure {
     RATE("per second (median)", "throughput", true, Numbers::exact, Measurement::median),
     LEAST("least", "least throughput of a round", true, Numbers::exact, one -> extreme(one, -1)),

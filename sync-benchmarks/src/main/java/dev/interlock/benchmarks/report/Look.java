@@ -19,6 +19,7 @@ final class Look {
     static void apply(AxesChartStyler styler) {
         styler.setYAxisLogarithmic(true)
                 .setYAxisLogarithmicDecadeOnly(true)
+                .setAxisTickPadding(12)
                 .setAxisTitleFont(font(Font.PLAIN, 26))
                 .setAxisTickLabelsFont(font(Font.PLAIN, 24))
                 .setPlotGridLinesColor(GRID)
@@ -55,7 +56,9 @@ final class Look {
         if (value >= 1e3) {
             return Math.round(value / 1e3) + "k";
         }
-        return value >= 1 ? String.valueOf(Math.round(value)) : String.format(Locale.ROOT, value < 1e-3 ? "%.0e" : "%s", value);
+        return value >= 1
+                ? String.valueOf(Math.round(value))
+                : String.format(Locale.ROOT, value < 1e-3 ? "%.0e" : "%s", value);
     }
 
     private static Font font(int style, int size) {

@@ -47,8 +47,7 @@ final class Palette {
         series.setFillColor(colour);
         series.setLineColor(colour);
         series.setMarkerColor(colour);
-        series.setLineStyle(
-                new BasicStroke(isOurs(name) ? 7f : 3f, BasicStroke.CAP_ROUND, BasicStroke.JOIN_ROUND));
+        series.setLineStyle(new BasicStroke(isOurs(name) ? 7f : 3f, BasicStroke.CAP_ROUND, BasicStroke.JOIN_ROUND));
         // Whose markers differ can be told apart in print, too.
         series.setMarker(isOurs(name) ? SeriesMarkers.CIRCLE : MARKERS[Math.floorMod(name.hashCode(), MARKERS.length)]);
     }
