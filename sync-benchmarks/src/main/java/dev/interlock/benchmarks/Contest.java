@@ -1,10 +1,12 @@
 package dev.interlock.benchmarks;
 
+import dev.interlock.benchmarks.Ledger.Timing;
+import dev.interlock.benchmarks.Meter.Reading;
 import dev.interlock.benchmarks.Scenario.Measure;
 import dev.interlock.benchmarks.Scenario.Pace;
-import dev.interlock.benchmarks.Score.Waits;
 import dev.interlock.benchmarks.Site.Round;
 import dev.interlock.benchmarks.Site.Tally;
+import dev.interlock.benchmarks.report.Measurement;
 import dev.interlock.testing.Monotonic;
 import java.io.Serial;
 import java.util.ArrayList;
@@ -17,7 +19,6 @@ import java.util.TreeMap;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -36,81 +37,110 @@ final class Contest {
 
     private final Scenario scenario;
     private final Site site;
+    private final @Nullable Meter meter;
     private final Consumer<String> progress;
     private final String run = UUID.randomUUID().toString();
-    private final Map<String, List<Double>> rates = new HashMap<>();
-    private final Map<String, Histogram> waits = new HashMap<>();
+    private final Map<String, Recording> recordings = new HashMap<>();
     private long booked;
 
+    /** A contest in which nobody looks what Redis does. */
     Contest(Scenario scenario, Site site, Consumer<String> progress) {
+        this(scenario, site, null, progress);
+    }
+
+    Contest(Scenario scenario, Site site, @Nullable Meter meter, Consumer<String> progress) {
         this.scenario = scenario;
         this.site = site;
+        this.meter = meter;
         this.progress = progress;
     }
 
     /**
      * Plays all rounds.
      *
-     * @return the scores, one per peer
+     * @return one measurement per contestant, ours first
      * @throws BrokenExclusionException if a contestant let two threads into its critical section, or a reader beside a writer
      * @throws BrokenOrderException if hand-offs are measured and ours doesn't alternate between two JVMs that both wait
      */
-    List<Score> play(Pace pace) {
+    List<Measurement> play(Pace pace) {
         scenario.contestants().forEach(site::open);
         for (int i = 0; i < pace.warmups(); i++) {
             round(pace, i, "warm-up " + (i + 1) + "/" + pace.warmups());
         }
-        rates.clear();
-        waits.clear();
+        recordings.clear();
         if (scenario.measure() == Measure.HAND_OFFS) {
             checkOrder();
         }
         for (int i = 0; i < pace.rounds(); i++) {
             round(pace, i, "round " + (i + 1) + "/" + pace.rounds());
         }
-        return scenario.peers().stream()
-                .map(peer -> new Score(
-                        scenario.name(),
-                        peer,
-                        rates(scenario.ours()),
-                        rates(peer),
-                        waits(scenario.ours()),
-                        waits(peer)))
+        for (int i = 0; i < pace.timedRounds() && scenario.measure() == Measure.SECTIONS; i++) {
+            timedRound(pace, i);
+        }
+        return scenario.contestants().stream()
+                .map(contestant -> recording(contestant).measurement(scenario, contestant))
                 .toList();
     }
 
     private void round(Pace pace, int index, String title) {
-        var order = new ArrayList<>(scenario.contestants());
-        Collections.rotate(order, index);
         var played = new TreeMap<String, Double>();
-        for (String contestant : order) {
+        for (String contestant : order(index)) {
             played.put(contestant, turn(contestant, pace, index));
         }
         var display = new StringBuilder(String.format(Locale.ROOT, "%-20s %-14s", scenario.name(), title));
-        played.forEach((contestant, perSecond) -> {
-            rates(contestant).add(perSecond);
-            display.append(String.format(Locale.ROOT, "  %s %,.0f/s", contestant, perSecond));
-        });
+        played.forEach((contestant, perSecond) ->
+                display.append(String.format(Locale.ROOT, "  %s %,.0f/s", contestant, perSecond)));
         progress.accept(display.toString());
     }
 
-    private double turn(String contestant, Pace pace, int index) {
-        Tally tally = play(contestant, pace.round().toNanos(), 0, index);
-        waits.computeIfAbsent(contestant, absent -> Tally.noWaits()).add(tally.waits());
-        return scenario.measure() == Measure.HAND_OFFS ? tally.handOffsPerSecond() : tally.perSecond();
+    private List<String> order(int index) {
+        var order = new ArrayList<>(scenario.contestants());
+        Collections.rotate(order, index);
+        return order;
     }
 
-    private Tally play(String contestant, long nanos, long stayNanos, int seed) {
+    private double turn(String contestant, Pace pace, int index) {
+        Meter counter = Scenarios.isOnRedis(contestant) ? meter : null;
+        Reading before = counter == null ? null : counter.read();
+        Tally tally =
+                play(contestant, pace.round().toNanos(), scenario.measure().timing(), index);
+        Reading work = counter == null || before == null ? null : counter.since(before);
+        double rate = rate(tally);
+        recording(contestant).add(rate, tally, scenario.jvms() * scenario.threads(), work);
+        return rate;
+    }
+
+    private double rate(Tally tally) {
+        return switch (scenario.measure()) {
+            case HAND_OFFS -> tally.handOffsPerSecond();
+            // How long threads stay where they have got is no merit.
+            case HAND_OFF_LATENCY ->
+                tally.times().getTotalCount() == 0 ? 0 : 1e9 / tally.times().getValueAtPercentile(50);
+            default -> tally.perSecond();
+        };
+    }
+
+    private void timedRound(Pace pace, int index) {
+        Timing timing = scenario.setting().isCrowded() ? Timing.WAITS : Timing.OPERATIONS;
+        for (String contestant : order(index)) {
+            recording(contestant).addTimes(play(contestant, pace.round().toNanos(), timing, pace.rounds() + index));
+        }
+    }
+
+    private Tally play(String contestant, long nanos, Timing timing, int seed) {
+        return play(contestant, nanos, timing, scenario.setting().sectionMicros() * 1_000, seed);
+    }
+
+    private Tally play(String contestant, long nanos, Timing timing, long stayNanos, int seed) {
         String name = "scoreboard:" + scenario.name() + ":" + contestant + ":" + run;
         long startNanos = Monotonic.nanos() + LEAD_NANOS;
-        boolean timed = scenario.measure() == Measure.SECTIONS_AND_WAITS;
         Tally tally = site.play(new Round(
                 contestant,
                 name,
                 scenario.threads(),
-                scenario.writePercent(),
+                scenario.setting().writePercent(),
                 seed,
-                timed,
+                timing,
                 stayNanos,
                 startNanos,
                 startNanos + nanos));
@@ -134,7 +164,7 @@ final class Contest {
     // that are
     // measured the other one may be late, and then it isn't its turn.
     private void checkOrder() {
-        Tally tally = play(scenario.ours(), ORDER_NANOS, STAY_NANOS, 0);
+        Tally tally = play(scenario.ours(), ORDER_NANOS, Timing.NOTHING, STAY_NANOS, 0);
         boolean isAlternation = tally.repeats() <= tally.booked() / 20;
         boolean isLong = tally.handOffsPerSecond() > tally.perSecond() / 2;
         if (!isAlternation || !isLong) {
@@ -149,13 +179,8 @@ final class Contest {
                 tally.repeats()));
     }
 
-    private @Nullable Waits waits(String contestant) {
-        Histogram recorded = waits.get(contestant);
-        return recorded == null || recorded.getTotalCount() == 0 ? null : Waits.of(recorded);
-    }
-
-    private List<Double> rates(String contestant) {
-        return rates.computeIfAbsent(contestant, absent -> new ArrayList<>());
+    private Recording recording(String contestant) {
+        return recordings.computeIfAbsent(contestant, absent -> new Recording());
     }
 
     /** Says that a lock has let two threads in at once that exclude each other, so that how fast it was doesn't matter. */

@@ -17,7 +17,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Function;
-import org.HdrHistogram.Histogram;
 
 /** The threads of this JVM. */
 final class Crew implements Site {
@@ -113,30 +112,25 @@ final class Crew implements Site {
         // Counts the last operation in full and the time until it ended, so that a round shorter than one stall of the
         // machine still has a rate.
         Tally toil(Work work, int hand) {
-            Histogram waits = Tally.noWaits();
             var ledger = new Ledger(
                     page,
-                    round.timed() ? waits : null,
-                    round.stayNanos(),
+                    round.timing(),
+                    Ledger.staying(round.stayNanos()),
                     round.writePercent(),
                     (long) round.seed() * round.threads() + hand);
             parkUntil(round.startNanos());
             long operations = 0;
             try {
                 do {
-                    operations += work.once(ledger) ? 1 : 0;
+                    if (ledger.once(work)) {
+                        operations++;
+                        ledger.rest(() -> over);
+                    }
                 } while (!over);
             } finally {
                 work.end();
             }
-            double seconds = (Monotonic.nanos() - round.startNanos()) / 1e9;
-            return new Tally(
-                    operations / seconds,
-                    ledger.handOffs() / seconds,
-                    ledger.booked(),
-                    ledger.repeats(),
-                    ledger.torn(),
-                    waits);
+            return Tally.of(operations, (Monotonic.nanos() - round.startNanos()) / 1e9, ledger);
         }
     }
 

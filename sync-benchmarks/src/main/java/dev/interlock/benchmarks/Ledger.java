@@ -2,6 +2,8 @@ package dev.interlock.benchmarks;
 
 import static com.google.common.base.Preconditions.checkState;
 
+import dev.interlock.benchmarks.Contestant.Work;
+import dev.interlock.benchmarks.Site.Tally;
 import dev.interlock.testing.Monotonic;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -13,9 +15,10 @@ import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.SplittableRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import org.HdrHistogram.Histogram;
-import org.jspecify.annotations.Nullable;
 
 /**
  * One thread's account of its critical sections, beside a sum that all threads keep without synchronization. Two threads in the
@@ -30,13 +33,32 @@ final class Ledger {
     private static final int LAST = Long.BYTES;
     private static final int TWIN = 128; // on a line of the cache that isn't the sum's, so that a difference lasts
     private static final int INSIDE = 2 * TWIN;
-    private static final int SIZE = INSIDE + Long.BYTES;
+    private static final int RELEASED = 3 * TWIN;
+    private static final int SIZE = RELEASED + Long.BYTES;
     private static final VarHandle LONGS = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
     private static final long JVM = ProcessHandle.current().pid();
 
+    /** Above this a thread that stays in its section sleeps there, below it works. */
+    private static final long MOST_WORK_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+
+    private static final long LOOK_NANOS = TimeUnit.MICROSECONDS.toNanos(100);
+
+    /** What is timed: reading the clock costs the fast more than the slow. */
+    enum Timing {
+        NOTHING,
+        /** From coming to the lock to entering the section. */
+        WAITS,
+        /** A whole operation, release included. */
+        OPERATIONS,
+        /** From the release in another JVM to the entry in this one. */
+        HAND_OFFS
+    }
+
     private final ByteBuffer page;
-    private final @Nullable Histogram waits;
-    private final long stayNanos;
+    private final Timing timing;
+    private final Histogram times = Tally.noTimes();
+    private final Runnable stay;
+    private final long bornNanos = Monotonic.nanos();
     private final int writePercent;
     private final SplittableRandom choices;
     private long booked;
@@ -46,25 +68,40 @@ final class Ledger {
     private long unsettled;
     private long cameNanos;
 
-    /** An account without waits. */
+    /** An account without times. */
     Ledger(ByteBuffer page, int writePercent, long seed) {
-        this(page, null, 0, writePercent, seed);
+        this(page, Timing.NOTHING, staying(0), writePercent, seed);
     }
 
     /**
      * An account.
      *
-     * @param waits where to record how long the thread waits for each section, if that is wanted: it takes time, too
-     * @param stayNanos how long the thread stays in each section
+     * @param timing what is timed
+     * @param stay what the thread does in each section
      * @param writePercent how many sections in a hundred write, where the lock tells writers from readers
      * @param seed which of them
      */
-    Ledger(ByteBuffer page, @Nullable Histogram waits, long stayNanos, int writePercent, long seed) {
+    Ledger(ByteBuffer page, Timing timing, Runnable stay, int writePercent, long seed) {
         this.page = page;
-        this.waits = waits;
-        this.stayNanos = stayNanos;
+        this.timing = timing;
+        this.stay = stay;
         this.writePercent = writePercent;
         this.choices = new SplittableRandom(JVM << 32 ^ seed);
+    }
+
+    /** Staying in a section for a while: at work if it is short, else asleep. */
+    static Runnable staying(long nanos) {
+        if (nanos == 0) {
+            return () -> {};
+        }
+        return nanos > MOST_WORK_NANOS ? () -> LockSupport.parkNanos(nanos) : () -> work(nanos);
+    }
+
+    private static void work(long nanos) {
+        long startNanos = Monotonic.nanos();
+        while (Monotonic.nanos() - startNanos < nanos) {
+            Thread.onSpinWait();
+        }
     }
 
     /** A page for the threads of this JVM. */
@@ -92,9 +129,42 @@ final class Ledger {
         return choices.nextInt(100) < writePercent;
     }
 
+    /** Does one operation, and times it if that is wanted. */
+    boolean once(Work work) {
+        if (timing != Timing.OPERATIONS) {
+            return work.once(this);
+        }
+        long startNanos = Monotonic.nanos();
+        boolean done = work.once(this);
+        if (done) {
+            times.recordValue(Monotonic.nanos() - startNanos);
+        }
+        return done;
+    }
+
+    /** Where hand-offs are timed, waits until another JVM has been in the section: whoever came back at once would get it himself. */
+    void rest(BooleanSupplier isOver) {
+        while (timing == Timing.HAND_OFFS && isLast() && !isOver.getAsBoolean()) {
+            LockSupport.parkNanos(LOOK_NANOS);
+        }
+    }
+
+    /** Whether hand-offs are timed. */
+    boolean timesHandOffs() {
+        return timing == Timing.HAND_OFFS;
+    }
+
+    /** Called by who passes something on that isn't a lock, when it has got it. */
+    void pass() {
+        enter();
+        page.putLong(LAST, JVM);
+        stay.run();
+        leave();
+    }
+
     /** Called before the thread begins to wait for the critical section. */
     void come() {
-        if (waits != null) {
+        if (timing == Timing.WAITS) {
             cameNanos = Monotonic.nanos();
         }
     }
@@ -105,7 +175,7 @@ final class Ledger {
         if (page.getLong(SUM) != page.getLong(TWIN)) {
             torn++;
         }
-        stay();
+        stay.run();
     }
 
     /** Called inside a section that at most so many threads share at a time, this one included. */
@@ -114,7 +184,7 @@ final class Ledger {
         if ((long) LONGS.getAndAdd(page, INSIDE, 1L) >= most) {
             torn++;
         }
-        stay();
+        stay.run();
         long left = (long) LONGS.getAndAdd(page, INSIDE, -1L);
         checkState(left > 0, "%s threads had been inside when one left", left);
     }
@@ -134,19 +204,27 @@ final class Ledger {
             handOffs++;
         }
         booked++;
-        stay();
+        stay.run();
         page.putLong(TWIN, sum);
+        leave();
     }
 
     private void enter() {
-        if (waits != null) {
-            waits.recordValue(Monotonic.nanos() - cameNanos);
+        if (timing == Timing.WAITS) {
+            times.recordValue(Monotonic.nanos() - cameNanos);
+        } else if (timing == Timing.HAND_OFFS && page.getLong(LAST) != JVM) {
+            long releasedNanos = page.getLong(RELEASED);
+            // What was released before this round had nobody waiting for it.
+            if (releasedNanos - bornNanos >= 0) {
+                times.recordValue(Monotonic.nanos() - releasedNanos);
+            }
         }
     }
 
-    private void stay() {
-        if (stayNanos > 0) {
-            LockSupport.parkNanos(stayNanos);
+    // The last thing before the lock is released.
+    private void leave() {
+        if (timing == Timing.HAND_OFFS) {
+            page.putLong(RELEASED, Monotonic.nanos());
         }
     }
 
@@ -163,6 +241,11 @@ final class Ledger {
     /** How often this thread has called {@link #book}. */
     long booked() {
         return booked;
+    }
+
+    /** What was timed, in nanoseconds. */
+    Histogram times() {
+        return times;
     }
 
     /** How often {@link #look} has seen what somebody was writing just then, or {@link #crowd} that there were too many. */

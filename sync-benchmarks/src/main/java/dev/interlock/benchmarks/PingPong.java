@@ -17,6 +17,9 @@ import org.redisson.client.codec.StringCodec;
  * Two JVMs that pass the turn to each other: through two conditions of one lock, and, as the floor of that, through messages that
  * each of them answers as soon as they come. The second needs a command and a message per turn, which no lock can save.
  *
+ * <p>Where hand-offs are timed, messages are answered by the thread that waits for them, as one waits for a lock, after it has kept
+ * them for as long as it would have stayed in the section.
+ *
  * <p>An operation is a turn. Whoever waits in vain for its turn finds that the other one has stopped, and looks whether the round is over.
  */
 final class PingPong {
@@ -108,6 +111,7 @@ final class PingPong {
         private final Semaphore came = new Semaphore(0);
         private boolean isHere;
         private boolean isPlaying;
+        private boolean isPassedByHand;
 
         Ball(RedissonClient redis, String name) {
             RAtomicLong players = redis.getAtomicLong(name + ":players");
@@ -120,7 +124,7 @@ final class PingPong {
         }
 
         private synchronized void receive() {
-            if (isPlaying) {
+            if (isPlaying && !isPassedByHand) {
                 other.publishAsync("ball");
             } else {
                 isHere = true;
@@ -128,21 +132,30 @@ final class PingPong {
             came.release();
         }
 
-        private synchronized void serve() {
+        private synchronized void serve(boolean byHand) {
             isPlaying = true;
+            isPassedByHand = byHand;
             if (isHere) {
+                came.drainPermits(); // it may have come too late for the round before
                 isHere = other.publish("ball") == 0; // perhaps the other one isn't there yet
             }
         }
 
         @Override
         public boolean once(Ledger ledger) {
-            serve();
+            serve(ledger.timesHandOffs());
             try {
-                return came.tryAcquire(PATIENCE_NANOS, TimeUnit.NANOSECONDS);
+                if (!came.tryAcquire(PATIENCE_NANOS, TimeUnit.NANOSECONDS)) {
+                    return false;
+                }
             } catch (InterruptedException e) {
                 throw new IllegalStateException("nobody interrupts players", e);
             }
+            if (ledger.timesHandOffs()) {
+                ledger.pass();
+                serve(true);
+            }
+            return true;
         }
 
         @Override

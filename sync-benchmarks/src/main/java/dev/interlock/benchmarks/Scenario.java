@@ -1,97 +1,131 @@
 package dev.interlock.benchmarks;
 
+import dev.interlock.benchmarks.Ledger.Timing;
+import dev.interlock.benchmarks.report.Family;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 
 /**
  * A situation in which ours is compared with its peers.
  *
  * @param name as it stands in the {@code SCORE} line
- * @param jvms one means the Scoreboard's own
- * @param threads per JVM
- * @param writePercent how many of a hundred sections write, where the locks tell writers from readers
+ * @param family with which it is told
+ * @param setting where it takes place
  * @param measure what is compared
  * @param ours the contestant that is ours here
  * @param peers the others
+ * @param quickPeers those of them that play with {@code --quick}, too
  * @param quick how long to play with {@code --quick}
  * @param full how long otherwise
  */
 record Scenario(
         String name,
-        int jvms,
-        int threads,
-        int writePercent,
+        Family family,
+        Setting setting,
         Measure measure,
         String ours,
         List<String> peers,
+        List<String> quickPeers,
         Pace quick,
         Pace full) {
 
     /** What is compared. */
     enum Measure {
-        /** Critical sections per second. */
+        /** Critical sections per second; how long they take is timed in rounds of their own, since that costs the fast more than the slow. */
         SECTIONS,
-        /** The same, and how long threads waited for them. Reading the clock costs the fast more than the slow. */
+        /** The same, and how long threads waited for them in the same rounds. */
         SECTIONS_AND_WAITS,
         /** Those sections per second that came after one of another JVM. Ours has to alternate between two of them. */
         HAND_OFFS,
+        /** From the release in one JVM to the entry in another that waits. Per second: if hand-offs followed each other at the median. */
+        HAND_OFF_LATENCY,
         /** How often per second one of two JVMs hears from the other what it waits for. The peer is no lock, but a floor. */
         SWITCHES,
         /** Permits per second, from a bucket that is never empty. */
-        PERMITS
+        PERMITS,
+        /** What it takes to hold many names at once. */
+        UPKEEP,
+        /** How fast many threads that wait for one lock have all had it. */
+        QUEUE,
+        /** The same of virtual threads, in a JVM that has them. */
+        VIRTUAL_QUEUE;
+
+        /** What is timed in the rounds that count. */
+        Timing timing() {
+            return switch (this) {
+                case SECTIONS_AND_WAITS -> Timing.WAITS;
+                case HAND_OFF_LATENCY -> Timing.HAND_OFFS;
+                default -> Timing.NOTHING;
+            };
+        }
     }
 
-    private static final Pace FINE = new Pace(Duration.ofMillis(100), 24, 36);
-    private static final Pace COARSE = new Pace(Duration.ofMillis(500), 2, 7);
+    /**
+     * Where a scenario takes place.
+     *
+     * @param jvms one means the Scoreboard's own
+     * @param threads per JVM
+     * @param writePercent how many of a hundred sections write, where the locks tell writers from readers
+     * @param sectionMicros how long a thread stays in a section
+     * @param delayMicros what the network adds to each round trip
+     */
+    record Setting(int jvms, int threads, int writePercent, long sectionMicros, long delayMicros) {
 
-    /** Where each JVM does little, it takes it long to compile what it does. */
-    private static final Pace SLOW = new Pace(Duration.ofMillis(400), 16, 9);
+        static Setting of(int jvms, int threads) {
+            return new Setting(jvms, threads, 100, 0, 0);
+        }
 
-    /** As {@link #FINE}, for scenarios that are played by three. */
-    private static final Pace STEADY = new Pace(Duration.ofMillis(100), 12, 24);
+        Setting writing(int percent) {
+            return new Setting(jvms, threads, percent, sectionMicros, delayMicros);
+        }
 
-    /** Where ratios are too large for anybody to care about their last digit. */
-    private static final Pace BRISK = new Pace(Duration.ofMillis(250), 6, 7);
+        Setting staying(long micros) {
+            return new Setting(jvms, threads, writePercent, micros, delayMicros);
+        }
 
-    static final List<Scenario> ALL = List.of(
-            of("uncontended-1t", 1, 1, Measure.SECTIONS, FINE, "Interlock", "RLock"),
-            of("uncontended-retained-1t", 1, 1, Measure.SECTIONS, COARSE, "Interlock-retaining", "RLock"),
-            of("contended-1jvm-8t", 1, 8, Measure.SECTIONS, COARSE, "Interlock", "RLock"),
-            of("contended-2jvm-4t", 2, 4, Measure.SECTIONS_AND_WAITS, COARSE, "Interlock", "RLock"),
-            of("fair-1jvm-8t", 1, 8, Measure.SECTIONS, SLOW, "Interlock-fair", "RFairLock"),
-            of("fair-handoff-2jvm-1t", 2, 1, Measure.HAND_OFFS, SLOW, "Interlock-fair", "RFairLock", "RLock"),
-            of("condition-pingpong-2jvm", 2, 1, Measure.SWITCHES, SLOW, "Interlock-conditions", "pubsub-echo"),
-            of("fair-4jvm-4t", 4, 4, Measure.SECTIONS, SLOW, "Interlock-fair", "RFairLock"),
-            sharing("read-uncontended-1t", 1, 1, 0, BRISK),
-            sharing("read-1jvm-8t", 1, 8, 0, BRISK),
-            sharing("rw-90-10-2jvm-4t", 2, 4, 10, BRISK),
-            of("semaphore-1jvm-8t-4p", 1, 8, Measure.SECTIONS, BRISK, "Interlock-semaphore", "RSemaphore"),
-            of("semaphore-2jvm-4t-4p", 2, 4, Measure.SECTIONS, BRISK, "Interlock-semaphore", "RSemaphore"),
-            of("latch-2jvm", 2, 1, Measure.SWITCHES, SLOW, "Interlock-latch", "pubsub-echo"),
-            of("barrier-2jvm", 2, 1, Measure.SWITCHES, SLOW, "Interlock-barrier", "pubsub-echo"),
-            of("rate-bucket-1t", 1, 1, Measure.PERMITS, STEADY, "Interlock-bucket", "RRateLimiter", "Bucket4j"),
-            of("rate-bucket-8t", 1, 8, Measure.PERMITS, STEADY, "Interlock-bucket", "RRateLimiter", "Bucket4j"),
-            of("rate-prefetch-8t", 1, 8, Measure.PERMITS, BRISK, "Interlock-prefetch", "RRateLimiter"));
+        Setting delayed(long micros) {
+            return new Setting(jvms, threads, writePercent, sectionMicros, micros);
+        }
+
+        boolean isCrowded() {
+            return jvms * threads > 1;
+        }
+    }
 
     Scenario {
         peers = List.copyOf(peers);
+        quickPeers = List.copyOf(quickPeers);
     }
 
-    private static Scenario of(
-            String name, int jvms, int threads, Measure measure, Pace quick, String ours, String... peers) {
-        return new Scenario(name, jvms, threads, 100, measure, ours, List.of(peers), quick, quick.times(3));
+    /** The same, with fewer peers where time is short. */
+    Scenario quickly(String... fewer) {
+        return new Scenario(name, family, setting, measure, ours, peers, List.of(fewer), quick, full);
     }
 
-    private static Scenario sharing(String name, int jvms, int threads, int writePercent, Pace quick) {
-        List<String> peers = List.of("RReadWriteLock");
-        return new Scenario(
-                name, jvms, threads, writePercent, Measure.SECTIONS, "Interlock-rw", peers, quick, quick.times(3));
+    int jvms() {
+        return setting.jvms();
+    }
+
+    int threads() {
+        return setting.threads();
     }
 
     /** Ours and the peers. */
     List<String> contestants() {
         return Stream.concat(Stream.of(ours), peers.stream()).toList();
+    }
+
+    /** The same with those peers alone that can be had, and that there is time for. */
+    Scenario cast(boolean isQuick, Predicate<String> isPresent) {
+        List<String> present =
+                (isQuick ? quickPeers : peers).stream().filter(isPresent).toList();
+        return new Scenario(name, family, setting, measure, ours, present, present, quick, full);
+    }
+
+    Pace pace(boolean isQuick) {
+        return isQuick ? quick : full;
     }
 
     /**
@@ -104,8 +138,13 @@ record Scenario(
      */
     record Pace(Duration round, int warmups, int rounds) {
 
-        Pace times(int factor) {
-            return new Pace(round, warmups * factor, rounds * factor);
+        static Pace of(long roundMillis, int warmups, int rounds) {
+            return new Pace(Duration.ofMillis(roundMillis), warmups, rounds);
+        }
+
+        /** Further rounds in which single operations are timed, for what doesn't time them anyway. */
+        int timedRounds() {
+            return (rounds + 2) / 3;
         }
     }
 }

@@ -1,65 +1,44 @@
 package dev.interlock.benchmarks;
 
+import dev.interlock.benchmarks.report.Measurement;
+import dev.interlock.benchmarks.report.Measurement.Latency;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.stream.IntStream;
-import org.HdrHistogram.Histogram;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Ours against one peer.
  *
- * @param scenario its name
- * @param peer its name
- * @param ours operations per second, by round
- * @param theirs the same of the peer
- * @param ourWaits in all rounds, null if they weren't timed
- * @param theirWaits the same of the peer
+ * @param ours what ours did
+ * @param theirs what the peer did, in the same rounds
  */
-record Score(
-        String scenario,
-        String peer,
-        List<Double> ours,
-        List<Double> theirs,
-        @Nullable Waits ourWaits,
-        @Nullable Waits theirWaits) {
-
-    /**
-     * How long threads waited for one section.
-     *
-     * @param p999Micros all but one in a thousand waited less
-     * @param maxMicros the longest wait
-     */
-    record Waits(double p999Micros, double maxMicros) {
-
-        static Waits of(Histogram nanos) {
-            return new Waits(nanos.getValueAtPercentile(99.9) / 1e3, nanos.getMaxValue() / 1e3);
-        }
-
-        @Override
-        public String toString() {
-            return String.format(Locale.ROOT, "p99.9=%.1fus max=%.1fus", p999Micros, maxMicros);
-        }
-    }
+record Score(Measurement ours, Measurement theirs) {
 
     Score {
-        ours = List.copyOf(ours);
-        theirs = List.copyOf(theirs);
-        if (ours.isEmpty() || ours.size() != theirs.size()) {
+        if (ours.perSecond().isEmpty()
+                || ours.perSecond().size() != theirs.perSecond().size()) {
             throw new IllegalArgumentException("Want as many rounds of ours as of the peer, and at least one");
         }
     }
 
+    /** Those of a scenario, ours being its first measurement. */
+    static List<Score> of(List<Measurement> scenario) {
+        return scenario.stream()
+                .skip(1)
+                .map(peer -> new Score(scenario.get(0), peer))
+                .toList();
+    }
+
     /** The ratio of the medians. */
     double ratio() {
-        return median(ours) / median(theirs);
+        return ours.median() / theirs.median();
     }
 
     /** The ratios of the single rounds. */
     List<Double> ratios() {
-        return IntStream.range(0, ours.size())
-                .mapToObj(i -> ours.get(i) / theirs.get(i))
+        return IntStream.range(0, ours.perSecond().size())
+                .mapToObj(i -> ours.perSecond().get(i) / theirs.perSecond().get(i))
                 .toList();
     }
 
@@ -76,10 +55,10 @@ record Score(
         return String.format(
                 Locale.ROOT,
                 "SCORE %s ours=%.0f %s=%.0f ratio=%.2f spread=%.2f..%.2f",
-                scenario,
-                median(ours),
-                peer,
-                median(theirs),
+                ours.scenario(),
+                ours.median(),
+                theirs.contestant(),
+                theirs.median(),
                 ratio(),
                 minRatio(),
                 maxRatio());
@@ -87,15 +66,18 @@ record Score(
 
     /** The line about waits, if they were timed. */
     Optional<String> waitLine() {
-        return ourWaits == null || theirWaits == null
+        return ours.latency() == null || theirs.latency() == null
                 ? Optional.empty()
-                : Optional.of("WAIT " + scenario + " ours " + ourWaits + " " + peer + " " + theirWaits);
+                : Optional.of("WAIT " + ours.scenario() + " ours " + text(ours.latency()) + " " + theirs.contestant()
+                        + " " + text(theirs.latency()));
     }
 
-    /** The middle value, or the mean of the two in the middle. */
-    static double median(List<Double> values) {
-        List<Double> sorted = values.stream().sorted().toList();
-        int half = sorted.size() / 2;
-        return sorted.size() % 2 == 1 ? sorted.get(half) : (sorted.get(half - 1) + sorted.get(half)) / 2;
+    private static String text(Latency waits) {
+        return String.format(
+                Locale.ROOT,
+                "p50=%.1fus p99.9=%.1fus max=%.1fus",
+                waits.p50Micros(),
+                waits.p999Micros(),
+                waits.maxMicros());
     }
 }

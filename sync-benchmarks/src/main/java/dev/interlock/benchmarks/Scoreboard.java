@@ -2,14 +2,11 @@ package dev.interlock.benchmarks;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.interlock.benchmarks.Scenario.Pace;
-import dev.interlock.benchmarks.servers.Addresses;
+import dev.interlock.benchmarks.Tournament.Rules;
+import dev.interlock.benchmarks.servers.Servers;
 import dev.interlock.testing.RedisServer;
-import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.regex.Pattern;
@@ -25,13 +22,13 @@ import picocli.CommandLine.Spec;
 @Command(name = "Scoreboard", sortOptions = false, mixinStandardHelpOptions = true)
 public final class Scoreboard implements Callable<Integer> {
 
-    @Option(names = "--quick", description = "Fewer rounds: some five minutes for all.")
+    @Option(names = "--quick", description = "Fewer rounds and fewer peers: three minutes for all, instead of 45.")
     private boolean quick;
 
     @Option(names = "--only", paramLabel = "REGEX", description = "Only scenarios whose name contains a match.")
     private Pattern only = Pattern.compile("");
 
-    @Option(names = "--json", paramLabel = "FILE", description = "Write all rounds there, too.")
+    @Option(names = "--json", paramLabel = "FILE", description = "Write all that was measured there, too.")
     private @Nullable Path json;
 
     @Option(
@@ -55,27 +52,31 @@ public final class Scoreboard implements Callable<Integer> {
     public Integer call() {
         CommandLine console = requireNonNull(spec).commandLine();
         check(console);
-        List<Scenario> scenarios = scenarios(console);
-        PrintWriter err = console.getErr();
-        RedisServer server = RedisServer.provided();
-        Environment environment = Environment.of(server);
-        String origin = System.getenv("REDIS_URL") == null ? "started for this run" : "that of REDIS_URL";
-        err.printf("%s, version %s, %s; load %.1f%n", server, environment.redis(), origin, environment.load());
-        var scores = new ArrayList<Score>();
-        for (Scenario scenario : scenarios) {
-            try (Site site = site(scenario, Addresses.ofRedis(server.url()))) {
-                for (Score score : new Contest(scenario, site, err::println).play(pace(scenario))) {
-                    console.getOut().println(score.line());
-                    score.waitLine().ifPresent(console.getOut()::println);
-                    console.getOut().flush();
-                    scores.add(score);
-                }
-            }
-        }
-        if (json != null) {
-            Results.write(json, environment, scores);
+        var rules = new Rules(command(console), quick, rounds, millis);
+        var out = console.getOut();
+        try (var servers = new Servers(RedisServer.provided())) {
+            new Tournament(
+                            rules,
+                            servers,
+                            line -> {
+                                out.println(line);
+                                out.flush();
+                            },
+                            console.getErr()::println)
+                    .play(scenarios(console), results -> {
+                        if (json != null) {
+                            results.write(json); // after each scenario: a run takes long
+                        }
+                    });
         }
         return CommandLine.ExitCode.OK;
+    }
+
+    /** The command as it was given, the options alone. */
+    static String command(CommandLine console) {
+        List<String> arguments = console.getParseResult().originalArgs();
+        return String.join(" ", console.getCommandName(), String.join(" ", arguments))
+                .strip();
     }
 
     // A run takes minutes; better to hear of a slip now.
@@ -93,29 +94,15 @@ public final class Scoreboard implements Callable<Integer> {
     }
 
     private List<Scenario> scenarios(CommandLine console) {
-        List<Scenario> chosen = Scenario.ALL.stream()
+        List<Scenario> chosen = Scenarios.ALL.stream()
                 .filter(scenario -> only.matcher(scenario.name()).find())
                 .toList();
         if (chosen.isEmpty()) {
             throw new ParameterException(
                     console,
                     "--only '" + only + "' matches none of "
-                            + Scenario.ALL.stream().map(Scenario::name).toList());
+                            + Scenarios.ALL.stream().map(Scenario::name).toList());
         }
         return chosen;
-    }
-
-    private static Site site(Scenario scenario, Addresses addresses) {
-        return scenario.jvms() == 1
-                ? new Crew(addresses, Ledger.page(), Contestants::named)
-                : Ensemble.start(scenario.jvms(), addresses);
-    }
-
-    private Pace pace(Scenario scenario) {
-        Pace pace = quick ? scenario.quick() : scenario.full();
-        return new Pace(
-                millis == null ? pace.round() : Duration.ofMillis(millis),
-                rounds == null ? pace.warmups() : (rounds + 1) / 2,
-                rounds == null ? pace.rounds() : rounds);
     }
 }

@@ -1,10 +1,14 @@
 package dev.interlock.benchmarks;
 
+import dev.interlock.benchmarks.Ledger.Timing;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.Collection;
 import java.util.List;
+import java.util.function.ToLongFunction;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.HdrHistogram.Histogram;
 
 /** Where rounds are played: in this JVM, or in several others. */
@@ -30,7 +34,7 @@ interface Site extends AutoCloseable {
      * @param threads how many of them, per JVM
      * @param writePercent how many sections in a hundred write, where the lock tells writers from readers
      * @param seed which of them; the same for all contestants
-     * @param timed whether to record how long they wait
+     * @param timing what is timed
      * @param stayNanos how long they stay in the section
      */
     record Round(
@@ -39,7 +43,7 @@ interface Site extends AutoCloseable {
             int threads,
             int writePercent,
             int seed,
-            boolean timed,
+            Timing timing,
             long stayNanos,
             long startNanos,
             long endNanos) {
@@ -52,14 +56,14 @@ interface Site extends AutoCloseable {
                     Integer.parseInt(words[3]),
                     Integer.parseInt(words[4]),
                     Integer.parseInt(words[5]),
-                    Boolean.parseBoolean(words[6]),
+                    Timing.valueOf(words[6]),
                     Long.parseLong(words[7]),
                     Long.parseLong(words[8]),
                     Long.parseLong(words[9]));
         }
 
         String line() {
-            return "play " + contestant + " " + name + " " + threads + " " + writePercent + " " + seed + " " + timed
+            return "play " + contestant + " " + name + " " + threads + " " + writePercent + " " + seed + " " + timing
                     + " " + stayNanos + " " + startNanos + " " + endNanos;
         }
     }
@@ -69,16 +73,42 @@ interface Site extends AutoCloseable {
      *
      * @param perSecond operations per second; each thread ends its last one after the round
      * @param handOffsPerSecond those of them that came after one of another JVM
+     * @param operations how many there were
+     * @param fewest how many of them the thread with the fewest did
+     * @param most how many the one with the most did
      * @param booked sections that were booked
      * @param repeats those of them by which a JVM went on although another one was playing, too
      * @param torn sections that others may share, and in which somebody was writing or too many were inside nevertheless
-     * @param waits for the sections in nanoseconds, none if they weren't timed
+     * @param times what was timed, in nanoseconds
      */
-    record Tally(double perSecond, double handOffsPerSecond, long booked, long repeats, long torn, Histogram waits) {
+    record Tally(
+            double perSecond,
+            double handOffsPerSecond,
+            long operations,
+            long fewest,
+            long most,
+            long booked,
+            long repeats,
+            long torn,
+            Histogram times) {
 
-        /** For waits, in nanoseconds and to two digits. */
-        static Histogram noWaits() {
+        /** For times, in nanoseconds and to two digits. */
+        static Histogram noTimes() {
             return new Histogram(2);
+        }
+
+        /** That of one thread. */
+        static Tally of(long operations, double seconds, Ledger ledger) {
+            return new Tally(
+                    operations / seconds,
+                    ledger.handOffs() / seconds,
+                    operations,
+                    operations,
+                    operations,
+                    ledger.booked(),
+                    ledger.repeats(),
+                    ledger.torn(),
+                    ledger.times());
         }
 
         static Tally parse(String line) {
@@ -89,33 +119,54 @@ interface Site extends AutoCloseable {
                     Long.parseLong(words[3]),
                     Long.parseLong(words[4]),
                     Long.parseLong(words[5]),
-                    decoded(words[6]));
+                    Long.parseLong(words[6]),
+                    Long.parseLong(words[7]),
+                    Long.parseLong(words[8]),
+                    decoded(words[9]));
         }
 
         static Tally sum(Collection<Tally> tallies) {
             return new Tally(
                     tallies.stream().mapToDouble(Tally::perSecond).sum(),
                     tallies.stream().mapToDouble(Tally::handOffsPerSecond).sum(),
-                    tallies.stream().mapToLong(Tally::booked).sum(),
-                    tallies.stream().mapToLong(Tally::repeats).sum(),
-                    tallies.stream().mapToLong(Tally::torn).sum(),
-                    merged(tallies.stream().map(Tally::waits).toList()));
+                    sum(tallies, Tally::operations),
+                    tallies.stream().mapToLong(Tally::fewest).min().orElse(0),
+                    tallies.stream().mapToLong(Tally::most).max().orElse(0),
+                    sum(tallies, Tally::booked),
+                    sum(tallies, Tally::repeats),
+                    sum(tallies, Tally::torn),
+                    merged(tallies.stream().map(Tally::times).toList()));
+        }
+
+        private static long sum(Collection<Tally> tallies, ToLongFunction<Tally> figure) {
+            return tallies.stream().mapToLong(figure).sum();
         }
 
         String line() {
-            return "tally " + perSecond + " " + handOffsPerSecond + " " + booked + " " + repeats + " " + torn + " "
-                    + encoded(waits);
+            return Stream.of(
+                            "tally",
+                            perSecond,
+                            handOffsPerSecond,
+                            operations,
+                            fewest,
+                            most,
+                            booked,
+                            repeats,
+                            torn,
+                            encoded(times))
+                    .map(String::valueOf)
+                    .collect(Collectors.joining(" "));
         }
 
         private static Histogram merged(List<Histogram> parts) {
-            Histogram all = noWaits();
+            Histogram all = noTimes();
             parts.forEach(all::add);
             return all;
         }
 
-        private static String encoded(Histogram waits) {
-            ByteBuffer bytes = ByteBuffer.allocate(waits.getNeededByteBufferCapacity());
-            int length = waits.encodeIntoByteBuffer(bytes);
+        private static String encoded(Histogram times) {
+            ByteBuffer bytes = ByteBuffer.allocate(times.getNeededByteBufferCapacity());
+            int length = times.encodeIntoByteBuffer(bytes);
             return Base64.getEncoder().encodeToString(Arrays.copyOf(bytes.array(), length));
         }
 

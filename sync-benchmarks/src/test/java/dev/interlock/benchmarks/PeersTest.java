@@ -3,6 +3,7 @@ package dev.interlock.benchmarks;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.interlock.benchmarks.Ledger.Timing;
 import dev.interlock.benchmarks.Site.Round;
 import dev.interlock.benchmarks.Site.Tally;
 import dev.interlock.benchmarks.servers.Servers;
@@ -105,7 +106,15 @@ class PeersTest {
     private Tally play(String name, Duration stay) {
         long start = Monotonic.nanos() + TimeUnit.MILLISECONDS.toNanos(10);
         return ensemble.play(new Round(
-                name, "peers:" + name, THREADS, 100, 0, false, stay.toNanos(), start, start + ROUND.toNanos()));
+                name,
+                "peers:" + name,
+                THREADS,
+                100,
+                0,
+                Timing.NOTHING,
+                stay.toNanos(),
+                start,
+                start + ROUND.toNanos()));
     }
 
     private static double inside(Tally staying) {

@@ -30,7 +30,7 @@ class ScoreboardTest {
         assertThat(run(
                         "--quick",
                         "--only",
-                        "^uncontended-1t",
+                        "^uncontended-retained-1t",
                         "--rounds",
                         "3",
                         "--millis",
@@ -39,15 +39,21 @@ class ScoreboardTest {
                         file.toString()))
                 .describedAs("%s", err)
                 .isZero();
-        assertThat(out.toString().lines()).singleElement().asString().matches(SCORE.formatted("uncontended-1t"));
+        assertThat(out.toString().lines())
+                .singleElement()
+                .asString()
+                .matches(SCORE.formatted("uncontended-retained-1t"));
         assertThat(err.toString()).contains("Redis ").contains("round 3/3");
         String json = Files.readString(file);
         assertThat(json).doesNotContain(System.getProperty("user.home") + "/").doesNotContain(folder.toString());
         JsonNode results = new JsonMapper().readTree(json);
         assertThat(results.at("/environment/redis").asText()).matches("\\d+\\.\\d+\\.\\d+.*");
         assertThat(results.at("/environment/cores").asInt()).isPositive();
-        assertThat(results.at("/scores/0/oursPerRound")).hasSize(3);
-        assertThat(results.at("/scores/0/ratio").asDouble()).isPositive();
+        assertThat(results.at("/measurements/1/contestant").asText()).isEqualTo("RLock");
+        assertThat(results.at("/measurements/1/perSecond")).hasSize(3);
+        assertThat(results.at("/measurements/1/latency/p50Micros").asDouble()).isPositive();
+        assertThat(results.at("/measurements/1/cost/commandsPerOperation").asDouble())
+                .isGreaterThan(2);
     }
 
     @Test
@@ -58,7 +64,7 @@ class ScoreboardTest {
         assertThat(out.toString().lines())
                 .satisfiesExactly(
                         line -> assertThat(line).matches(SCORE.formatted("contended-2jvm-4t")),
-                        line -> assertThat(line).startsWith("WAIT contended-2jvm-4t ours p99.9="));
+                        line -> assertThat(line).startsWith("WAIT contended-2jvm-4t ours p50="));
     }
 
     @Test

@@ -186,6 +186,7 @@ public final class ChildJvm implements AutoCloseable {
         private final List<String> options = new ArrayList<>(DEFAULT_OPTIONS);
         private final Map<String, String> environment = new HashMap<>();
         private List<String> arguments = List.of();
+        private Path home = Path.of(System.getProperty("java.home"));
 
         private Builder(Class<?> mainClass) {
             this.mainClass = mainClass;
@@ -214,10 +215,16 @@ public final class ChildJvm implements AutoCloseable {
             return this;
         }
 
+        /** Takes another JDK than that of this JVM. */
+        public Builder home(Path javaHome) {
+            home = javaHome;
+            return this;
+        }
+
         /** Starts the child; does not wait until it runs. */
         public ChildJvm start() {
             var command = new ArrayList<String>();
-            command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
+            command.add(home.resolve("bin").resolve("java").toString());
             command.addAll(options);
             command.addAll(List.of("-cp", classPath(), ChildConsole.class.getName(), mainClass.getName()));
             command.addAll(arguments);

@@ -1,4 +1,4 @@
-package dev.interlock.benchmarks;
+package dev.interlock.benchmarks.report;
 
 import dev.interlock.testing.RedisServer;
 import java.io.IOException;
@@ -8,6 +8,8 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Instant;
 import java.time.temporal.ChronoUnit;
+import java.util.Map;
+import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,23 +17,47 @@ import org.jspecify.annotations.Nullable;
  *
  * @param date when it was measured
  * @param commit of the work tree that the classes lie in, {@code -dirty} if it has changes; null if they lie elsewhere
+ * @param command that measured it
  * @param jdk name and version of the JVM
  * @param redis version of the server
+ * @param versions of the peers, by name
  * @param os its name and architecture
  * @param cores as the JVM sees them
  * @param load the average of the last minute before the run, negative if unknown; more than a little disturbs
  */
-record Environment(String date, @Nullable String commit, String jdk, String redis, String os, int cores, double load) {
+public record Environment(
+        String date,
+        @Nullable String commit,
+        String command,
+        String jdk,
+        String redis,
+        Map<String, String> versions,
+        String os,
+        int cores,
+        double load) {
 
-    static Environment of(RedisServer server) {
+    /** Copies the versions. */
+    public Environment {
+        versions = new TreeMap<>(versions);
+    }
+
+    /** This one, with no peers yet. */
+    public static Environment of(RedisServer server, String command) {
         return new Environment(
                 Instant.now().truncatedTo(ChronoUnit.SECONDS).toString(),
                 commitOfClasses(),
+                command,
                 System.getProperty("java.vm.name") + " " + Runtime.version(),
                 redisVersion(server),
+                Map.of(),
                 System.getProperty("os.name") + " " + System.getProperty("os.arch"),
                 Runtime.getRuntime().availableProcessors(),
                 ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage());
+    }
+
+    /** The same with peers. */
+    public Environment with(Map<String, String> versionsOfPeers) {
+        return new Environment(date, commit, command, jdk, redis, versionsOfPeers, os, cores, load);
     }
 
     private static String redisVersion(RedisServer server) {

@@ -1,0 +1,42 @@
+package dev.interlock.benchmarks.report;
+
+import java.util.Locale;
+
+/** Numbers as they stand in a text: with as many digits as mean something. */
+final class Numbers {
+
+    private Numbers() {}
+
+    /** A count or a time. */
+    static String exact(double value) {
+        return format(Math.abs(value) < 10 ? "%,.2f" : "%,.0f", value);
+    }
+
+    /** What may be far below one. */
+    static String fine(double value) {
+        if (value == 0) {
+            return "0";
+        }
+        return Math.abs(value) < 0.01 ? format("%.1e", value) : exact(value);
+    }
+
+    static String share(double value) {
+        return format("%.2f", value);
+    }
+
+    static String millis(double micros) {
+        return exact(micros / 1e3);
+    }
+
+    /** One number over another. */
+    static String ratio(double value) {
+        if (value >= 100) {
+            return format("%,.0f", value);
+        }
+        return value >= 10 ? format("%.1f", value) : value >= 0.1 ? format("%.2f", value) : format("%.4f", value);
+    }
+
+    private static String format(String format, double value) {
+        return String.format(Locale.ROOT, format, value);
+    }
+}

@@ -1,0 +1,169 @@
+package dev.interlock.benchmarks.report;
+
+import dev.interlock.benchmarks.report.Charts.Drawn;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** The report: {@code benchmarks.md} with its charts. Every figure in it comes from the results. */
+public final class Page {
+
+    private static final String CHARTS = "charts";
+
+    private final Results results;
+    private final StringBuilder text = new StringBuilder();
+
+    private Page(Results results) {
+        this.results = results;
+    }
+
+    /** Writes it into a folder. */
+    public static void write(Results results, Path docs) {
+        List<Drawn> charts = Charts.draw(results, docs.resolve(CHARTS));
+        try {
+            Files.writeString(docs.resolve("benchmarks.md"), new Page(results).text(charts));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private String text(List<Drawn> charts) {
+        say("# Benchmarks");
+        say(
+                "Written by `dev.interlock.benchmarks.Report` from one run, and by nobody's hand. What the figures mean, how they"
+                        + " come about and what they don't say: [benchmarking.md](benchmarking.md).");
+        environment();
+        thresholds();
+        say("## Where we lose");
+        say("Every scenario in which somebody is ahead of ours, by the medians of this run.");
+        say(Losses.text(results).stripTrailing());
+        say("## Charts");
+        charts.forEach(chart -> say("![" + chart.title() + "](" + CHARTS + "/" + chart.file() + ")"));
+        say("## Figures");
+        say(
+                "Medians of interleaved rounds, with the least and the greatest of them; the last column is ours over the peer, and"
+                        + " its spread that of single rounds.");
+        for (Family family : Family.values()) {
+            family(family);
+        }
+        absent();
+        return text.toString().stripTrailing() + "\n";
+    }
+
+    private void environment() {
+        Environment where = results.environment();
+        say("## Where it was measured");
+        var rows = new ArrayList<List<String>>();
+        rows.add(List.of("command", "`" + where.command() + "`"));
+        rows.add(List.of("commit", where.commit() == null ? "unknown" : where.commit()));
+        rows.add(List.of("date", where.date()));
+        rows.add(List.of("JVM", where.jdk()));
+        rows.add(List.of("Redis", where.redis()));
+        rows.add(List.of(
+                "machine",
+                String.format(
+                        Locale.ROOT,
+                        "%s, %d cores, load %.1f before the run",
+                        where.os(),
+                        where.cores(),
+                        where.load())));
+        where.versions().forEach((peer, version) -> rows.add(List.of(peer, version)));
+        table(List.of("what", "which"), rows);
+    }
+
+    private void thresholds() {
+        say("## Thresholds");
+        say("Ours over the peer, by medians.");
+        table(
+                List.of("scenario", "peer", "asked for", "bound", "measured", "met"),
+                Threshold.ALL.stream().map(this::row).toList());
+    }
+
+    private List<String> row(Threshold threshold) {
+        Optional<Double> measured = threshold.measured(results);
+        return List.of(
+                "`" + threshold.scenario() + "`",
+                "`" + threshold.peer() + "`",
+                threshold.meaning(),
+                threshold.limit(),
+                measured.map(Numbers::ratio).orElse("not measured"),
+                measured.map(ratio -> threshold.isMetBy(ratio) ? "yes" : "**no**")
+                        .orElse("–"));
+    }
+
+    private void family(Family family) {
+        List<Measurement> all = results.of(family);
+        if (all.isEmpty()) {
+            return;
+        }
+        say("### " + family.title());
+        Set<Figure> figures = EnumSet.allOf(Figure.class);
+        figures.removeIf(figure -> all.stream().allMatch(one -> figure.of(one) == null));
+        var headings = new ArrayList<>(List.of("scenario", "contestant"));
+        headings.addAll(figures.stream()
+                .map(figure -> figure == Figure.RATE ? family.operations() + " " + figure.heading() : figure.heading())
+                .toList());
+        headings.add("ours over it");
+        table(headings, all.stream().map(one -> row(one, figures)).toList());
+    }
+
+    private List<String> row(Measurement one, Set<Figure> figures) {
+        var row = new ArrayList<>(List.of("`" + one.scenario() + "`", "`" + one.contestant() + "`"));
+        figures.forEach(figure -> row.add(figure.text(one)));
+        row.add(
+                one.ours()
+                        ? ""
+                        : results.ours(one.scenario())
+                                .map(ours -> ratio(ours, one))
+                                .orElse("–"));
+        return row;
+    }
+
+    private static String ratio(Measurement ours, Measurement theirs) {
+        int rounds = Math.min(ours.perSecond().size(), theirs.perSecond().size());
+        var ratios = new ArrayList<Double>();
+        for (int i = 0; i < rounds; i++) {
+            ratios.add(ours.perSecond().get(i) / theirs.perSecond().get(i));
+        }
+        ratios.sort(null);
+        return Numbers.ratio(ours.median() / theirs.median())
+                + (rounds < 2
+                        ? ""
+                        : " (" + Numbers.ratio(ratios.get(0)) + "–" + Numbers.ratio(ratios.get(rounds - 1)) + ")");
+    }
+
+    private void absent() {
+        if (!results.absent().isEmpty()) {
+            say("## Absent");
+            table(
+                    List.of("who or what", "why"),
+                    results.absent().entrySet().stream()
+                            .map(entry -> List.of("`" + entry.getKey() + "`", entry.getValue()))
+                            .toList());
+        }
+    }
+
+    private void table(List<String> headings, List<List<String>> rows) {
+        var table = new StringBuilder();
+        table.append(line(headings))
+                .append(line(headings.stream().map(heading -> "---").toList()));
+        rows.forEach(row -> table.append(line(row)));
+        say(table.toString().stripTrailing());
+    }
+
+    private static String line(List<String> cells) {
+        return cells.stream().map(cell -> cell.replace("|", "\\|")).collect(Collectors.joining(" | ", "| ", " |\n"));
+    }
+
+    private void say(String paragraph) {
+        text.append(paragraph).append("\n\n");
+    }
+}

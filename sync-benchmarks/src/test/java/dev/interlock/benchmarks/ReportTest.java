@@ -1,0 +1,176 @@
+package dev.interlock.benchmarks;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.interlock.benchmarks.report.Environment;
+import dev.interlock.benchmarks.report.Family;
+import dev.interlock.benchmarks.report.Measurement;
+import dev.interlock.benchmarks.report.Measurement.Cost;
+import dev.interlock.benchmarks.report.Measurement.Latency;
+import dev.interlock.benchmarks.report.Measurement.Shares;
+import dev.interlock.benchmarks.report.Measurement.Upkeep;
+import dev.interlock.benchmarks.report.Results;
+import java.awt.image.BufferedImage;
+import java.io.IOException;
+import java.io.PrintWriter;
+import java.io.StringWriter;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.DoubleStream;
+import javax.imageio.ImageIO;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import picocli.CommandLine;
+
+class ReportTest {
+
+    private static final Results RESULTS = new Results(
+            new Environment(
+                    "2026-01-02T03:04:05Z",
+                    "abc1234",
+                    "Report --quick",
+                    "a JVM 17",
+                    "7.0.15",
+                    Map.of("RLock", "4.7.0"),
+                    "an OS",
+                    2,
+                    0.5),
+            Map.of("etcd", "no etcd is installed"),
+            List.of(
+                    one("uncontended-1t", Family.UNCONTENDED, "Interlock", latency(300), 2_111, 2_222, 2_333),
+                    one("uncontended-1t", Family.UNCONTENDED, "RLock", latency(250), 4_444, 4_555, 2_000),
+                    one("uncontended-1t", Family.UNCONTENDED, "round-trip", latency(100), 9_000, 9_100, 9_200),
+                    one("contended-1jvm-8t", Family.SECTIONS, "Interlock", null, 800_000),
+                    one("contended-1jvm-8t", Family.SECTIONS, "ReentrantLock", null, 10_000_000),
+                    one("throughput-1jvm-1t", Family.THREADS, "Interlock", null, 2_000),
+                    one("throughput-1jvm-1t", Family.THREADS, "RLock", null, 1_900),
+                    one("throughput-1jvm-8t", Family.THREADS, "Interlock", null, 1_234_567),
+                    one("throughput-1jvm-8t", Family.THREADS, "RLock", null, 2_345)));
+
+    private final StringWriter err = new StringWriter();
+
+    @TempDir
+    Path folder;
+
+    @Test
+    void whatIsWrittenIsRead() {
+        Path file = folder.resolve("results.json");
+        RESULTS.write(file);
+        assertThat(Results.read(file)).isEqualTo(RESULTS);
+    }
+
+    /** All that can be left out, and all that can be there. */
+    @Test
+    void allPartsOfAMeasurementAreRead() {
+        var full = new Measurement(
+                "s",
+                Family.HELD,
+                "RLock",
+                1,
+                2,
+                3,
+                4,
+                List.of(5.5),
+                latency(7),
+                new Cost(1.5, 2.5),
+                new Shares(0.5, 1.5, 99.0),
+                new Upkeep(10, 1, 2, 3));
+        Path file = folder.resolve("results.json");
+        var results = new Results(RESULTS.environment(), Map.of(), List.of(full));
+        results.write(file);
+        assertThat(Results.read(file)).isEqualTo(results);
+    }
+
+    @Test
+    void tablesTellWhatTheFileSays() throws IOException {
+        String page = page();
+        assertThat(page)
+                .contains("| `uncontended-1t` | `Interlock` | 2,222 | 2,111 | 2,333 |")
+                .contains("| `uncontended-1t` | `RLock` | 4,444 | 2,000 | 4,555 |")
+                .contains("| 0.50 (0.48–1.17) |")
+                .contains("`Report --quick`", "abc1234", "a JVM 17", "7.0.15", "an OS, 2 cores, load 0.5")
+                .contains("| RLock | 4.7.0 |");
+    }
+
+    @Test
+    void whoIsAbsentIsListedWithTheReason() throws IOException {
+        assertThat(page()).contains("## Absent").contains("| `etcd` | no etcd is installed |");
+    }
+
+    /** 300 µs are three times a round trip of 100 µs; 800,000 are 8 % of ten million. */
+    @Test
+    void thresholdsAreMetOrNotOrNotMeasured() throws IOException {
+        assertThat(page().lines())
+                .anySatisfy(line -> assertThat(line)
+                        .matches("\\| `uncontended-1t` \\| `round-trip` .* \\| ≤ 2.30 \\| 3.00 \\| \\*\\*no\\*\\* \\|"))
+                .anySatisfy(line -> assertThat(line)
+                        .matches("\\| `contended-1jvm-8t` \\| `ReentrantLock` .* \\| 0.0800 \\| yes \\|"))
+                .anySatisfy(line -> assertThat(line).matches("\\| `handoff-2jvm` .* \\| not measured \\| – \\|"));
+    }
+
+    @Test
+    void lossesAreToldInWords() throws IOException {
+        assertThat(page())
+                .contains("- `uncontended-1t`: `RLock` is 2.00 times as fast as `Interlock` (2,222 against 4,444);"
+                        + " ours is ahead in 1 of 3 rounds.")
+                .contains("- `contended-1jvm-8t`: the limit `ReentrantLock` is 12.5 times as fast as `Interlock`"
+                        + " (800,000 against 10,000,000).")
+                .contains(Family.UNCONTENDED.reason())
+                .doesNotContain("`throughput-1jvm-8t`: `RLock` is");
+    }
+
+    @Test
+    void chartsOfWhatWasMeasuredAreDrawn() throws IOException {
+        String page = page();
+        assertThat(page).contains("](charts/throughput-threads.png)").doesNotContain("](charts/handoff-latency.png)");
+        Path chart = folder.resolve("charts/throughput-threads.png");
+        BufferedImage image = ImageIO.read(chart.toFile());
+        assertThat(image.getWidth()).isEqualTo(1_400);
+        assertThat(image.getHeight()).isEqualTo(800);
+        assertThat(folder.resolve("charts/handoff-latency.png")).doesNotExist();
+    }
+
+    @Test
+    void optionsThatMakeNoSenseAreNamed() {
+        assertThat(run("--docs", folder.resolve("none").toString())).isEqualTo(CommandLine.ExitCode.USAGE);
+        assertThat(run("--docs", folder.toString(), "--from", "none.json")).isEqualTo(CommandLine.ExitCode.USAGE);
+        assertThat(err.toString()).contains("isn't a folder").contains("isn't a file");
+    }
+
+    private String page() throws IOException {
+        Path file = folder.resolve("results.json");
+        RESULTS.write(file);
+        assertThat(run("--from", file.toString(), "--docs", folder.toString()))
+                .describedAs("%s", err)
+                .isZero();
+        return Files.readString(folder.resolve("benchmarks.md"));
+    }
+
+    private int run(String... args) {
+        return new CommandLine(new Report()).setErr(new PrintWriter(err)).execute(args);
+    }
+
+    private static Latency latency(double p50Micros) {
+        return new Latency(p50Micros, 2 * p50Micros, 3 * p50Micros, 4 * p50Micros, 5 * p50Micros);
+    }
+
+    private static Measurement one(
+            String scenario, Family family, String contestant, @Nullable Latency latency, double... perSecond) {
+        return new Measurement(
+                scenario,
+                family,
+                contestant,
+                1,
+                1,
+                0,
+                0,
+                DoubleStream.of(perSecond).boxed().toList(),
+                latency,
+                null,
+                null,
+                null);
+    }
+}
