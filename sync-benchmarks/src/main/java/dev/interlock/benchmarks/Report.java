@@ -10,7 +10,6 @@ import dev.interlock.testing.RedisServer;
 import java.io.PrintWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -62,26 +61,26 @@ public final class Report implements Callable<Integer> {
     }
 
     private Results measured(CommandLine console) {
-        List<Scenario> scenarios = Scenarios.ALL.stream()
-                .filter(scenario -> only.matcher(scenario.name()).find())
-                .toList();
-        if (scenarios.isEmpty()) {
+        var rules = new Rules(console.getCommandName(), quick, only, null, null);
+        if (rules.scenarios().isEmpty()) {
             throw new ParameterException(console, "--only '" + only + "' matches no scenario");
         }
         PrintWriter err = console.getErr();
         PrintWriter out = console.getOut();
-        err.printf("Planned: %d min%n", Tournament.planned(scenarios, quick).toMinutes() + 1);
+        err.printf(
+                "Planned: %d min%n",
+                Tournament.planned(rules.scenarios(), quick).toMinutes() + 1);
         Path kept = docs.resolve("benchmarks.json");
         try (var servers = new Servers(RedisServer.provided())) {
             return new Tournament(
-                            new Rules(Scoreboard.command(console), quick, null, null),
+                            rules,
                             servers,
                             line -> {
                                 out.println(line);
                                 out.flush();
                             },
                             err::println)
-                    .play(scenarios, results -> results.write(kept));
+                    .play(results -> results.write(kept)); // after each scenario: a run takes long
         }
     }
 }

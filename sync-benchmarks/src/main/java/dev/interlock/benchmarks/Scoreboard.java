@@ -7,7 +7,6 @@ import dev.interlock.benchmarks.servers.Servers;
 import dev.interlock.testing.RedisServer;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -51,8 +50,8 @@ public final class Scoreboard implements Callable<Integer> {
     @Override
     public Integer call() {
         CommandLine console = requireNonNull(spec).commandLine();
-        check(console);
-        var rules = new Rules(command(console), quick, rounds, millis);
+        var rules = new Rules(console.getCommandName(), quick, only, rounds, millis);
+        check(console, rules);
         var out = console.getOut();
         try (var servers = new Servers(RedisServer.provided())) {
             new Tournament(
@@ -63,7 +62,7 @@ public final class Scoreboard implements Callable<Integer> {
                                 out.flush();
                             },
                             console.getErr()::println)
-                    .play(scenarios(console), results -> {
+                    .play(results -> {
                         if (json != null) {
                             results.write(json); // after each scenario: a run takes long
                         }
@@ -72,15 +71,8 @@ public final class Scoreboard implements Callable<Integer> {
         return CommandLine.ExitCode.OK;
     }
 
-    /** The command as it was given, the options alone. */
-    static String command(CommandLine console) {
-        List<String> arguments = console.getParseResult().originalArgs();
-        return String.join(" ", console.getCommandName(), String.join(" ", arguments))
-                .strip();
-    }
-
     // A run takes minutes; better to hear of a slip now.
-    private void check(CommandLine console) {
+    private void check(CommandLine console, Rules rules) {
         if (rounds != null && rounds < 1) {
             throw new ParameterException(console, "--rounds must be at least 1, but is " + rounds);
         }
@@ -91,18 +83,11 @@ public final class Scoreboard implements Callable<Integer> {
                 && !Files.isDirectory(requireNonNull(json.toAbsolutePath().getParent()))) {
             throw new ParameterException(console, "--json " + json + " isn't in an existing folder");
         }
-    }
-
-    private List<Scenario> scenarios(CommandLine console) {
-        List<Scenario> chosen = Scenarios.ALL.stream()
-                .filter(scenario -> only.matcher(scenario.name()).find())
-                .toList();
-        if (chosen.isEmpty()) {
+        if (rules.scenarios().isEmpty()) {
             throw new ParameterException(
                     console,
                     "--only '" + only + "' matches none of "
                             + Scenarios.ALL.stream().map(Scenario::name).toList());
         }
-        return chosen;
     }
 }

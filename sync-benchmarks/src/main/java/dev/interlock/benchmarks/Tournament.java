@@ -16,6 +16,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 import java.util.function.Consumer;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /** Plays scenarios one after the other, those who can't take part left out. */
@@ -24,16 +25,34 @@ final class Tournament {
     /**
      * How it is played.
      *
-     * @param command that asked for it
+     * @param program that asked for it
      * @param isQuick whether time is short
+     * @param only scenarios whose name contains a match
      * @param rounds as many instead, half as many to warm up; null for those of the scenario
      * @param millis as long per round instead; null for what the scenario says
      */
     record Rules(
-            String command,
+            String program,
             boolean isQuick,
+            Pattern only,
             @Nullable Integer rounds,
             @Nullable Integer millis) {
+
+        /** The command that asked for them, but for where files go. */
+        String command() {
+            return program
+                    + (isQuick ? " --quick" : "")
+                    + (only.pattern().isEmpty() ? "" : " --only=" + only)
+                    + (rounds == null ? "" : " --rounds=" + rounds)
+                    + (millis == null ? "" : " --millis=" + millis);
+        }
+
+        /** What is to be played. */
+        List<Scenario> scenarios() {
+            return Scenarios.ALL.stream()
+                    .filter(scenario -> only.matcher(scenario.name()).find())
+                    .toList();
+        }
 
         Pace of(Scenario scenario) {
             Pace pace = scenario.pace(isQuick);
@@ -72,13 +91,13 @@ final class Tournament {
      * @param after hears after each scenario what there is so far
      * @return all that was measured
      */
-    Results play(List<Scenario> scenarios, Consumer<Results> after) {
+    Results play(Consumer<Results> after) {
         RedisServer server = RedisServer.provided();
         Environment environment = Environment.of(server, rules.command());
         String origin = System.getenv("REDIS_URL") == null ? "started for this run" : "that of REDIS_URL";
         progress.accept(String.format(
                 "%s, version %s, %s; load %.1f", server, environment.redis(), origin, environment.load()));
-        for (Scenario scenario : scenarios) {
+        for (Scenario scenario : rules.scenarios()) {
             List<Measurement> played = played(scenario.cast(rules.isQuick(), this::isPresent), server);
             measurements.addAll(played);
             Score.of(played).forEach(score -> {

@@ -63,7 +63,7 @@ class ScenariosTest {
         assertThat(upkeep).extracting(Measurement::contestant).containsExactly("Interlock", "RLock");
         assertThat(upkeep)
                 .allSatisfy(one -> assertThat(one.upkeep()).isNotNull().satisfies(figures -> {
-                    assertThat(figures.names()).isEqualTo(100);
+                    assertThat(figures.names()).isEqualTo(1_000);
                     assertThat(figures.heapBytesPerName()).isPositive();
                 }));
         String url = RedisServer.provided().url();
@@ -82,7 +82,7 @@ class ScenariosTest {
         return new Scenario(
                 name,
                 scenario.family(),
-                Scenario.Setting.of(1, 100),
+                Scenario.Setting.of(1, 1_000),
                 scenario.measure(),
                 scenario.ours(),
                 List.of(peer),

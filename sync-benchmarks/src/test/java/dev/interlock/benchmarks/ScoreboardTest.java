@@ -49,6 +49,8 @@ class ScoreboardTest {
         JsonNode results = new JsonMapper().readTree(json);
         assertThat(results.at("/environment/redis").asText()).matches("\\d+\\.\\d+\\.\\d+.*");
         assertThat(results.at("/environment/cores").asInt()).isPositive();
+        assertThat(results.at("/environment/command").asText())
+                .endsWith("Scoreboard --quick --only=^uncontended-retained-1t --rounds=3 --millis=100");
         assertThat(results.at("/measurements/1/contestant").asText()).isEqualTo("RLock");
         assertThat(results.at("/measurements/1/perSecond")).hasSize(3);
         assertThat(results.at("/measurements/1/latency/p50Micros").asDouble()).isPositive();
