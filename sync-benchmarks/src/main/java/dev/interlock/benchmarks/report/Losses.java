@@ -51,21 +51,20 @@ final class Losses {
         if (mine == null || other == null || !(figure.moreIsBetter() ? mine < other : mine > other)) {
             return;
         }
-        double factor = figure.moreIsBetter() ? other / mine : mine / other;
-        // What the tables would show as equal is no loss.
-        if (factor >= 1.005) {
-            sentences.add(sentence(figure, ours, theirs, factor));
+        // What the tables show as equal is no loss.
+        if (!figure.text(ours).equals(figure.text(theirs))) {
+            sentences.add(sentence(figure, ours, theirs, figure.moreIsBetter() ? other / mine : mine / other));
         }
     }
 
     private static String sentence(Figure figure, Measurement ours, Measurement theirs, double factor) {
         String peer = (LIMITS.contains(theirs.contestant()) ? "the limit " : "") + "`" + theirs.contestant() + "`";
-        String times = Double.isInfinite(factor) ? "more than" : Numbers.ratio(factor) + " times";
-        String figures = " (" + figure.text(ours) + " against " + figure.text(theirs) + ")";
+        String times = Double.isInfinite(factor) ? "infinitely many times" : Numbers.ratio(factor) + " times";
         String said = figure == Figure.RATE
-                ? peer + " is " + Numbers.ratio(factor) + " times as fast as `" + ours.contestant() + "`" + figures
-                : "the " + figure.words() + " of `" + ours.contestant() + "` is " + times + " that of " + peer
-                        + figures;
+                ? peer + " is " + times + " as fast as `" + ours.contestant() + "` (" + figure.text(theirs)
+                        + " against " + figure.text(ours) + " per second)"
+                : "the " + figure.words() + " of `" + ours.contestant() + "` is " + times + " that of " + peer + " ("
+                        + figure.text(ours) + " against " + figure.text(theirs) + ")";
         return "`" + ours.scenario() + "`: " + said + (figure == Figure.RATE ? noise(ours, theirs) : "") + ".";
     }
 

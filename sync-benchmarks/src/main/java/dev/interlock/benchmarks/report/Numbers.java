@@ -33,7 +33,10 @@ final class Numbers {
         if (value >= 100) {
             return format("%,.0f", value);
         }
-        return value >= 10 ? format("%.1f", value) : value >= 0.1 ? format("%.2f", value) : format("%.4f", value);
+        if (value >= 10) {
+            return format("%.1f", value);
+        }
+        return value == 0 || value >= 0.01 ? format("%.2f", value) : format("%.1e", value);
     }
 
     private static String format(String format, double value) {
