@@ -61,7 +61,7 @@ public final class Report implements Callable<Integer> {
     }
 
     private Results measured(CommandLine console) {
-        var rules = new Rules(console.getCommandName(), quick, only, null, null);
+        var rules = new Rules(console.getCommandName(), quick, only, Pattern.compile(""), null, null);
         if (rules.scenarios().isEmpty()) {
             throw new ParameterException(console, "--only '" + only + "' matches no scenario");
         }

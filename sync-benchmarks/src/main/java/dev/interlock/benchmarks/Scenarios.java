@@ -142,7 +142,7 @@ final class Scenarios {
                         "Interlock",
                         all,
                         Pace.of(200, 1, 2),
-                        Pace.of(500, 3, 9)),
+                        Pace.of(500, 9, 9)),
                 of(
                         Family.HAND_OFFS,
                         "fair-handoff-2jvm-1t",

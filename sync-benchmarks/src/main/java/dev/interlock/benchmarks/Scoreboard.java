@@ -27,6 +27,9 @@ public final class Scoreboard implements Callable<Integer> {
     @Option(names = "--only", paramLabel = "REGEX", description = "Only scenarios whose name contains a match.")
     private Pattern only = Pattern.compile("");
 
+    @Option(names = "--peers", paramLabel = "REGEX", description = "Only peers whose name contains a match.")
+    private Pattern peers = Pattern.compile("");
+
     @Option(names = "--json", paramLabel = "FILE", description = "Write all that was measured there, too.")
     private @Nullable Path json;
 
@@ -50,7 +53,7 @@ public final class Scoreboard implements Callable<Integer> {
     @Override
     public Integer call() {
         CommandLine console = requireNonNull(spec).commandLine();
-        var rules = new Rules(console.getCommandName(), quick, only, rounds, millis);
+        var rules = new Rules(console.getCommandName(), quick, only, peers, rounds, millis);
         check(console, rules);
         var out = console.getOut();
         try (var servers = new Servers(RedisServer.provided())) {

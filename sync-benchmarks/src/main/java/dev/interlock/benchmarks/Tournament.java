@@ -28,6 +28,7 @@ final class Tournament {
      * @param program that asked for it
      * @param isQuick whether time is short
      * @param only scenarios whose name contains a match
+     * @param peers those of them whose name contains a match
      * @param rounds as many instead, half as many to warm up; null for those of the scenario
      * @param millis as long per round instead; null for what the scenario says
      */
@@ -35,6 +36,7 @@ final class Tournament {
             String program,
             boolean isQuick,
             Pattern only,
+            Pattern peers,
             @Nullable Integer rounds,
             @Nullable Integer millis) {
 
@@ -43,6 +45,7 @@ final class Tournament {
             return program
                     + (isQuick ? " --quick" : "")
                     + (only.pattern().isEmpty() ? "" : " --only=" + only)
+                    + (peers.pattern().isEmpty() ? "" : " --peers=" + peers)
                     + (rounds == null ? "" : " --rounds=" + rounds)
                     + (millis == null ? "" : " --millis=" + millis);
         }
@@ -116,6 +119,9 @@ final class Tournament {
     }
 
     private boolean isPresent(String contestant) {
+        if (!rules.peers().matcher(contestant).find()) {
+            return false;
+        }
         Optional<String> reason = Contestants.absence(contestant, servers);
         reason.ifPresent(why -> absent.put(contestant, why));
         return reason.isEmpty();

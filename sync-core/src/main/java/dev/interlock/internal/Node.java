@@ -25,11 +25,12 @@ public final class Node {
             String session,
             Settings settings,
             Outage outage,
+            Lookout lookout,
             Consumer<Message> receiver,
             Runnable connected) {
         this.client = client;
         this.outage = outage;
-        this.runner = new ScriptRunner(client, settings, outage);
+        this.runner = new ScriptRunner(client, settings, outage, lookout);
         this.mailbox = new Mailbox(client, session, receiver, connected);
     }
 

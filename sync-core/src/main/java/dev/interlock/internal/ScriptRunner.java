@@ -65,15 +65,17 @@ public final class ScriptRunner {
     private final RScript scripts;
     private final long timeoutMillis;
     private final Outage outage;
+    private final Lookout lookout;
     private final LongSupplier ticker;
     private final boolean isCluster;
     private final Replicas replicas;
     private final Duration replicationTimeout;
 
-    ScriptRunner(RedissonClient client, Settings settings, Outage outage) {
+    ScriptRunner(RedissonClient client, Settings settings, Outage outage, Lookout lookout) {
         this.client = client;
         this.timeoutMillis = settings.commandTimeoutMillis() * PATIENCE;
         this.outage = outage;
+        this.lookout = lookout;
         this.ticker = settings.ticker();
         this.isCluster = client.getConfig().isClusterConfig();
         this.replicas = new Replicas(client.getConfig(), settings.replicaAcknowledgements(), ticker);
@@ -206,6 +208,7 @@ public final class ScriptRunner {
             long sentNanos, CompletableFuture<List<Object>> reply, Runnable success) {
         return reply.whenComplete((value, failure) -> {
             if (failure == null) {
+                lookout.heard(ticker.getAsLong() - sentNanos);
                 success.run();
             } else if (!isTransient(failure) || cause(failure) instanceof RedisNoScriptException) {
                 outage.heard();

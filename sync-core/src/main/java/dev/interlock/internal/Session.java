@@ -78,6 +78,10 @@ public final class Session {
     private final ScheduledThreadPoolExecutor timer;
     private final ThreadPoolExecutor listeners;
     private final LeaseKeeper keeper;
+
+    /** By the real time, however slowly that passes for those who wait. */
+    private final Lookout lookout = new Lookout(System::nanoTime);
+
     private volatile boolean closed;
 
     /** Takes messages for names in which this session has no stake any more. */
@@ -145,6 +149,7 @@ public final class Session {
                         id,
                         settings,
                         isAlone ? outage : new Outage("Node " + (i + 1), settings.unheard(), listeners()),
+                        lookout,
                         this::receive,
                         () -> execute(this::pulse)))
                 .toList();
@@ -264,6 +269,11 @@ public final class Session {
         return keeper;
     }
 
+    /** Returns what looks out for answers. */
+    public Lookout lookout() {
+        return lookout;
+    }
+
     /** Returns the client. */
     public RedissonClient client() {
         return only().client();
@@ -353,6 +363,7 @@ public final class Session {
 
     /** Waits for an answer, one command time-out at most; null if there was none. Interrupts are kept for later. */
     public <T> @Nullable T await(CompletableFuture<T> reply) {
+        lookout.awaits(reply);
         try {
             return Uninterruptibles.getUninterruptibly(reply, settings.commandTimeoutMillis(), TimeUnit.MILLISECONDS);
         } catch (ExecutionException | TimeoutException e) {

@@ -141,6 +141,16 @@ abstract class Correspondence {
 
     // ---- what is asked for
 
+    /** Returns whether an answer is on its way. */
+    boolean isAsking() {
+        mutex.lock();
+        try {
+            return inquiry.inFlight();
+        } finally {
+            mutex.unlock();
+        }
+    }
+
     /** Returns the ticket of a thread of a fair lock, a new one if it has none. */
     Ticket placeOf(Thread thread, long leaseMillis, long now) {
         Ticket place = tickets.of(thread);

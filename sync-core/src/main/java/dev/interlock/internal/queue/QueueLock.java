@@ -163,7 +163,7 @@ public class QueueLock extends AbstractRemoteLock implements Correspondence.Owne
                     throw unavailable(waited);
                 }
                 long pause = Math.min(left, claim.untilNextAdvance());
-                if (!changed) {
+                if (!changed && !(claim.isAsking() && session.lookout().awaits(() -> changed))) {
                     LockSupport.parkNanos(this, pause);
                 }
             }

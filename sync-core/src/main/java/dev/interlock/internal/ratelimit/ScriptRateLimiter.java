@@ -162,6 +162,7 @@ final class ScriptRateLimiter implements RateLimiter {
     private Answer awaited(long permits, long patienceMicros) {
         long begun = session.now();
         CompletableFuture<Answer> asked = ask(permits, patienceMicros);
+        session.lookout().awaits(asked);
         try {
             return requireNonNull(Uninterruptibles.getUninterruptibly(
                     asked, session.settings().commandTimeoutMillis(), TimeUnit.MILLISECONDS));

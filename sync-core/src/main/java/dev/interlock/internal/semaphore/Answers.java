@@ -31,6 +31,7 @@ final class Answers {
         Thread waiting = Thread.currentThread();
         answer.whenComplete((done, thrown) -> LockSupport.unpark(waiting));
         boolean interrupted = false;
+        session.lookout().awaits(answer);
         try {
             while (!answer.isDone()) {
                 session.ensureOpen();

@@ -26,14 +26,43 @@ local conditions, signals, readers = KEYS[7], KEYS[8], KEYS[9]
 local session, sequence, lease, floor = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local channel, publish, used, first, operations = ARGV[5], ARGV[6], ARGV[7], tonumber(ARGV[8]), ARGV[9]
 
--- @include tickets
--- @include owners
-
 -- Marks outlive any command that is delayed on its way.
 local markTtl = string.match(lease, '^%d+') + 300000
 local number, owner = tonumber(sequence), session .. ':' .. sequence
 local queued, released = string.match(redis.call('get', mark) or '0:0', '^(%d+):(%d+)$')
 queued, released = math.max(tonumber(queued), number), tonumber(released)
+
+-- @include share
+-- @include give
+
+-- The way of most hand-overs, at less cost: there is nothing to do but to give the lock to the head of the queue, which is alive, wants it
+-- for itself and has no others of its session behind it.
+if used == '' and operations == '' then
+  local line = redis.call('zrange', queue, 0, 1)
+  local heir, theirs, grantLease = string.match(line[1] or '', '^([^:]+):(%d+):(%d+)$')
+  local follower = line[2] and string.match(line[2], '^[^:]+')
+  local numsub = publish == 'spublish' and 'shardnumsub' or 'numsub'
+  if heir and heir ~= follower and redis.call('exists', conditions) == 0 and redis.call('pubsub', numsub, channel)[2] == 0 then
+    local time = redis.call('time')
+    local micros = time[1] * 1000000 + time[2]
+    local isAlive = tonumber(redis.call('zscore', waiters, heir) or 0) * 1000 >= micros
+    if isAlive and redis.call('hdel', lock, owner) == 1 then
+      redis.call('set', mark, string.format('%.0f:%.0f', queued, math.max(released, number)), 'px', markTtl)
+      redis.call('zrem', queue, line[1])
+      if not follower then
+        redis.call('del', waiters)
+      end
+      local value = give(heir, theirs, grantLease)
+      local grant = string.format('g %s %.0f %.0f %d 0 0 ', theirs, value, micros, follower and 1 or 0)
+      redis.call('publish', 'interlock:mailbox:' .. heir, grant .. lock)
+      return { 1 }
+    end
+  end
+end
+
+-- @include tickets
+-- @include owners
+
 local before = released >= number
 local done = operations ~= '' and tonumber(redis.call('hget', lock, owner)) or 1
 local owned, shared = leave(sequence)
@@ -62,8 +91,6 @@ local time = redis.call('time')
 local micros = time[1] * 1000000 + time[2]
 local millis = math.floor(micros / 1000)
 
--- @include share
--- @include give
 -- @include conditions
 -- @include operations
 -- @include grant

@@ -57,8 +57,8 @@ class LeaseKeeperTest {
                 .actorsPerThread(3)
                 .actorsBefore(3)
                 .actorsAfter(2)
-                .iterations(10)
-                .invocationsPerIteration(100)
+                .iterations(6)
+                .invocationsPerIteration(60)
                 .sequentialSpecification(AsItShouldBe.class);
     }
 
