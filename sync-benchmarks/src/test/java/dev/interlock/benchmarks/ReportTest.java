@@ -96,6 +96,20 @@ class ReportTest {
     }
 
     @Test
+    void schemesAreComparedWhereThePageHasAPlaceForIt() throws IOException {
+        Path page = folder.resolve("choosing.md");
+        Files.writeString(page, "before\n<!-- measured: begin -->\nolder\n<!-- measured: end -->\nafter\n");
+        page();
+        page();
+        assertThat(Files.readString(page))
+                .startsWith("before\n<!-- measured: begin -->\nMedians")
+                .endsWith("|\n\n<!-- measured: end -->\nafter\n")
+                .contains("| `RLock` | 250 | – | 2,345 | – | – |", "| Interlock | 300 | – | 1,234,567 | – | – |")
+                .contains("| etcd | – | – | – | – | – |")
+                .doesNotContain("older");
+    }
+
+    @Test
     void whoIsAbsentIsListedWithTheReason() throws IOException {
         assertThat(page()).contains("## Absent").contains("| `etcd` | no etcd is installed |");
     }

@@ -28,6 +28,7 @@ public final class Page {
     /** Writes it into a folder. */
     public static void write(Results results, Path docs) {
         List<Drawn> charts = Charts.draw(results, docs.resolve(CHARTS));
+        Comparison.write(results, docs);
         try {
             Files.writeString(docs.resolve("benchmarks.md"), new Page(results).text(charts));
         } catch (IOException e) {
