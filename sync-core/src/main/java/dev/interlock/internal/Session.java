@@ -363,7 +363,6 @@ public final class Session {
 
     /** Waits for an answer, one command time-out at most; null if there was none. Interrupts are kept for later. */
     public <T> @Nullable T await(CompletableFuture<T> reply) {
-        lookout.awaits(reply);
         try {
             return Uninterruptibles.getUninterruptibly(reply, settings.commandTimeoutMillis(), TimeUnit.MILLISECONDS);
         } catch (ExecutionException | TimeoutException e) {

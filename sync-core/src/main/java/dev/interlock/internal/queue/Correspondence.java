@@ -141,11 +141,11 @@ abstract class Correspondence {
 
     // ---- what is asked for
 
-    /** Returns whether an answer is on its way. */
-    boolean isAsking() {
+    /** Returns whether an answer is on its way that is likely to say that the name was free. */
+    boolean expectsToBeAlone() {
         mutex.lock();
         try {
-            return inquiry.inFlight();
+            return inquiry.inFlight() && scripts.isQuiet();
         } finally {
             mutex.unlock();
         }

@@ -137,8 +137,8 @@ final class LockScripts {
         });
     }
 
-    // Those who alternate find the name free now and then, and mustn't be misled by that.
-    private boolean isQuiet() {
+    /** Returns whether nobody else was there lately. Those who alternate find the name free now and then, and mustn't be misled by that. */
+    boolean isQuiet() {
         return quiet >= TRUSTED;
     }
 

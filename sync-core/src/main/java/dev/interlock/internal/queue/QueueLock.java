@@ -163,7 +163,7 @@ public class QueueLock extends AbstractRemoteLock implements Correspondence.Owne
                     throw unavailable(waited);
                 }
                 long pause = Math.min(left, claim.untilNextAdvance());
-                if (!changed && !(claim.isAsking() && session.lookout().awaits(() -> changed))) {
+                if (!changed && !(claim.expectsToBeAlone() && session.lookout().awaits(() -> changed))) {
                     LockSupport.parkNanos(this, pause);
                 }
             }
@@ -216,6 +216,9 @@ public class QueueLock extends AbstractRemoteLock implements Correspondence.Owne
         }
         Release release = claim.giveUp(current);
         return () -> {
+            if (claim.scripts().isQuiet()) {
+                session.lookout().awaits(release.confirmed());
+            }
             Released released = session.await(release.confirmed());
             if (released == Released.NOTHING) {
                 throw new LeaseLostException(current.lose("its owner in Redis had changed", true));
