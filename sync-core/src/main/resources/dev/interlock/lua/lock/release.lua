@@ -48,7 +48,7 @@ if used == '' and operations == '' then
     local isAlive = tonumber(redis.call('zscore', waiters, heir) or 0) * 1000 >= micros
     if isAlive and redis.call('hdel', lock, owner) == 1 then
       redis.call('set', mark, string.format('%.0f:%.0f', queued, math.max(released, number)), 'px', markTtl)
-      redis.call('zrem', queue, line[1])
+      redis.call('zpopmin', queue)
       if not follower then
         redis.call('del', waiters)
       end
