@@ -14,6 +14,7 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -21,6 +22,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What all locks promise, ours and others: two threads in each of two JVMs are never in the section at once. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
+@Tag("soak")
 class PeersTest {
 
     private static final int JVMS = 2;

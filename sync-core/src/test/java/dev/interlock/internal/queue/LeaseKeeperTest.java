@@ -57,8 +57,8 @@ class LeaseKeeperTest {
                 .actorsPerThread(3)
                 .actorsBefore(3)
                 .actorsAfter(2)
-                .iterations(6)
-                .invocationsPerIteration(60)
+                .iterations(4)
+                .invocationsPerIteration(50)
                 .sequentialSpecification(AsItShouldBe.class);
     }
 
