@@ -32,33 +32,38 @@ class LeaseKeeperTest {
     private static final long LEASE_MILLIS = 3_000;
     private static final long STEP_MILLIS = 1_600;
 
+    /** What is wrong whatever the interleaving is found in some scenario; the first one ends the search. */
+    private static final int MANY = 200;
+
+    private static final int FEW = 10;
+
     @Test
     void noTenureIsValidBeyondItsLease() {
-        options().check(Sound.class);
+        options(10, 60).check(Sound.class);
     }
 
     @Test
     void findsRedisWhoseLeasesAreShorterThanItSays() {
-        assertThatThrownBy(() -> options().check(Shortened.class))
+        assertThatThrownBy(() -> options(MANY, FEW).check(Shortened.class))
                 .isInstanceOf(LincheckAssertionError.class)
                 .hasMessageContaining("Invalid execution results");
     }
 
     @Test
     void findsClockThatIsTooSlow() {
-        assertThatThrownBy(() -> options().check(Slow.class))
+        assertThatThrownBy(() -> options(MANY, FEW).check(Slow.class))
                 .isInstanceOf(LincheckAssertionError.class)
                 .hasMessageContaining("Invalid execution results");
     }
 
-    private static ModelCheckingOptions options() {
+    private static ModelCheckingOptions options(int scenarios, int interleavings) {
         return new ModelCheckingOptions()
                 .threads(3)
                 .actorsPerThread(3)
                 .actorsBefore(3)
                 .actorsAfter(2)
-                .iterations(4)
-                .invocationsPerIteration(50)
+                .iterations(scenarios)
+                .invocationsPerIteration(interleavings)
                 .sequentialSpecification(AsItShouldBe.class);
     }
 
