@@ -217,11 +217,13 @@ class ThreeNodesTest extends QuorumFixture {
     /** Renewals that no majority answers: the holder is told while nobody else can have the lock yet. */
     @Test
     void aLossThatCanBeForeseenIsToldBeforeTheLeaseIsOver() {
-        DistributedReentrantLock lock =
-                session(builder -> builder.lease(Duration.ofSeconds(3))).lock(NAME);
+        QuorumInterlock session = session(builder -> builder.lease(Duration.ofSeconds(6)));
+        DistributedReentrantLock lock = session.lock(NAME);
         ConcurrentLinkedQueue<String> owners = new ConcurrentLinkedQueue<>();
         lock.onLost(loss -> owners.add(nodes.owner(0, NAME)));
         lock.lock();
+        // Two are enough for the lock: the vote of the first node may still be on its way.
+        await("all votes").until(() -> nodes.votes(NAME, session.id()) == 3);
         nodes.proxy(0).stall();
         nodes.proxy(1).stall();
         await("told").until(() -> !owners.isEmpty());

@@ -26,6 +26,9 @@ final class Withdrawal {
         private boolean isUnderWay;
         private boolean isOver;
 
+        /** Sent while the session was being closed: that doesn't wait for another attempt. */
+        private boolean isLast;
+
         Leave(Node node) {
             this.node = node;
         }
@@ -103,6 +106,7 @@ final class Withdrawal {
         synchronized (this) {
             leave.sentNanos = session.now();
             leave.isUnderWay = true;
+            leave.isLast = session.isClosed();
         }
         scripts.release(leave.node, sequence, leaseMillis, true)
                 .whenComplete((released, failure) -> answered(leave, released, failure));
@@ -123,7 +127,7 @@ final class Withdrawal {
                 } else {
                     lost++;
                 }
-            } else if (failure != null && ScriptRunner.isTransient(failure) && isWorthwhile()) {
+            } else if (failure != null && ScriptRunner.isTransient(failure) && !leave.isLast && isWorthwhile()) {
                 return;
             } else if (failure != null && !session.isClosed()) {
                 log.warn("A quorum lock could not be released at a node: {}", ScriptRunner.brief(failure));
@@ -179,6 +183,6 @@ final class Withdrawal {
     }
 
     private boolean isWorthwhile() {
-        return session.now() - deadlineNanos < 0 && !session.isClosed();
+        return session.now() - deadlineNanos < 0;
     }
 }
