@@ -2,13 +2,10 @@ package dev.interlock.benchmarks.play;
 
 import dev.interlock.benchmarks.contestants.Ledger;
 import dev.interlock.benchmarks.servers.Addresses;
-import dev.interlock.testing.Fleet;
-import java.io.IOException;
-import java.io.UncheckedIOException;
+import dev.interlock.testing.ChildJvm;
 import java.nio.ByteBuffer;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 
 /** Several child JVMs with a crew each. */
@@ -16,67 +13,74 @@ final class Ensemble implements Site {
 
     private static final Duration PATIENCE = Duration.ofSeconds(45);
 
-    private final Fleet fleet;
+    private final Iterable<ChildJvm> players;
     private final ByteBuffer page;
+    private final long sumBefore;
+    private final Runnable after;
 
-    private Ensemble(Fleet fleet, ByteBuffer page) {
-        this.fleet = fleet;
+    /**
+     * Has children form crews.
+     *
+     * @param page that they share
+     * @param after what is to be done when they have disbanded
+     */
+    Ensemble(Iterable<ChildJvm> players, ByteBuffer page, Addresses addresses, Runnable after) {
+        this.players = players;
         this.page = page;
-    }
-
-    static Ensemble start(int jvms, Addresses addresses) {
-        try {
-            Path file = Files.createTempFile("interlock-scoreboard", ".ledger");
-            try {
-                var page = Ledger.page(file);
-                var ensemble = new Ensemble(Fleet.start(jvms, Worker.class, addresses.line(), file.toString()), page);
-                ensemble.replies("ready");
-                return ensemble;
-            } finally {
-                if (!file.toFile().delete()) { // where a mapped file can't be deleted
-                    file.toFile().deleteOnExit();
-                }
-            }
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+        this.sumBefore = Ledger.sum(page);
+        this.after = after;
+        send("gather " + addresses.line());
+        replies(players, "gathered");
     }
 
     @Override
     public void open(String contestant) {
-        fleet.send("open " + contestant);
-        replies("opened");
+        send("open " + contestant);
+        replies(players, "opened");
     }
 
     @Override
     public Tally play(Round round) {
-        fleet.send(round.line());
+        send(round.line());
         var patience = PATIENCE.plusNanos(round.endNanos() - round.startNanos());
-        return Tally.sum(replies("tally", patience).stream().map(Tally::parse).toList());
+        return Tally.sum(
+                replies(players, "tally", patience).stream().map(Tally::parse).toList());
     }
 
     @Override
     public long sum() {
-        return Ledger.sum(page);
+        return Ledger.sum(page) - sumBefore;
     }
 
     @Override
     public void close() {
-        try (fleet) {
-            fleet.send("close");
-            replies("closed");
+        try {
+            send("disband");
+            replies(players, "disbanded");
+        } finally {
+            after.run();
         }
     }
 
-    private List<String> replies(String word) {
-        return replies(word, PATIENCE);
+    private void send(String line) {
+        players.forEach(player -> player.send(line));
     }
 
-    private List<String> replies(String word, Duration patience) {
+    /** What each of them says when it has done what it was told. */
+    static List<String> replies(Iterable<ChildJvm> players, String word) {
+        return replies(players, word, PATIENCE);
+    }
+
+    private static List<String> replies(Iterable<ChildJvm> players, String word, Duration patience) {
+        long deadlineNanos = System.nanoTime() + patience.toNanos();
+        var lines = new ArrayList<String>();
         try {
-            return fleet.awaitAll(word, patience);
+            for (ChildJvm player : players) {
+                lines.add(player.await(word, Duration.ofNanos(Math.max(0, deadlineNanos - System.nanoTime()))));
+            }
         } catch (AssertionError e) {
             throw new IllegalStateException("A child JVM failed", e);
         }
+        return lines;
     }
 }

@@ -66,8 +66,17 @@ public final class Tournament {
         public Duration planned() {
             return scenarios().stream()
                     .map(scenario -> Plan.of(
-                            scenario.cast(isQuick, peer -> peers.matcher(peer).find()), of(scenario)))
-                    .reduce(Duration.ZERO, Duration::plus);
+                            scenario.cast(isQuick, peer -> peers.matcher(peer).find()), of(scenario), isQuick))
+                    .reduce(Plan.starts(isQuick ? mostJvms() : 0), Duration::plus);
+        }
+
+        /** How many children a scenario plays in at most. */
+        private int mostJvms() {
+            return scenarios().stream()
+                    .mapToInt(Scenario::jvms)
+                    .filter(jvms -> jvms > 1)
+                    .max()
+                    .orElse(0);
         }
 
         Pace of(Scenario scenario) {
@@ -85,6 +94,7 @@ public final class Tournament {
     private final Consumer<String> progress;
     private final Map<String, String> absent = new TreeMap<>();
     private final List<Measurement> measurements = new ArrayList<>();
+    private @Nullable Troupe troupe;
 
     /**
      * A tournament.
@@ -113,18 +123,28 @@ public final class Tournament {
         String origin = System.getenv("REDIS_URL") == null ? "started for this run" : "that of REDIS_URL";
         progress.accept(String.format(
                 "%s, version %s, %s; load %.1f", server, environment.redis(), origin, environment.load()));
-        for (Scenario scenario : rules.scenarios()) {
-            List<Measurement> played = played(scenario.cast(rules.isQuick(), this::isPresent), server);
-            measurements.addAll(played);
-            Score.of(played).forEach(score -> {
-                out.accept(score.line());
-                if (scenario.measure().timing() != Ledger.Timing.NOTHING) {
-                    score.waitLine().ifPresent(out);
-                }
+        try {
+            rules.scenarios().forEach(scenario -> {
+                play(scenario, server);
+                after.accept(results(environment));
             });
-            after.accept(results(environment));
+        } finally {
+            if (troupe != null) {
+                troupe.close();
+            }
         }
         return results(environment);
+    }
+
+    private void play(Scenario scenario, RedisServer server) {
+        List<Measurement> played = played(scenario.cast(rules.isQuick(), this::isPresent), server);
+        measurements.addAll(played);
+        Score.of(played).forEach(score -> {
+            out.accept(score.line());
+            if (scenario.measure().timing() != Ledger.Timing.NOTHING) {
+                score.waitLine().ifPresent(out);
+            }
+        });
     }
 
     private Results results(Environment environment) {
@@ -173,38 +193,58 @@ public final class Tournament {
         }
     }
 
-    private static Site site(Scenario scenario, Addresses addresses) {
-        return scenario.jvms() == 1
-                ? new Crew(addresses, Ledger.page(), Contestants::named)
-                : Ensemble.start(scenario.jvms(), addresses);
+    // Each scenario in JVMs of its own, as far as there is time: what one has had compiled, the next one would profit
+    // by.
+    private Site site(Scenario scenario, Addresses addresses) {
+        if (scenario.jvms() == 1) {
+            return new Crew(addresses, Ledger.page(), Contestants::named);
+        }
+        return rules.isQuick()
+                ? troupe().ensemble(scenario.jvms(), addresses)
+                : Troupe.once(scenario.jvms(), addresses);
+    }
+
+    private Troupe troupe() {
+        if (troupe == null) {
+            troupe = Troupe.start(rules.mostJvms());
+        }
+        return troupe;
     }
 
     /** What a scenario should take; the constants are what was seen on two cores, on the safe side. */
     private static final class Plan {
 
+        private static final long SERVERS_MILLIS = 15_000;
         private static final long TURN_MILLIS = 35;
         private static final long LAST_OPERATION_MILLIS = 1;
-        private static final long JVM_MILLIS = 800;
+        private static final long JVM_MILLIS = 2_000;
         private static final long CLIENT_MILLIS = 120;
-        private static final long HOLD_MILLIS = 6_000;
-        private static final long QUEUE_MILLIS = 4_000;
+        private static final long ORDER_MILLIS = 2_000;
+        private static final long HOLD_MILLIS = 8_000;
+        private static final long QUEUE_MILLIS = 6_000;
 
         private Plan() {}
 
-        static Duration of(Scenario scenario, Pace pace) {
+        /** Of what is started once. */
+        static Duration starts(int jvms) {
+            return Duration.ofMillis(SERVERS_MILLIS + jvms * JVM_MILLIS);
+        }
+
+        static Duration of(Scenario scenario, Pace pace, boolean isQuick) {
             int contestants = scenario.contestants().size();
             long roundMillis = pace.round().toMillis();
             return Duration.ofMillis(
                     switch (scenario.measure()) {
                         case UPKEEP -> roundMillis + HOLD_MILLIS + contestants * JVM_MILLIS;
                         case QUEUE, VIRTUAL_QUEUE -> contestants * (roundMillis + QUEUE_MILLIS + JVM_MILLIS);
-                        default -> starts(scenario, contestants) + contestants * turns(scenario, pace);
+                        default -> starts(scenario, contestants, isQuick) + contestants * turns(scenario, pace);
                     });
         }
 
-        private static long starts(Scenario scenario, int contestants) {
-            long jvms = scenario.jvms() == 1 ? 0 : scenario.jvms() * JVM_MILLIS;
-            return jvms + (long) scenario.jvms() * contestants * CLIENT_MILLIS;
+        private static long starts(Scenario scenario, int contestants, boolean isQuick) {
+            long jvms = isQuick || scenario.jvms() == 1 ? 0 : scenario.jvms() * JVM_MILLIS;
+            long order = scenario.measure() == Measure.HAND_OFFS ? ORDER_MILLIS : 0;
+            return jvms + order + (long) scenario.jvms() * contestants * CLIENT_MILLIS;
         }
 
         private static long turns(Scenario scenario, Pace pace) {

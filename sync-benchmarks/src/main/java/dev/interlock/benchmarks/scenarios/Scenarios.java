@@ -36,7 +36,7 @@ public final class Scenarios {
     private static final List<String> ALL_LOCKS =
             Stream.concat(ACROSS.stream(), Stream.of("ReentrantLock")).toList();
 
-    private static final Pace SMOKE = Pace.of(50, 1, 2);
+    private static final Pace SMOKE = Pace.of(40, 1, 2);
 
     /** Round trips, one after the other. */
     private static final Pace FINE = Pace.of(100, 10, 36);
@@ -62,7 +62,7 @@ public final class Scenarios {
     private static final Pace WATCH = Pace.of(30_000, 0, 1);
 
     /** The most time that all those who wait are given. */
-    private static final Pace QUICK_QUEUE = Pace.of(6_000, 0, 1);
+    private static final Pace QUICK_QUEUE = Pace.of(3_000, 0, 1);
 
     private static final Pace QUEUE = Pace.of(60_000, 0, 1);
 
@@ -89,7 +89,7 @@ public final class Scenarios {
                         Setting.of(1, 1),
                         "Interlock",
                         all,
-                        Pace.of(60, 1, 3),
+                        Pace.of(50, 1, 2),
                         FINE),
                 scenario(
                         Family.UNCONTENDED,
@@ -142,7 +142,7 @@ public final class Scenarios {
                         Measure.HAND_OFF_LATENCY,
                         "Interlock",
                         all,
-                        Pace.of(200, 1, 2),
+                        Pace.of(150, 1, 2),
                         Pace.of(500, 9, 9)),
                 of(
                         Family.HAND_OFFS,

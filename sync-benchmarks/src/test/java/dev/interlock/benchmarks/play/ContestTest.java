@@ -71,7 +71,7 @@ class ContestTest {
 
     @Test
     void lockThatExcludesOnlyItsOwnJvmIsFound() {
-        try (var ensemble = Ensemble.start(2, NOWHERE)) {
+        try (var ensemble = Troupe.once(2, NOWHERE)) {
             var contest = new Contest(scenario(2, "ReentrantLock", "ReentrantLock"), ensemble, progress::add);
             assertThatThrownBy(() -> contest.play(UNTIL_FOUND))
                     .isInstanceOf(BrokenExclusionException.class)
@@ -104,7 +104,7 @@ class ContestTest {
 
     @Test
     void readWriteLockThatExcludesOnlyItsOwnJvmIsFound() {
-        try (var ensemble = Ensemble.start(2, NOWHERE)) {
+        try (var ensemble = Troupe.once(2, NOWHERE)) {
             String name = "ReentrantReadWriteLock";
             var contest = new Contest(sharing(2, name, name), ensemble, progress::add);
             assertThatThrownBy(() -> contest.play(UNTIL_FOUND))
@@ -116,7 +116,7 @@ class ContestTest {
     @Test
     void lockThatLetsAJvmOvertakeIsFound() {
         try (var ensemble =
-                Ensemble.start(2, Addresses.ofRedis(RedisServer.provided().url()))) {
+                Troupe.once(2, Addresses.ofRedis(RedisServer.provided().url()))) {
             var scenario = scenario(Setting.of(2, 1), Measure.HAND_OFFS, "RLock", "RFairLock");
             var contest = new Contest(scenario, ensemble, progress::add);
             assertThatThrownBy(() -> contest.play(SHORT))
@@ -129,7 +129,7 @@ class ContestTest {
     @Test
     void twoJvmsTakeTurnsAlternately() {
         try (var ensemble =
-                Ensemble.start(2, Addresses.ofRedis(RedisServer.provided().url()))) {
+                Troupe.once(2, Addresses.ofRedis(RedisServer.provided().url()))) {
             ensemble.open("Interlock-conditions");
             ensemble.open("pubsub-echo");
             long booked = 0;
@@ -151,6 +151,22 @@ class ContestTest {
         long start = Monotonic.nanos();
         return ensemble.play(
                 new Round(contestant, contestant, 1, 100, 0, Timing.NOTHING, 0, start, start + 1_000_000_000));
+    }
+
+    /** In a quick run the children of one scenario play the next one, too, or some of them do. */
+    @Test
+    void childrenPlayOneScenarioAfterTheOther() {
+        Addresses redis = Addresses.ofRedis(RedisServer.provided().url());
+        try (var troupe = Troupe.start(2)) {
+            for (int jvms : new int[] {2, 1, 2}) {
+                try (var ensemble = troupe.ensemble(jvms, redis)) {
+                    var scenario = scenario(Setting.of(jvms, 2), Measure.SECTIONS, "Interlock", "SETNX");
+                    assertThat(new Contest(scenario, ensemble, progress::add).play(SHORT))
+                            .allSatisfy(one -> assertThat(one.median()).isPositive());
+                    assertThat(ensemble.sum()).isPositive();
+                }
+            }
+        }
     }
 
     @Test
@@ -212,7 +228,7 @@ class ContestTest {
     @Test
     void handOffsAreTimedFromReleaseToEntry() {
         try (var ensemble =
-                Ensemble.start(2, Addresses.ofRedis(RedisServer.provided().url()))) {
+                Troupe.once(2, Addresses.ofRedis(RedisServer.provided().url()))) {
             var scenario =
                     scenario(Setting.of(2, 1).staying(100_000), Measure.HAND_OFF_LATENCY, "Interlock", "pubsub-echo");
             var pace = new Pace(Duration.ofMillis(1_500), 0, 1);

@@ -45,7 +45,7 @@ class PeersTest {
         for (String name : new String[] {"Curator", "Hazelcast", "Postgres-row", "etcd"}) {
             Contestants.absence(name, servers);
         }
-        ensemble = Ensemble.start(JVMS, servers.addresses());
+        ensemble = Troupe.once(JVMS, servers.addresses());
     }
 
     @AfterAll
