@@ -1,6 +1,7 @@
 package dev.interlock.benchmarks;
 
 import dev.interlock.Interlock;
+import dev.interlock.benchmarks.peers.Bucket4j;
 import dev.interlock.ratelimit.RateLimit;
 import dev.interlock.ratelimit.RateLimiter;
 import dev.interlock.testing.RedisServer;
@@ -83,7 +84,7 @@ public final class Footprint {
     }
 
     private Supplier<CompletionStage<Boolean>> bucket4js(Interlock session, String name, Duration window) {
-        Bucket bucket = Tap.bucket4j(redis, name + KEY, PERMITS, PERMITS, window);
+        Bucket bucket = Bucket4j.bucket(redis, name + KEY, PERMITS, PERMITS, window);
         return () -> CompletableFuture.completedFuture(bucket.tryConsume(1));
     }
 

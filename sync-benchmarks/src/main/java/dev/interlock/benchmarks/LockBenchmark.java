@@ -1,7 +1,9 @@
 package dev.interlock.benchmarks;
 
-import dev.interlock.benchmarks.Contestant.Opened;
-import dev.interlock.benchmarks.Contestant.Work;
+import dev.interlock.benchmarks.contestants.Contestant.Opened;
+import dev.interlock.benchmarks.contestants.Contestant.Work;
+import dev.interlock.benchmarks.contestants.Contestants;
+import dev.interlock.benchmarks.contestants.Ledger;
 import dev.interlock.benchmarks.servers.Servers;
 import dev.interlock.testing.RedisServer;
 import java.nio.ByteBuffer;

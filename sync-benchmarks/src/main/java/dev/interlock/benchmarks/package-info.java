@@ -1,4 +1,4 @@
-/** What Interlock costs, measured beside what it is compared with: the Scoreboard, and JMH benchmarks. */
+/** What Interlock costs, measured beside what it is compared with: the programs that one starts. */
 @NullMarked
 package dev.interlock.benchmarks;
 

@@ -1,4 +1,4 @@
-/** Locks of others, each through its ordinary API. */
+/** Locks and limiters of others, each through its ordinary API. */
 @NullMarked
 package dev.interlock.benchmarks.peers;
 

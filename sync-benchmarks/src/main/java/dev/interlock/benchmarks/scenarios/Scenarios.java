@@ -1,0 +1,324 @@
+package dev.interlock.benchmarks.scenarios;
+
+import dev.interlock.benchmarks.report.Family;
+import dev.interlock.benchmarks.scenarios.Scenario.Measure;
+import dev.interlock.benchmarks.scenarios.Scenario.Pace;
+import dev.interlock.benchmarks.scenarios.Scenario.Setting;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+
+/** All scenarios, and who plays in them. */
+public final class Scenarios {
+
+    private static final int NAMES_HELD = 10_000;
+    private static final int WAITING = 10_000;
+    private static final int WAITING_VIRTUALLY = 100_000;
+
+    private static final List<String> ON_REDIS =
+            List.of("RLock", "RFairLock", "RSpinLock", "SETNX", "Spring-pubsub", "Spring-spin");
+
+    private static final Set<String> ELSEWHERE = Set.of(
+            "ReentrantLock",
+            "ReentrantReadWriteLock",
+            "Curator",
+            "Hazelcast",
+            "Postgres-advisory",
+            "Postgres-row",
+            "etcd");
+
+    /** What locks across JVMs. */
+    private static final List<String> ACROSS = Stream.concat(
+                    ON_REDIS.stream(), Stream.of("Curator", "Hazelcast", "Postgres-advisory", "Postgres-row", "etcd"))
+            .toList();
+
+    private static final List<String> ALL_LOCKS =
+            Stream.concat(ACROSS.stream(), Stream.of("ReentrantLock")).toList();
+
+    private static final Pace SMOKE = Pace.of(40, 1, 2);
+
+    /** Round trips, one after the other. */
+    private static final Pace FINE = Pace.of(100, 10, 36);
+
+    /** Contention of those that are compared closely. */
+    private static final Pace COARSE = Pace.of(500, 2, 9);
+
+    /** Contention of many, over many points. */
+    private static final Pace WIDE = Pace.of(400, 1, 5);
+
+    /** Where each JVM does little, it takes it long to compile what it does. */
+    private static final Pace SLOW = Pace.of(400, 12, 12);
+
+    /** As {@link #FINE}, for scenarios that are played by three. */
+    private static final Pace STEADY = Pace.of(100, 12, 48);
+
+    /** Where ratios are too large for anybody to care about their last digit. */
+    private static final Pace BRISK = Pace.of(250, 6, 12);
+
+    /** Leases are renewed every ten seconds: less than that shows nothing, and more should be a multiple. */
+    private static final Pace QUICK_WATCH = Pace.of(10_000, 0, 1);
+
+    private static final Pace WATCH = Pace.of(30_000, 0, 1);
+
+    /** The most time that all those who wait are given. */
+    private static final Pace QUICK_QUEUE = Pace.of(3_000, 0, 1);
+
+    private static final Pace QUEUE = Pace.of(60_000, 0, 1);
+
+    /** In the order in which they are played. */
+    public static final List<Scenario> ALL = Stream.of(
+                    uncontended(), threads(), jvms(), handOffs(), sections(), delays(), others(), crowds())
+            .flatMap(family -> family)
+            .toList();
+
+    private Scenarios() {}
+
+    /** Whether a contestant does what it does through Redis. */
+    public static boolean isOnRedis(String contestant) {
+        return !ELSEWHERE.contains(contestant);
+    }
+
+    private static Stream<Scenario> uncontended() {
+        List<String> all =
+                Stream.concat(ALL_LOCKS.stream(), Stream.of("round-trip")).toList();
+        return Stream.of(
+                scenario(
+                        Family.UNCONTENDED,
+                        "uncontended-1t",
+                        Setting.of(1, 1),
+                        "Interlock",
+                        all,
+                        Pace.of(50, 1, 2),
+                        FINE),
+                scenario(
+                        Family.UNCONTENDED,
+                        "uncontended-retained-1t",
+                        Setting.of(1, 1),
+                        "Interlock-retaining",
+                        List.of("RLock"),
+                        SMOKE,
+                        COARSE));
+    }
+
+    private static Stream<Scenario> threads() {
+        return IntStream.of(1, 2, 4, 8, 16, 32, 64).mapToObj(threads -> {
+            Scenario all = scenario(
+                    Family.THREADS,
+                    "throughput-1jvm-" + threads + "t",
+                    Setting.of(1, threads),
+                    "Interlock",
+                    ALL_LOCKS,
+                    SMOKE,
+                    WIDE);
+            return threads == 1 || threads == 8 ? all : all.quickly("RLock", "ReentrantLock");
+        });
+    }
+
+    private static Stream<Scenario> jvms() {
+        // One JVM with two threads is among those over threads.
+        return IntStream.of(2, 4, 8)
+                .mapToObj(jvms -> scenario(
+                                Family.JVMS,
+                                "throughput-" + jvms + "jvm-2t",
+                                Setting.of(jvms, 2),
+                                "Interlock",
+                                ACROSS,
+                                SMOKE,
+                                WIDE)
+                        .quickly("RLock"));
+    }
+
+    private static Stream<Scenario> handOffs() {
+        // Long enough for the other one to be in the queue, whatever that takes with any of them.
+        Setting alternating = Setting.of(2, 1).staying(5_000);
+        List<String> all =
+                Stream.concat(Stream.of("pubsub-echo"), ACROSS.stream()).toList();
+        return Stream.of(
+                of(
+                        Family.HAND_OFFS,
+                        "handoff-2jvm",
+                        alternating,
+                        Measure.HAND_OFF_LATENCY,
+                        "Interlock",
+                        all,
+                        Pace.of(150, 1, 2),
+                        Pace.of(500, 9, 9)),
+                of(
+                        Family.HAND_OFFS,
+                        "fair-handoff-2jvm-1t",
+                        Setting.of(2, 1),
+                        Measure.HAND_OFFS,
+                        "Interlock-fair",
+                        List.of("RFairLock", "RLock"),
+                        SMOKE,
+                        SLOW));
+    }
+
+    private static Stream<Scenario> sections() {
+        return Stream.of(
+                scenario(
+                        Family.SECTIONS,
+                        "contended-1jvm-8t",
+                        Setting.of(1, 8),
+                        "Interlock",
+                        List.of("RLock", "ReentrantLock"),
+                        SMOKE,
+                        COARSE),
+                scenario(
+                                Family.SECTIONS,
+                                "section-100us-1jvm-8t",
+                                Setting.of(1, 8).staying(100),
+                                "Interlock",
+                                ALL_LOCKS,
+                                SMOKE,
+                                WIDE)
+                        .quickly("RLock", "ReentrantLock"),
+                scenario(
+                                Family.SECTIONS,
+                                "section-5ms-1jvm-8t",
+                                Setting.of(1, 8).staying(5_000),
+                                "Interlock",
+                                ALL_LOCKS,
+                                SMOKE,
+                                Pace.of(800, 1, 5))
+                        .quickly("RLock", "ReentrantLock"));
+    }
+
+    private static Stream<Scenario> delays() {
+        return IntStream.of(500, 2_000).boxed().flatMap(micros -> {
+            String prefix = "delay-" + (micros == 500 ? "0.5ms" : "2ms");
+            Setting one = Setting.of(1, 1).delayed(micros);
+            Setting eight = Setting.of(1, 8).delayed(micros);
+            List<String> locks = ON_REDIS;
+            return Stream.of(
+                    scenario(
+                                    Family.DELAY,
+                                    prefix + "-uncontended-1t",
+                                    one,
+                                    "Interlock",
+                                    Stream.concat(locks.stream(), Stream.of("round-trip"))
+                                            .toList(),
+                                    SMOKE,
+                                    WIDE)
+                            .quickly("RLock", "round-trip"),
+                    scenario(Family.DELAY, prefix + "-contended-1jvm-8t", eight, "Interlock", locks, SMOKE, WIDE)
+                            .quickly("RLock"),
+                    scenario(
+                            Family.DELAY,
+                            prefix + "-retained-1t",
+                            one,
+                            "Interlock-retaining",
+                            List.of("RLock"),
+                            SMOKE,
+                            WIDE));
+        });
+    }
+
+    private static Stream<Scenario> others() {
+        List<String> fair = List.of("RFairLock");
+        List<String> readers = List.of("RReadWriteLock");
+        List<String> semaphores = List.of("RSemaphore");
+        List<String> messages = List.of("pubsub-echo");
+        List<String> limiters = List.of("RRateLimiter", "Bucket4j");
+        return Stream.of(
+                of(
+                        Family.CONTENDED,
+                        "contended-2jvm-4t",
+                        Setting.of(2, 4),
+                        Measure.SECTIONS_AND_WAITS,
+                        "Interlock",
+                        List.of("RLock"),
+                        SMOKE,
+                        COARSE),
+                scenario(Family.FAIR, "fair-1jvm-8t", Setting.of(1, 8), "Interlock-fair", fair, SMOKE, SLOW),
+                scenario(Family.FAIR, "fair-4jvm-4t", Setting.of(4, 4), "Interlock-fair", fair, SMOKE, SLOW),
+                turns("condition-pingpong-2jvm", "Interlock-conditions", messages),
+                turns("latch-2jvm", "Interlock-latch", messages),
+                turns("barrier-2jvm", "Interlock-barrier", messages),
+                readers("read-uncontended-1t", Setting.of(1, 1).writing(0), readers),
+                readers("read-1jvm-8t", Setting.of(1, 8).writing(0), readers),
+                readers("rw-90-10-2jvm-4t", Setting.of(2, 4).writing(10), readers),
+                scenario(
+                        Family.SEMAPHORES,
+                        "semaphore-1jvm-8t-4p",
+                        Setting.of(1, 8),
+                        "Interlock-semaphore",
+                        semaphores,
+                        SMOKE,
+                        BRISK),
+                scenario(
+                        Family.SEMAPHORES,
+                        "semaphore-2jvm-4t-4p",
+                        Setting.of(2, 4),
+                        "Interlock-semaphore",
+                        semaphores,
+                        SMOKE,
+                        BRISK),
+                permits("rate-bucket-1t", 1, "Interlock-bucket", limiters, STEADY),
+                permits("rate-bucket-8t", 8, "Interlock-bucket", limiters, STEADY),
+                permits("rate-prefetch-8t", 8, "Interlock-prefetch", List.of("RRateLimiter"), BRISK));
+    }
+
+    private static Stream<Scenario> crowds() {
+        return Stream.of(
+                of(
+                                Family.HELD,
+                                "held-10000",
+                                Setting.of(1, NAMES_HELD),
+                                Measure.UPKEEP,
+                                "Interlock",
+                                List.of("RLock", "RFairLock", "RSpinLock"),
+                                QUICK_WATCH,
+                                WATCH)
+                        .quickly("RLock"),
+                of(
+                        Family.WAITING,
+                        "waiting-10000",
+                        Setting.of(1, WAITING),
+                        Measure.QUEUE,
+                        "Interlock",
+                        List.of("RLock"),
+                        QUICK_QUEUE,
+                        QUEUE),
+                of(
+                                Family.WAITING,
+                                "waiting-100000-virtual",
+                                Setting.of(1, WAITING_VIRTUALLY),
+                                Measure.VIRTUAL_QUEUE,
+                                "Interlock",
+                                List.of("RLock"),
+                                QUICK_QUEUE,
+                                QUEUE)
+                        .quickly());
+    }
+
+    private static Scenario turns(String name, String ours, List<String> peers) {
+        return of(Family.TURNS, name, Setting.of(2, 1), Measure.SWITCHES, ours, peers, SMOKE, SLOW);
+    }
+
+    private static Scenario readers(String name, Setting setting, List<String> peers) {
+        return scenario(Family.READERS, name, setting, "Interlock-rw", peers, SMOKE, BRISK);
+    }
+
+    private static Scenario permits(String name, int threads, String ours, List<String> peers, Pace full) {
+        return of(Family.RATES, name, Setting.of(1, threads), Measure.PERMITS, ours, peers, SMOKE, full);
+    }
+
+    private static Scenario scenario(
+            Family family, String name, Setting setting, String ours, List<String> peers, Pace quick, Pace full) {
+        return of(family, name, setting, Measure.SECTIONS, ours, peers, quick, full);
+    }
+
+    private static Scenario of(
+            Family family,
+            String name,
+            Setting setting,
+            Measure measure,
+            String ours,
+            List<String> peers,
+            Pace quick,
+            Pace full) {
+        return new Scenario(name, family, setting, measure, ours, peers, peers, quick, full);
+    }
+}

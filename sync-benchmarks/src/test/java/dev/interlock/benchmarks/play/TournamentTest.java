@@ -1,0 +1,30 @@
+package dev.interlock.benchmarks.play;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.interlock.benchmarks.play.Tournament.Rules;
+import java.time.Duration;
+import java.util.regex.Pattern;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+class TournamentTest {
+
+    /** Less than what is promised, since a machine may be slower than the one on which the plan's constants were seen. */
+    @Test
+    void quickRunFitsThreeMinutesAndTheFullOneThreeQuartersOfAnHour() {
+        assertThat(planned(true, "", null)).isLessThan(Duration.ofSeconds(160));
+        assertThat(planned(false, "", null)).isLessThan(Duration.ofMinutes(35));
+    }
+
+    @Test
+    void planIsThatOfTheRules() {
+        Duration one = planned(false, "^uncontended-1t", 1);
+        assertThat(planned(false, "^uncontended-1t", 10)).isGreaterThan(one.multipliedBy(2));
+        assertThat(planned(true, "^uncontended-1t", 1)).isLessThanOrEqualTo(one);
+    }
+
+    private static Duration planned(boolean isQuick, String only, @Nullable Integer rounds) {
+        return new Rules("test", isQuick, Pattern.compile(only), Pattern.compile(""), rounds, null).planned();
+    }
+}
