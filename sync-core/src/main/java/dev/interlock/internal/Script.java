@@ -1,5 +1,6 @@
 package dev.interlock.internal;
 
+import com.google.common.hash.Hashing;
 import com.google.common.io.Resources;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -20,6 +21,7 @@ public final class Script {
 
     private final String name;
     private final String text;
+    private final String digest;
     private final List<String> keys;
     private final List<String> arguments;
 
@@ -30,6 +32,13 @@ public final class Script {
         String folder = name.substring(0, name.indexOf('/') + 1);
         this.text = INCLUDE.matcher(source)
                 .replaceAll(include -> Matcher.quoteReplacement(read(folder + include.group(1))));
+        this.digest = digestOf(text);
+    }
+
+    // By SHA-1 Redis tells scripts apart; nothing is kept secret or safe by it.
+    @SuppressWarnings("deprecation")
+    private static String digestOf(String text) {
+        return Hashing.sha1().hashString(text, StandardCharsets.UTF_8).toString();
     }
 
     /**
@@ -57,6 +66,11 @@ public final class Script {
     /** What Redis runs. */
     public String text() {
         return text;
+    }
+
+    /** What Redis knows it by once it has been loaded. */
+    String digest() {
+        return digest;
     }
 
     /** Names of the declared KEYS, in order. */

@@ -34,6 +34,7 @@ import org.redisson.client.RedisRetryException;
 import org.redisson.client.RedisTimeoutException;
 import org.redisson.client.codec.StringCodec;
 import org.redisson.client.protocol.Encoder;
+import org.redisson.config.DefaultCommandMapper;
 
 /**
  * Runs scripts through Redisson, each once: whoever asks repeats what got no answer, since only he knows whether he still
@@ -68,6 +69,10 @@ public final class ScriptRunner {
     private final Lookout lookout;
     private final LongSupplier ticker;
     private final boolean isCluster;
+
+    /** Whether Redisson sends other scripts than it is given. */
+    private final boolean isMapped;
+
     private final Replicas replicas;
     private final Duration replicationTimeout;
 
@@ -78,6 +83,7 @@ public final class ScriptRunner {
         this.lookout = lookout;
         this.ticker = settings.ticker();
         this.isCluster = client.getConfig().isClusterConfig();
+        this.isMapped = !(client.getConfig().getCommandMapper() instanceof DefaultCommandMapper);
         this.replicas = new Replicas(client.getConfig(), settings.replicaAcknowledgements(), ticker);
         // So that who waits for one command time-out hears of it.
         this.replicationTimeout =
@@ -97,13 +103,33 @@ public final class ScriptRunner {
         return observed(sent, sent(call), outage::heard);
     }
 
+    // By the script's digest: Redisson's eval copies all arguments, in case it has to load the script.
     private CompletableFuture<List<Object>> sent(Call call) {
         try {
-            return eval(scripts, call).toCompletableFuture();
+            return isMapped
+                    ? eval(scripts, call).toCompletableFuture()
+                    : evalSha(call).exceptionallyCompose(failure -> unlessMissing(call, failure));
         } catch (RuntimeException e) {
             // A client that is shut down throws instead of returning a future.
             return CompletableFuture.failedFuture(e);
         }
+    }
+
+    private CompletableFuture<List<Object>> evalSha(Call call) {
+        RFuture<List<Object>> reply = scripts.evalShaAsync(
+                String.valueOf(call.keys.get(0)),
+                Mode.READ_WRITE,
+                call.script.digest(),
+                ReturnType.LIST,
+                call.keys,
+                call.arguments);
+        return reply.toCompletableFuture();
+    }
+
+    private CompletableFuture<List<Object>> unlessMissing(Call call, Throwable failure) {
+        return cause(failure) instanceof RedisNoScriptException
+                ? eval(scripts, call).toCompletableFuture()
+                : CompletableFuture.failedFuture(failure);
     }
 
     /** Runs a script and, where there are replicas, waits until as many of them have it as the session wants. */
