@@ -29,8 +29,6 @@ local channel, publish, used, first, operations = ARGV[5], ARGV[6], ARGV[7], ton
 -- Marks outlive any command that is delayed on its way.
 local markTtl = string.match(lease, '^%d+') + 300000
 local number, owner = tonumber(sequence), session .. ':' .. sequence
-local queued, released = string.match(redis.call('get', mark) or '0:0', '^(%d+):(%d+)$')
-queued, released = math.max(tonumber(queued), number), tonumber(released)
 
 -- @include share
 -- @include give
@@ -47,7 +45,12 @@ if used == '' and operations == '' then
     local micros = time[1] * 1000000 + time[2]
     local isAlive = tonumber(redis.call('zscore', waiters, heir) or 0) * 1000 >= micros
     if isAlive and redis.call('hdel', lock, owner) == 1 then
-      redis.call('set', mark, string.format('%.0f:%.0f', queued, math.max(released, number)), 'px', markTtl)
+      local marked = redis.call('set', mark, sequence .. ':' .. sequence, 'px', markTtl, 'get')
+      local queued, released = string.match(marked or '0:0', '^(%d+):(%d+)$')
+      queued, released = math.max(tonumber(queued), number), math.max(tonumber(released), number)
+      if queued > number or released > number then
+        redis.call('set', mark, string.format('%.0f:%.0f', queued, released), 'px', markTtl)
+      end
       redis.call('zpopmin', queue)
       if not follower then
         redis.call('del', waiters)
@@ -63,6 +66,8 @@ end
 -- @include tickets
 -- @include owners
 
+local queued, released = string.match(redis.call('get', mark) or '0:0', '^(%d+):(%d+)$')
+queued, released = math.max(tonumber(queued), number), tonumber(released)
 local before = released >= number
 local done = operations ~= '' and tonumber(redis.call('hget', lock, owner)) or 1
 local owned, shared = leave(sequence)
