@@ -69,7 +69,7 @@ public final class Script {
     }
 
     /** What Redis knows it by once it has been loaded. */
-    String digest() {
+    public String digest() {
         return digest;
     }
 

@@ -1,75 +1,65 @@
 package dev.interlock.faults;
 
 import dev.interlock.Interlock;
+import dev.interlock.internal.Script;
 import java.util.List;
 import java.util.function.Predicate;
 import java.util.stream.Stream;
 
-/** Tells the scripts of the lock apart by their arguments, as a proxy sees them. */
+/** Tells the scripts of the lock apart, as a proxy sees them. */
 public final class Requests {
     private static final int FIRST_KEY = 3;
 
-    private enum Script {
-        TAKE(5, 3),
-        ACQUIRE(9, 7),
-        DROP(4, 5),
-        RELEASE(9, 9),
-        RENEW(5, 5),
-        SIGNAL(5, 5),
-        AWAIT(8, 6),
-        DOWNGRADE(8, 6);
-
-        final int keys;
-        final int arguments;
-
-        Script(int keys, int arguments) {
-            this.keys = keys;
-            this.arguments = arguments;
-        }
-
-        boolean isRunBy(List<String> words, String key) {
-            return words.get(0).equalsIgnoreCase("EVALSHA")
-                    && words.get(2).equals(Integer.toString(keys))
-                    && words.size() == FIRST_KEY + keys + arguments
-                    && words.get(FIRST_KEY).equals(key);
-        }
-    }
+    private static final String TAKE = digest("take");
+    private static final String ACQUIRE = digest("acquire");
+    private static final String DROP = digest("drop");
+    private static final String RELEASE = digest("release");
+    private static final String RENEW = digest("renew");
+    private static final String SIGNAL = digest("signal");
+    private static final String AWAIT = digest("await");
+    private static final String DOWNGRADE = digest("downgrade");
 
     private Requests() {}
 
+    private static String digest(String script) {
+        return Script.load("lock/" + script).digest();
+    }
+
+    private static boolean isRun(String digest, List<String> words, String key) {
+        return words.get(0).equalsIgnoreCase("EVALSHA")
+                && words.get(1).equals(digest)
+                && words.size() > FIRST_KEY
+                && words.get(FIRST_KEY).equals(key);
+    }
+
     /** Requests that acquire this key, or ask how a ticket for it stands. */
     public static Predicate<List<String>> acquire(String key) {
-        return words -> Script.TAKE.isRunBy(words, key) || Script.ACQUIRE.isRunBy(words, key);
+        return words -> isRun(TAKE, words, key) || isRun(ACQUIRE, words, key);
     }
 
     /** Requests that release this key, or cancel a ticket for it. */
     public static Predicate<List<String>> release(String key) {
-        return words -> Script.DROP.isRunBy(words, key) || Script.RELEASE.isRunBy(words, key);
+        return words -> isRun(DROP, words, key) || isRun(RELEASE, words, key);
     }
 
     /** Requests that renew the lease of this key. */
     public static Predicate<List<String>> renew(String key) {
-        return words -> Script.RENEW.isRunBy(words, key);
+        return words -> isRun(RENEW, words, key);
     }
 
     /** Requests that signal waiters of this key's conditions while its tenure goes on. */
     public static Predicate<List<String>> signal(String key) {
-        return words -> Script.SIGNAL.isRunBy(words, key);
+        return words -> isRun(SIGNAL, words, key);
     }
 
     /** Requests that ask how waiters of this key's conditions stand, or have them leave. */
     public static Predicate<List<String>> await(String key) {
-        return words -> Script.AWAIT.isRunBy(words, key) && !isDowngrade(words);
+        return words -> isRun(AWAIT, words, key);
     }
 
     /** Requests that make a reader of this key's owner. */
     public static Predicate<List<String>> downgrade(String key) {
-        return words -> Script.DOWNGRADE.isRunBy(words, key) && isDowngrade(words);
-    }
-
-    // Await has as many arguments, but waiters where this has a number.
-    private static boolean isDowngrade(List<String> words) {
-        return words.get(FIRST_KEY + Script.DOWNGRADE.keys + 4).matches("\\d+");
+        return words -> isRun(DOWNGRADE, words, key);
     }
 
     /** Of all these requests, those of one session. */
