@@ -9,12 +9,19 @@ import org.junit.jupiter.api.Test;
 /** The cheap ways into and out of a lock that nobody contends for. */
 class TakeAndDropScriptTest extends LockScriptTest {
 
-    /** Where there is no token key yet, a take leaves that, and everything else, to acquire. */
+    /** A take draws the first token of a name as well, from the clock; and none below the floor, as after a loss of data. */
     @Test
-    void takeNeedsATokenKey() {
+    void takeDrawsTheFirstToken() {
         Contender a = contender();
-        assertThat(a.take(1)).isZero();
-        assertThat(ttls()).isEmpty();
+        long first = a.take(1);
+        assertThat(first).isGreaterThan(1_000_000_000);
+        assertThat(ttl(keys.token())).isBetween(1L, 3_600_000L);
+        assertThat(ttl(keys.lock())).isBetween(1L, Contender.LEASE);
+        a.release(1);
+        long floor = 2 * first;
+        assertThat(a.take(2, floor)).isEqualTo(floor);
+        a.release(2);
+        assertThat(a.take(3)).isEqualTo(floor + 1);
     }
 
     /** A take owns like an acquire does: same owner, same lease, a greater token; its repeat by acquire changes nothing. */

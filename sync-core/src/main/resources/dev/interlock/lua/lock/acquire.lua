@@ -35,6 +35,7 @@ local first, caller = tonumber(head), session .. ':' .. head
 local reads = string.sub(tickets, -2) == ':r'
 
 -- @include share
+-- @include draw
 -- @include give
 
 if first > queued and string.find(tickets, '^%d+:%d+:?r?$') and redis.call('exists', lock, queue, conditions) == 0 then

@@ -30,6 +30,7 @@ local hasConditions = true
 
 -- @include owners
 -- @include share
+-- @include draw
 -- @include give
 -- @include tickets
 -- @include conditions

@@ -33,6 +33,7 @@ local hasConditions = redis.call('exists', conditions) == 1
 
 -- @include tickets
 -- @include share
+-- @include draw
 -- @include give
 -- @include conditions
 -- @include operations

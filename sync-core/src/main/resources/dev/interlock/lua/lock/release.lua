@@ -31,6 +31,7 @@ local markTtl = string.match(lease, '^%d+') + 300000
 local number, owner = tonumber(sequence), session .. ':' .. sequence
 
 -- @include share
+-- @include draw
 -- @include give
 
 -- The way of most hand-overs, at less cost: there is nothing to do but to give the lock to the head of the queue, which is alive, wants it

@@ -9,16 +9,19 @@
 -- ARGV[1] owner            `<session>:<sequence>`
 -- ARGV[2] sequence         the caller's request
 -- ARGV[3] lease            ms
+-- ARGV[4] floor            the least remote part of the fencing token
 -- Reply: {token} taken; {0} ask acquire
 -- Idempotent by: owner
 local lock, queue, token, conditions, mark = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local owner, sequence, lease = ARGV[1], ARGV[2], ARGV[3]
+local owner, sequence, lease, floor = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
+
+-- @include draw
 
 local queued = string.match(redis.call('get', mark) or '0', '^%d+')
 local isNew = tonumber(sequence) > tonumber(queued)
-if not isNew or redis.call('exists', lock, queue, conditions) > 0 or redis.call('exists', token) == 0 then
+if not isNew or redis.call('exists', lock, queue, conditions) > 0 then
   return { 0 }
 end
 redis.call('hset', lock, owner, 1)
 redis.call('pexpire', lock, lease)
-return { redis.call('incr', token) }
+return { drawToken() }

@@ -1,0 +1,14 @@
+-- Included by the scripts of the lock; expects the locals token and floor.
+
+-- Draws the remote part of a fencing token. Tokens count up from the time, in units of 8 µs, at which their key was made.
+-- It lives for an hour, in which Redis can't grant a name as often as the clock ticks; so its successor starts higher,
+-- unless the clock of Redis has stepped back by about that hour in between.
+local function drawToken()
+  local value = redis.call('incr', token)
+  if value < floor or value < 1000000000 then
+    local time = redis.call('time')
+    value = math.max(floor, (time[1] * 1000000 + time[2] - time[2] % 8) / 8)
+    redis.call('set', token, string.format('%.0f', value), 'px', 3600000)
+  end
+  return value
+end
