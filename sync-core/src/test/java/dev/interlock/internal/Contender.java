@@ -300,13 +300,18 @@ public final class Contender {
 
     /** Takes a lock that is simply free. Returns the token, or 0 if it isn't. */
     public long take(long sequence) {
+        return take(sequence, 1);
+    }
+
+    long take(long sequence, long floor) {
         sent.add(request(sequence));
         List<Long> reply = run(
                 TAKE,
                 List.of(keys.lock(), keys.queue(), keys.token(), keys.conditions(), keys.mark(id)),
                 owner(sequence),
                 Long.toString(sequence),
-                Long.toString(LEASE));
+                Long.toString(LEASE),
+                Long.toString(floor));
         assertThat(reply).hasSize(1);
         return reply.get(0);
     }
@@ -328,7 +333,7 @@ public final class Contender {
     public Renewed renew(long sequence) {
         List<Long> reply = run(
                 RENEW,
-                List.of(keys.lock(), keys.queue(), keys.mark(id), keys.waiters(), keys.readers()),
+                List.of(keys.lock(), keys.queue(), keys.waiters(), keys.readers()),
                 id,
                 Long.toString(sequence),
                 Long.toString(LEASE),

@@ -31,19 +31,6 @@ class RenewScriptTest extends LockScriptTest {
         assertThat(ttls()).containsOnlyKeys(keys.lock(), keys.token());
     }
 
-    /** The mark of a tenure outlives it, however long it is renewed. */
-    @Test
-    void renewalKeepsTheMark() {
-        Contender a = contender();
-        Contender b = contender();
-        b.own(1);
-        a.queue(1);
-        b.release(1);
-        redis("PEXPIRE", a.mark(), "9000");
-        assertThat(a.renew(1).owned()).isTrue();
-        assertThat(ttl(a.mark())).isGreaterThan(LEASE + 120_000);
-    }
-
     @Test
     void renewalTellsHowManyWait() {
         Contender a = contender();

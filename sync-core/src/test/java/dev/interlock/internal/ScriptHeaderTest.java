@@ -120,7 +120,7 @@ class ScriptHeaderTest {
         assertThat(source("lock/release").arguments())
                 .containsExactly(
                         "session", "sequence", "lease", "floor", "channel", "publish", "used", "first", "operations");
-        assertThat(source("lock/renew").keys().keySet()).containsExactly("lock", "queue", "mark", "waiters", "readers");
+        assertThat(source("lock/renew").keys().keySet()).containsExactly("lock", "queue", "waiters", "readers");
         assertThat(source("lock/renew").arguments())
                 .containsExactly("session", "sequence", "lease", "channel", "publish");
         assertThat(source("lock/inspect").keys().keySet()).containsExactly("lock");
@@ -147,14 +147,14 @@ class ScriptHeaderTest {
     @Test
     void wrongArityIsRefused() {
         Script renew = Script.load("lock/renew");
-        List<Object> keys = List.of("lock", "queue", "mark", "waiters", "readers");
+        List<Object> keys = List.of("lock", "queue", "waiters", "readers");
         assertThat(renew.on(keys, "session", 1, 2, "channel", "publish").keys).isEqualTo(keys);
         assertThatThrownBy(() -> renew.on(keys, "session", 1, 2, "channel"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("lock/renew takes KEYS " + renew.keys() + " and ARGV " + renew.arguments());
         assertThatThrownBy(() -> renew.on(keys, "session", 1, 2, "channel", "publish", "more"))
                 .isInstanceOf(IllegalArgumentException.class);
-        assertThatThrownBy(() -> renew.on(keys.subList(0, 4), "session", 1, 2, "channel", "publish"))
+        assertThatThrownBy(() -> renew.on(keys.subList(0, 3), "session", 1, 2, "channel", "publish"))
                 .isInstanceOf(IllegalArgumentException.class);
     }
 

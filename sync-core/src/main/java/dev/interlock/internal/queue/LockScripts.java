@@ -70,7 +70,7 @@ final class LockScripts {
         this.dropKeys = List.of(key, queue, conditions, mark);
         this.signalKeys = List.of(key, queue, waiters, conditions, signals);
         this.awaitKeys = List.of(key, queue, waiters, token, turns, conditions, signals, readers);
-        this.renewKeys = List.of(key, queue, mark, waiters, readers);
+        this.renewKeys = List.of(key, queue, waiters, readers);
         this.downgradeKeys = awaitKeys;
         this.lockKey = List.of(key);
     }
@@ -128,7 +128,7 @@ final class LockScripts {
         if (!isQuiet() || tickets.size() > 1 || ticket.reads || earlier > 0 || !used.isEmpty()) {
             return acquire(tickets, earlier, floor, used);
         }
-        Call take = TAKE.on(takeKeys, id + ":" + ticket.sequence, ticket.sequence, ticket.leaseMillis);
+        Call take = TAKE.on(takeKeys, id + ":" + ticket.sequence, ticket.sequence, ticket.leaseMillis, floor);
         return runner.runDurably(take).thenCompose(reply -> {
             long token = number(reply, 0);
             return token > 0

@@ -1,10 +1,10 @@
--- Prolongs the lease of a tenure, and tells its owner who waits.
+-- Prolongs the lease of a tenure, and tells its owner who waits. The session's mark isn't touched: it protects from requests that were sent
+-- before the tenure began, and whatever ends another request meanwhile writes it anew.
 --
 -- KEYS[1] lock     hash    Redisson's lock: its one field is the owner, `<session>:<sequence>`; or readers, `<session>:r` each
 -- KEYS[2] queue    zset    tickets `<session>:<sequence>:<lease>` by position
--- KEYS[3] mark     string  highest sequence of this session seen here
--- KEYS[4] waiters  zset    sessions by the end of their heartbeat, ms
--- KEYS[5] readers  zset    sessions that share the lock, by the end of their lease, ms
+-- KEYS[3] waiters  zset    sessions by the end of their heartbeat, ms
+-- KEYS[4] readers  zset    sessions that share the lock, by the end of their lease, ms
 -- ARGV[1] session          the caller
 -- ARGV[2] sequence         of its tenure
 -- ARGV[3] lease            ms
@@ -13,18 +13,16 @@
 -- Reply: {1, ttl ms, tickets waiting, plain RLock clients waiting}, or {0, 0, 0, 0}: it isn't the owner. A reader isn't told of
 --   tickets that are all dead.
 -- Idempotent by: session, sequence
-local lock, queue, mark, waiters, readers = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local lock, queue, waiters, readers = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local session, sequence, lease, channel, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 
 -- @include foreign
 
 -- @include share
 
-local ttl
 local waiting = redis.call('zcard', queue)
 if redis.call('hexists', lock, session .. ':' .. sequence) == 1 then
   redis.call('pexpire', lock, lease)
-  ttl = redis.call('pttl', lock)
 elseif redis.call('hget', lock, session .. ':r') == sequence then
   local time = redis.call('time')
   local millis = math.floor((time[1] * 1000000 + time[2]) / 1000)
@@ -33,7 +31,6 @@ elseif redis.call('hget', lock, session .. ':r') == sequence then
     return { 0, 0, 0, 0 }
   end
   share(session, sequence, millis + lease, millis)
-  ttl = tonumber(lease)
   -- While it is shared, tickets of the dead may be all there is for long.
   if redis.call('zcount', waiters, string.format('%.0f', millis), '+inf') == 0 then
     waiting = 0
@@ -41,5 +38,4 @@ elseif redis.call('hget', lock, session .. ':r') == sequence then
 else
   return { 0, 0, 0, 0 }
 end
-redis.call('pexpire', mark, lease + 300000)
-return { 1, ttl, waiting, foreignWaiters() }
+return { 1, tonumber(lease), waiting, foreignWaiters() }

@@ -120,7 +120,7 @@ class LeaseKeeperTest {
     public abstract static class Kept implements Correspondence.Owner, Stake {
         private static final Script RENEW = Script.load("lock/renew");
         private static final Call RENEWAL =
-                RENEW.on(Collections.nCopies(5, "name"), "session", 1, LEASE_MILLIS, "", "publish");
+                RENEW.on(Collections.nCopies(4, "name"), "session", 1, LEASE_MILLIS, "", "publish");
 
         private final AtomicLong clockMillis = new AtomicLong();
         private final Name name;

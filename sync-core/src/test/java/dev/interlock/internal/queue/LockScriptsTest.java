@@ -108,9 +108,7 @@ class LockScriptsTest extends LockScriptTest {
 
             renew(8);
             Command renew = only(monitor, "lock/renew");
-            assertThat(renew.keys())
-                    .containsExactly(
-                            keys.lock(), keys.queue(), keys.mark(session.id()), keys.waiters(), keys.readers());
+            assertThat(renew.keys()).containsExactly(keys.lock(), keys.queue(), keys.waiters(), keys.readers());
             assertThat(renew.arguments()).containsExactly(session.id(), "8", "30000", keys.channel(), "publish");
 
             answer(scripts.inspect());
