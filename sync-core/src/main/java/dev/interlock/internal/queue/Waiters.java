@@ -438,6 +438,11 @@ final class Waiters {
             session.outage().failed(silentSinceNanos, new RedisUnavailableException("no answer", null));
             silentSinceNanos = now;
         }
+        if (waiting.isEmpty() && gone.isEmpty() && !isSignalLost) {
+            // As it is with most locks, of which there may be thousands.
+            isAsking = false;
+            return;
+        }
         boolean isSignalling = isSignalling(now);
         Set<String> oldest = new HashSet<>();
         List<String> asked = new ArrayList<>();
