@@ -4,7 +4,9 @@ import dev.interlock.benchmarks.report.Page;
 import dev.interlock.benchmarks.report.Results;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Optional;
 import java.util.concurrent.Callable;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
@@ -21,6 +23,9 @@ public final class Report implements Callable<Integer> {
 
     @Option(names = "--from", paramLabel = "FILE", description = "Read the results there instead of measuring.")
     private @Nullable Path from;
+
+    @Option(names = "--onto", paramLabel = "FILE", description = "Take scenarios that aren't measured now from there.")
+    private @Nullable Path onto;
 
     @Option(
             names = "--docs",
@@ -41,8 +46,18 @@ public final class Report implements Callable<Integer> {
         if (from != null && !Files.isRegularFile(from)) {
             throw new ParameterException(options.console(), "--from " + from + " isn't a file");
         }
+        if (onto != null && !Files.isRegularFile(onto)) {
+            throw new ParameterException(options.console(), "--onto " + onto + " isn't a file");
+        }
         Path kept = docs.resolve("benchmarks.json");
-        Page.write(from == null ? options.measured(results -> results.write(kept)) : Results.read(from), docs);
+        Optional<Results> others = Optional.ofNullable(onto).map(Results::read);
+        UnaryOperator<Results> all = results -> others.map(results::onto).orElse(results);
+        Page.write(
+                from == null
+                        ? all.apply(
+                                options.measured(results -> all.apply(results).write(kept)))
+                        : all.apply(Results.read(from)),
+                docs);
         return CommandLine.ExitCode.OK;
     }
 }

@@ -9,6 +9,7 @@ import dev.interlock.benchmarks.report.Measurement.Cost;
 import dev.interlock.benchmarks.report.Measurement.Latency;
 import dev.interlock.benchmarks.report.Measurement.Shares;
 import dev.interlock.benchmarks.report.Measurement.Upkeep;
+import dev.interlock.benchmarks.report.Page;
 import dev.interlock.benchmarks.report.Results;
 import java.awt.image.BufferedImage;
 import java.io.IOException;
@@ -27,7 +28,7 @@ import picocli.CommandLine;
 
 class ReportTest {
 
-    private static final Results RESULTS = new Results(
+    private static final Results RESULTS = Results.of(
             new Environment(
                     "2026-01-02T03:04:05Z",
                     "abc1234",
@@ -79,7 +80,7 @@ class ReportTest {
                 new Shares(0.5, 1.5, 99.0),
                 new Upkeep(10, 1, 2, 3));
         Path file = folder.resolve("results.json");
-        var results = new Results(RESULTS.environment(), Map.of(), List.of(full));
+        var results = Results.of(RESULTS.environment(), Map.of(), List.of(full));
         results.write(file);
         assertThat(Results.read(file)).isEqualTo(results);
     }
@@ -107,6 +108,35 @@ class ReportTest {
                 .contains("| `RLock` | 250 | – | 2,345 | – | – |", "| Interlock | 300 | – | 1,234,567 | – | – |")
                 .contains("| etcd | – | – | – | – | – |")
                 .doesNotContain("older");
+    }
+
+    /** What was measured anew replaces the older; what wasn't stays, and it is told where that is from. */
+    @Test
+    void aRunIsCompletedByAnother() throws IOException {
+        Environment where = RESULTS.environment();
+        var later = new Environment(
+                "2026-01-03T03:04:05Z",
+                "def5678",
+                "Report --only=u",
+                where.jdk(),
+                "7.2",
+                Map.of("etcd", "3.4"),
+                "an OS",
+                2,
+                0.1);
+        Measurement anew = one("uncontended-1t", Family.UNCONTENDED, "Interlock", null, 9_999);
+        Results both = Results.of(later, Map.of(), List.of(anew)).onto(RESULTS);
+        assertThat(both.of("uncontended-1t")).containsExactly(anew);
+        assertThat(both.of("throughput-1jvm-1t")).isEqualTo(RESULTS.of("throughput-1jvm-1t"));
+        assertThat(both.environment().versions()).containsOnlyKeys("RLock", "etcd");
+        assertThat(both.absent()).containsOnlyKeys("etcd");
+        Path file = folder.resolve("results.json");
+        both.write(file);
+        assertThat(Results.read(file)).isEqualTo(both);
+        Page.write(both, folder);
+        assertThat(Files.readString(folder.resolve("benchmarks.md")))
+                .contains("def5678")
+                .contains("| the other scenarios | `Report --quick`, commit abc1234, 2026-01-02T03:04:05Z, load 0.5 |");
     }
 
     @Test

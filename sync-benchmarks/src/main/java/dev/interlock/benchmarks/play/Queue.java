@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import org.HdrHistogram.ConcurrentHistogram;
 
@@ -25,6 +26,8 @@ final class Queue {
     private final ByteBuffer page = Ledger.page();
     private final ConcurrentHistogram times = new ConcurrentHistogram(2);
     private final AtomicLong had = new AtomicLong();
+    private final AtomicLong gaveUp = new AtomicLong();
+    private final AtomicReference<String> reason = new AtomicReference<>("-");
     private final CountDownLatch inside = new CountDownLatch(1);
     private final CountDownLatch gate = new CountDownLatch(1);
     private final Work work;
@@ -73,7 +76,8 @@ final class Queue {
                 ? ""
                 : " " + latency.p50Micros() + " " + latency.p90Micros() + " " + latency.p99Micros() + " "
                         + latency.p999Micros() + " " + latency.maxMicros();
-        ChildConsole.say("had " + counted + " " + booked + " " + seconds + percentiles);
+        ChildConsole.say("had " + counted + " " + booked + " " + seconds + " " + gaveUp.get() + " " + reason.get()
+                + percentiles);
     }
 
     private void hold() {
@@ -87,8 +91,15 @@ final class Queue {
 
     private void take() {
         var ledger = new Ledger(page, Timing.NOTHING, this::enter, 100, 0);
-        work.once(ledger);
-        left.countDown();
+        try {
+            work.once(ledger);
+        } catch (RuntimeException e) {
+            // That so many wait may be more than a lock can bear.
+            reason.set(e.getClass().getSimpleName());
+            gaveUp.incrementAndGet();
+        } finally {
+            left.countDown();
+        }
     }
 
     private void enter() {
@@ -96,7 +107,7 @@ final class Queue {
         had.incrementAndGet();
     }
 
-    // Whether they wait for the lock or for an answer from where it is: they have asked for it.
+    // Whether they wait for the lock or for an answer from where it is: they have asked for it. Some may have given up.
     private static void awaitAll(List<Thread> threads) {
         while (!threads.stream().allMatch(Queue::isWaiting)) {
             LockSupport.parkNanos(LOOK_NANOS);
@@ -106,8 +117,8 @@ final class Queue {
 
     private static boolean isWaiting(Thread thread) {
         return switch (thread.getState()) {
-            case WAITING, TIMED_WAITING, BLOCKED -> true;
-            case NEW, RUNNABLE, TERMINATED -> false;
+            case WAITING, TIMED_WAITING, BLOCKED, TERMINATED -> true;
+            case NEW, RUNNABLE -> false;
         };
     }
 

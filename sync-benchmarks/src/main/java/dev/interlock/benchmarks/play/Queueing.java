@@ -13,7 +13,9 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
 import java.util.Optional;
+import java.util.function.BiConsumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -24,6 +26,10 @@ final class Queueing {
 
     private static final Duration PATIENCE = Duration.ofMinutes(2);
     private static final int VIRTUAL_THREADS_SINCE = 21;
+
+    /** The first word of what a queue says about its waits. */
+    private static final int LATENCY = 6;
+
     private static final Pattern VERSION = Pattern.compile("JAVA_VERSION=\"(\\d+).*");
 
     private Queueing() {}
@@ -35,13 +41,19 @@ final class Queueing {
                 : Optional.empty();
     }
 
-    static List<Measurement> play(Scenario scenario, Pace pace, String redisUrl) {
+    /**
+     * Plays.
+     *
+     * @param remarks hears with which contestant threads gave up, and why
+     */
+    static List<Measurement> play(Scenario scenario, Pace pace, String redisUrl, BiConsumer<String, String> remarks) {
         return scenario.contestants().stream()
-                .map(contestant -> play(scenario, pace, redisUrl, contestant))
+                .map(contestant -> play(scenario, pace, redisUrl, contestant, remarks))
                 .toList();
     }
 
-    private static Measurement play(Scenario scenario, Pace pace, String redisUrl, String contestant) {
+    private static Measurement play(
+            Scenario scenario, Pace pace, String redisUrl, String contestant, BiConsumer<String, String> remarks) {
         boolean isVirtual = scenario.measure() == Measure.VIRTUAL_QUEUE;
         var child = ChildJvm.of(Queue.class)
                 .options("-Xmx1g", "-Xss256k")
@@ -63,6 +75,13 @@ final class Queueing {
                         scenario.name(), contestant, had + " critical sections, but the counter says " + words[2]);
             }
             double seconds = Double.parseDouble(words[3]);
+            long gaveUp = Long.parseLong(words[4]);
+            if (gaveUp > 0) {
+                remarks.accept(
+                        contestant,
+                        String.format(
+                                Locale.ROOT, "%,d of %,d threads gave up: %s", gaveUp, scenario.threads(), words[5]));
+            }
             return new Measurement(
                     scenario.name(),
                     scenario.family(),
@@ -80,11 +99,11 @@ final class Queueing {
     }
 
     private static @Nullable Latency latency(String[] words) {
-        if (words.length == 4) {
+        if (words.length == LATENCY) {
             return null; // nobody has had it
         }
         double[] micros =
-                Stream.of(words).skip(4).mapToDouble(Double::parseDouble).toArray();
+                Stream.of(words).skip(LATENCY).mapToDouble(Double::parseDouble).toArray();
         return new Latency(micros[0], micros[1], micros[2], micros[3], micros[4]);
     }
 

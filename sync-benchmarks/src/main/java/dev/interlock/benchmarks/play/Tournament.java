@@ -148,7 +148,7 @@ public final class Tournament {
     }
 
     private Results results(Environment environment) {
-        return new Results(environment.with(servers.versions()), absent, measurements);
+        return Results.of(environment.with(servers.versions()), absent, measurements);
     }
 
     private boolean isPresent(String contestant) {
@@ -169,7 +169,12 @@ public final class Tournament {
         Pace pace = rules.of(scenario);
         return switch (scenario.measure()) {
             case UPKEEP -> Holding.play(scenario, pace);
-            case QUEUE, VIRTUAL_QUEUE -> Queueing.play(scenario, pace, server.url());
+            case QUEUE, VIRTUAL_QUEUE ->
+                Queueing.play(
+                        scenario,
+                        pace,
+                        server.url(),
+                        (contestant, remark) -> absent.put(contestant + " in " + scenario.name(), remark));
             default -> contested(scenario, pace, server);
         };
     }

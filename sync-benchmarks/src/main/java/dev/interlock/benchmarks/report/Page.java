@@ -39,12 +39,12 @@ public final class Page {
     private String text(List<Drawn> charts) {
         say("# Benchmarks");
         say(
-                "Written by `dev.interlock.benchmarks.Report` from one run, and by nobody's hand. What the figures mean, how they"
+                "Written by `dev.interlock.benchmarks.Report` from what was measured, and by nobody's hand. What the figures mean, how they"
                         + " come about and what they don't say: [benchmarking.md](benchmarking.md).");
         environment();
         thresholds();
         say("## Where we lose");
-        say("Every scenario in which somebody is ahead of ours, by the medians of this run.");
+        say("Every scenario in which somebody is ahead of ours, by the medians.");
         say(Losses.text(results).stripTrailing());
         say("## Charts");
         charts.forEach(chart -> say("![" + chart.title() + "](" + CHARTS + "/" + chart.file() + ")"));
@@ -76,6 +76,16 @@ public final class Page {
                         where.os(),
                         where.cores(),
                         where.load())));
+        results.earlier()
+                .forEach(run -> rows.add(List.of(
+                        "the other scenarios",
+                        String.format(
+                                Locale.ROOT,
+                                "`%s`, commit %s, %s, load %.1f",
+                                run.command(),
+                                run.commit(),
+                                run.date(),
+                                run.load()))));
         where.versions().forEach((peer, version) -> rows.add(List.of(peer, version)));
         table(List.of("what", "which"), rows);
     }

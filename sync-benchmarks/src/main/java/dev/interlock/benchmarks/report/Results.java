@@ -6,27 +6,54 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.TreeMap;
 
 /**
- * All that a run has measured, and where: what stands in the file.
+ * All that was measured, and where: what stands in the file.
  *
  * @param environment what it depends on
+ * @param earlier those of earlier runs, the latest first, by which scenarios were measured that the last one left out
  * @param absent who couldn't take part, and why
  * @param measurements one per scenario and contestant
  */
-public record Results(Environment environment, Map<String, String> absent, List<Measurement> measurements) {
+public record Results(
+        Environment environment,
+        List<Environment> earlier,
+        Map<String, String> absent,
+        List<Measurement> measurements) {
 
     private static final JsonMapper MAPPER =
             JsonMapper.builder().enable(SerializationFeature.INDENT_OUTPUT).build();
 
     /** Copies them. */
     public Results {
+        earlier = List.copyOf(earlier);
         absent = new TreeMap<>(absent);
         measurements = List.copyOf(measurements);
+    }
+
+    /** Creates those of one run. */
+    public static Results of(Environment environment, Map<String, String> absent, List<Measurement> measurements) {
+        return new Results(environment, List.of(), absent, measurements);
+    }
+
+    /** These, and of others those of the scenarios that these haven't. */
+    public Results onto(Results others) {
+        var runs = new ArrayList<>(List.of(others.environment));
+        runs.addAll(others.earlier);
+        var all = new ArrayList<>(others.measurements.stream()
+                .filter(one -> of(one.scenario()).isEmpty())
+                .toList());
+        all.addAll(measurements);
+        var everybody = new TreeMap<>(others.absent);
+        everybody.putAll(absent);
+        var versions = new TreeMap<>(others.environment.versions());
+        versions.putAll(environment.versions());
+        return new Results(environment.with(versions), runs, everybody, all);
     }
 
     /** Reads what {@link #write} has written. */

@@ -26,7 +26,9 @@ class CrowdsTest {
                     assertThat(figures.heapBytesPerName()).isBetween(-5_000.0, 50_000.0);
                 }));
         String url = RedisServer.provided().url();
-        assertThat(Queueing.play(small("waiting-10000", "RLock"), new Pace(Duration.ofSeconds(10), 0, 1), url))
+        Scenario waiting = small("waiting-10000", "RLock");
+        // On a busy machine some of a peer's threads may give up.
+        assertThat(Queueing.play(waiting, new Pace(Duration.ofSeconds(10), 0, 1), url, (contestant, remark) -> {}))
                 .allSatisfy(one -> {
                     assertThat(one.median()).isPositive();
                     assertThat(one.latency()).isNotNull();
