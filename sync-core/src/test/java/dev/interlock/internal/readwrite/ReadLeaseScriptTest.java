@@ -103,18 +103,6 @@ class ReadLeaseScriptTest extends SharedLockScriptTest {
         assertThat(a.renew(1).tickets()).isEqualTo(2);
     }
 
-    /** The mark of a reader outlives it, however long it is renewed. */
-    @Test
-    void renewalKeepsTheMark() {
-        Contender a = contender();
-        Contender b = contender();
-        b.read(1);
-        a.read(1);
-        redis("PEXPIRE", a.mark(), "9000");
-        assertThat(a.renew(1).owned()).isTrue();
-        assertThat(ttl(a.mark())).isGreaterThan(LEASE + 120_000);
-    }
-
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void renewalBringsNobodyBack(boolean othersRead) {
