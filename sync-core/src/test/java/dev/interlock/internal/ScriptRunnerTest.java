@@ -40,7 +40,7 @@ class ScriptRunnerTest extends LockScriptTest {
 
     private Script.Call renewal(String lock, Contender by, long sequence) {
         return RENEW.on(
-                List.of(lock, keys.queue(), by.mark(), keys.waiters(), keys.readers()),
+                List.of(lock, keys.queue(), keys.waiters(), keys.readers()),
                 by.id,
                 sequence,
                 Contender.LEASE,
