@@ -76,6 +76,16 @@ public abstract class Exchange implements Stake {
     /** Takes the answer to the latest command that has been answered. Called under the mutex. */
     protected abstract void answered(List<Object> reply);
 
+    /** Returns the version of the last command: what has come up since then is unknown to any that is under way. */
+    protected final long said() {
+        return version;
+    }
+
+    /** Returns the version of the latest command that was answered. */
+    protected final long heard() {
+        return answeredVersion;
+    }
+
     /** Takes what no repetition will mend. Called under the mutex. */
     protected abstract void refused(Throwable failure);
 

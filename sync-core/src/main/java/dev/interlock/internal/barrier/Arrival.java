@@ -22,6 +22,9 @@ final class Arrival {
     /** Whether the object through which it came has an action. */
     final boolean acts;
 
+    /** The version of the last command that was sent before it came: an answer to that says nothing of it. */
+    long cameAfter;
+
     /** What it has to do next: its fate, or to run the action. */
     final CompletableFuture<Fate> turn = new CompletableFuture<>();
 

@@ -301,12 +301,22 @@ abstract class Attendance extends Exchange {
         }
     }
 
-    /** Whoever hasn't been counted has come to a broken generation. */
+    /**
+     * Whoever hasn't been counted has come to a broken generation, apart from those whom the command that was answered didn't
+     * tell of: the barrier may have been reset before they came.
+     */
     private void breakRest() {
-        endAll(arrivals, Fate.BROKEN);
-        endAll(breakers, Fate.BROKEN);
-        leavers.clear();
+        breakKnown(arrivals);
+        breakKnown(breakers);
+        leavers.removeIf(Arrival::hasEnded);
         settled = generation;
+    }
+
+    private void breakKnown(List<Arrival> all) {
+        List<Arrival> known =
+                all.stream().filter(arrival -> arrival.cameAfter < heard()).toList();
+        known.forEach(arrival -> arrival.end(Fate.BROKEN));
+        all.removeAll(known);
     }
 
     private void act() {

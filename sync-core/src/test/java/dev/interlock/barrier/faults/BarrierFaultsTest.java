@@ -10,9 +10,11 @@ import dev.interlock.RedisUnavailableException;
 import dev.interlock.faults.Actor;
 import dev.interlock.testing.FaultProxy;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeoutException;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -170,6 +172,22 @@ class BarrierFaultsTest extends BarrierFaultFixture {
         assertThrows(second, PATIENCE, BrokenBarrierException.class);
         other.reset();
         assertTrips(barrier, other);
+    }
+
+    /** An answer that was true when it was given says nothing of a thread that has come since. */
+    @Test
+    void lateAnswerBreaksNobodyWhoHasComeSince() throws Exception {
+        Interlock session = session();
+        DistributedCyclicBarrier barrier = of(session, 2);
+        DistributedCyclicBarrier other = of(undisturbed(), 2);
+        assertThrows(come(other, Duration.ofMillis(1)), PROMPTLY, TimeoutException.class);
+        Object before = server().command("HGET", KEY, session.id());
+        proxy().delayReplies(meetingOf(session), COMMAND_TIMEOUT.dividedBy(2), 1);
+        CompletableFuture<Boolean> broken = actor("asking").ask(barrier::isBroken);
+        await("asked").until(() -> !Objects.equals(server().command("HGET", KEY, session.id()), before));
+        other.reset();
+        assertTrips(barrier, other);
+        assertThat(broken).succeedsWithin(PROMPTLY);
     }
 
     /** An interrupt while Redis is silent: the thread doesn't know whether it has broken anything, and keeps its flag. */
