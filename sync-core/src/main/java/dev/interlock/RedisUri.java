@@ -2,6 +2,7 @@ package dev.interlock;
 
 import static java.util.Objects.requireNonNull;
 
+import com.google.common.primitives.Ints;
 import com.google.common.util.concurrent.MoreExecutors;
 import java.net.URI;
 import java.net.URISyntaxException;
@@ -17,6 +18,7 @@ import org.redisson.config.SingleServerConfig;
 /** The address of a single Redis server. */
 final class RedisUri {
     private static final Set<String> SCHEMES = Set.of("redis", "rediss", "valkey", "valkeys");
+    private static final int REDISSON_THREADS = 32;
 
     private RedisUri() {}
 
@@ -57,6 +59,8 @@ final class RedisUri {
         // Nothing of ours blocks where it is told something, so a message needs no thread of its own to be delivered
         // by.
         config.setExecutor(MoreExecutors.newDirectExecutorService());
+        // Commands take all connections in turn, and so all of these threads: one that hasn't run for long starts cold.
+        config.setNettyThreads(Ints.constrainToRange(Runtime.getRuntime().availableProcessors(), 2, REDISSON_THREADS));
         SingleServerConfig server = config.useSingleServer()
                 .setAddress(parsed.getScheme() + "://" + parsed.getHost() + ":" + parsed.getPort())
                 .setDatabase(database(parsed));
