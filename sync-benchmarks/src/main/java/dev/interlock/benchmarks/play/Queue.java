@@ -58,7 +58,7 @@ final class Queue {
         for (int i = 0; i < threads; i++) {
             waiting.add(isVirtual ? startVirtual(this::take) : start(this::take));
         }
-        awaitAll(waiting);
+        awaitAll(waiting, limitMillis);
         openedNanos = Monotonic.nanos();
         gate.countDown();
         left.await(limitMillis, TimeUnit.MILLISECONDS);
@@ -108,8 +108,12 @@ final class Queue {
     }
 
     // Whether they wait for the lock or for an answer from where it is: they have asked for it. Some may have given up.
-    private static void awaitAll(List<Thread> threads) {
-        while (!threads.stream().allMatch(Queue::isWaiting)) {
+    // Where
+    // they are too many for a lock to let them all rest at a time, they have had time enough to come.
+    private static void awaitAll(List<Thread> threads, long limitMillis) {
+        long begunNanos = System.nanoTime();
+        long limitNanos = TimeUnit.MILLISECONDS.toNanos(limitMillis);
+        while (System.nanoTime() - begunNanos < limitNanos && !threads.stream().allMatch(Queue::isWaiting)) {
             LockSupport.parkNanos(LOOK_NANOS);
         }
         LockSupport.parkNanos(SETTLE_NANOS);
