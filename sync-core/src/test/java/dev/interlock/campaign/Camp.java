@@ -33,8 +33,8 @@ import org.awaitility.core.ConditionTimeoutException;
 final class Camp implements AutoCloseable {
     static final int JVMS = 3;
 
-    /** For so long nothing goes wrong after a wave. */
-    private static final Duration QUIET = Duration.ofMillis(1_500);
+    /** For so long nothing goes wrong after a wave: beyond its aftermath, so that the order of those who queue can be judged. */
+    private static final Duration QUIET = Duration.ofSeconds(4);
 
     private static final int MOST_FAULTS = 3;
     private static final int MOST_PAUSE_MILLIS = 400;

@@ -30,7 +30,7 @@ class CampaignTest {
     private static final Duration LONGEST_WAIT = Duration.ofSeconds(60);
 
     /** The seeds of every build. */
-    private static final Duration SHORT = Duration.ofSeconds(25);
+    private static final Duration SHORT = Duration.ofSeconds(30);
 
     @TempDir
     private Path folder;

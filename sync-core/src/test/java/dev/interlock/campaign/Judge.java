@@ -20,11 +20,14 @@ import org.jspecify.annotations.Nullable;
  * others may get in beside them. These must have larger tokens, by which a store can tell.
  */
 final class Judge {
-    /** For so long a ticket may be on its way to Redis, where nothing goes wrong. */
-    private static final long ARRIVAL_NANOS = Duration.ofMillis(400).toNanos();
+    /** For so long a ticket may be on its way to Redis, where nothing goes wrong but that the machine is busy. */
+    private static final long ARRIVAL_NANOS = Duration.ofMillis(800).toNanos();
 
-    /** So long after a fault its consequences may show. */
-    private static final long AFTERMATH_NANOS = Duration.ofSeconds(1).toNanos();
+    /**
+     * So long after a fault its consequences may show: a ticket waits for the answer to the command before it, which is delayed
+     * for as long as 1.5 s, or asked for again by the second pulse.
+     */
+    private static final long AFTERMATH_NANOS = Duration.ofMillis(2_500).toNanos();
 
     private static final int MOST_SHOWN = 12;
 

@@ -36,6 +36,10 @@ final class Worker implements Runnable {
     private static final int MOST_ITEMS = 5;
     private static final long REST_NANOS = TimeUnit.MILLISECONDS.toNanos(8);
     private static final long LONG_STAY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
+
+    /** So long that others queue for longer than a ticket is on its way, and their order can be judged. */
+    private static final long FAIR_STAY_NANOS = TimeUnit.MILLISECONDS.toNanos(60);
+
     private static final long MEETING_SECONDS = 8;
     private static final Duration RETENTION = Duration.ofMillis(200);
     private static final String ROOM = "room";
@@ -141,8 +145,7 @@ final class Worker implements Runnable {
             site.board.write(act, token);
         }
         if (act == Act.FAIR_LOCK) {
-            // So long that others queue, whose order can be judged.
-            LockSupport.parkNanos(LONG_STAY_NANOS + random.nextInt((int) LONG_STAY_NANOS));
+            LockSupport.parkNanos(FAIR_STAY_NANOS + random.nextInt((int) FAIR_STAY_NANOS));
         } else {
             pause();
         }

@@ -66,7 +66,9 @@ class ThreeNodesTest extends QuorumFixture {
             lock.unlock();
             turns++;
         }
-        assertThat(turns).isGreaterThan(100);
+        assertThat(turns)
+                .as("turns, where those that wait for the node take half a second")
+                .isGreaterThan(20);
         nodes.proxy(1).heal();
         awaitFree(0, 1, 2);
         lock.lock();
