@@ -77,12 +77,12 @@ public abstract class Exchange implements Stake {
     protected abstract void answered(List<Object> reply);
 
     /** Returns the version of the last command: what has come up since then is unknown to any that is under way. */
-    protected final long said() {
+    protected final long lastVersion() {
         return version;
     }
 
     /** Returns the version of the latest command that was answered. */
-    protected final long heard() {
+    protected final long answeredVersion() {
         return answeredVersion;
     }
 

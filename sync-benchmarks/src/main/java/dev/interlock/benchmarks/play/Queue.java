@@ -107,9 +107,8 @@ final class Queue {
         had.incrementAndGet();
     }
 
-    // Whether they wait for the lock or for an answer from where it is: they have asked for it. Some may have given up.
-    // Where
-    // they are too many for a lock to let them all rest at a time, they have had time enough to come.
+    // Whether they wait for the lock or for an answer from where it is: they have asked for it. Some may have given up,
+    // and where a lock can't bear so many they are never all at rest; then they have had time enough to come.
     private static void awaitAll(List<Thread> threads, long limitMillis) {
         long begunNanos = System.nanoTime();
         long limitNanos = TimeUnit.MILLISECONDS.toNanos(limitMillis);

@@ -313,8 +313,9 @@ abstract class Attendance extends Exchange {
     }
 
     private void breakKnown(List<Arrival> all) {
-        List<Arrival> known =
-                all.stream().filter(arrival -> arrival.cameAfter < heard()).toList();
+        List<Arrival> known = all.stream()
+                .filter(arrival -> arrival.cameAfter < answeredVersion())
+                .toList();
         known.forEach(arrival -> arrival.end(Fate.BROKEN));
         all.removeAll(known);
     }

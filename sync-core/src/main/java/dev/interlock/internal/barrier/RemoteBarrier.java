@@ -201,7 +201,7 @@ public final class RemoteBarrier extends Attendance {
         mutex.lock();
         try {
             session.ensureOpen();
-            arrival.cameAfter = said();
+            arrival.cameAfter = lastVersion();
             to.add(arrival);
             if (arrival.leaves) {
                 leavers.add(arrival);
