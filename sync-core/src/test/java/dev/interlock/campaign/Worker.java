@@ -38,7 +38,7 @@ final class Worker implements Runnable {
     private static final long LONG_STAY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
     /** So long that others queue for longer than a ticket is on its way, and their order can be judged. */
-    private static final long FAIR_STAY_NANOS = TimeUnit.MILLISECONDS.toNanos(60);
+    private static final long FAIR_STAY_NANOS = TimeUnit.MILLISECONDS.toNanos(120);
 
     private static final long MEETING_SECONDS = 8;
     private static final Duration RETENTION = Duration.ofMillis(200);
