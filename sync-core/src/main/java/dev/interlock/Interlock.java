@@ -84,8 +84,7 @@ public final class Interlock implements AutoCloseable {
     }
 
     /**
-     * Opens a session over a Redis client of its own, which {@link #close()} shuts down. The client has Redisson's defaults, but
-     * runs listeners where messages arrive, and as many event loops as there are processors (2 to 32).
+     * Opens a session over a Redis client of its own (of as many event loops as processors), which {@link #close()} shuts down.
      *
      * @param uri {@code redis://[user:password@]host:port[/database]}, or {@code rediss://…}
      * @return the session
