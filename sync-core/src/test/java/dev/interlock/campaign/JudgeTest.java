@@ -190,6 +190,21 @@ class JudgeTest {
     }
 
     @Test
+    void whatIsForgottenOfAGenerationIsForeseen() {
+        Step first = step(Act.BARRIER, 0, 1, 20, 20, 0, 2, End.DONE);
+        Step second = step(Act.BARRIER, 1, 5, 21, 21, 0, 1, End.DONE);
+        Step third = step(Act.BARRIER, 2, 19, 0, 40, 0, 0, End.BROKEN);
+        assertThat(complaints(List.of(happening(Fault.REDIS_RESTARTED_EMPTY, 30, 35)), first, second, third))
+                .isEmpty();
+        assertThat(complaints(List.of(happening(Fault.REDIS_RESTARTED_EMPTY, 40, 45)), first, second, third))
+                .hasSize(2);
+        assertThat(complaints(List.of(happening(Fault.REDIS_RESTARTED, 30, 35)), first, second, third))
+                .hasSize(2);
+        assertThat(complaints(List.of(happening(Fault.REDIS_RESTARTED_EMPTY, 30, 35)), first, second))
+                .hasSize(2);
+    }
+
+    @Test
     void nobodyWaitsForTooLong() {
         assertThat(complaints(List.of(), step(Act.READ, 0, 1, PATIENCE + 2, PATIENCE + 3, 0)))
                 .containsExactly("waited for too long");

@@ -116,7 +116,10 @@ class ExclusionTest {
         await("progress of every thread")
                 .pollInterval(200, TimeUnit.MILLISECONDS)
                 .atMost(PATIENCE)
-                .untilAsserted(() -> assertProgress(fleet));
+                .untilAsserted(() -> assertProgress(progress(fleet)));
+        // All of them once more, so that what was counted was done while all were hammering.
+        List<Progress> counted = progress(fleet);
+        await("progress of every JVM").atMost(PATIENCE).until(() -> areAllBeyond(progress(fleet), counted));
         fleet.send("stop");
         fleet.awaitAll("STOPPED", PATIENCE);
         for (ChildJvm child : fleet) {
@@ -126,17 +129,30 @@ class ExclusionTest {
         reporter.publishEntry(String.format("ran for %d ms", (System.nanoTime() - start) / 1_000_000));
     }
 
-    private static void assertProgress(Fleet fleet) {
+    /** What a JVM has done: the sections of all its threads, and of the slowest. */
+    private record Progress(long all, int slowest) {}
+
+    private static List<Progress> progress(Fleet fleet) {
         fleet.send("progress");
-        long all = 0;
-        for (int i = 0; i < fleet.size(); i++) {
-            String[] progress = fleet.get(i).await("PROGRESS", PATIENCE).split(" ", 3);
-            all += Long.parseLong(progress[1]);
-            assertThat(Integer.parseInt(progress[2]))
+        return fleet.awaitAll("PROGRESS", PATIENCE).stream()
+                .map(line -> line.split(" ", 3))
+                .map(words -> new Progress(Long.parseLong(words[1]), Integer.parseInt(words[2])))
+                .toList();
+    }
+
+    private static void assertProgress(List<Progress> progress) {
+        for (int i = 0; i < progress.size(); i++) {
+            assertThat(progress.get(i).slowest)
                     .as("sections of the slowest thread of JVM %d", i)
                     .isGreaterThanOrEqualTo(i < JVMS ? LEAST_PER_THREAD : LEAST_OF_RLOCK);
         }
-        assertThat(all).as("sections").isGreaterThanOrEqualTo(SECTIONS);
+        assertThat(progress.stream().mapToLong(Progress::all).sum())
+                .as("sections")
+                .isGreaterThanOrEqualTo(SECTIONS);
+    }
+
+    private static boolean areAllBeyond(List<Progress> now, List<Progress> before) {
+        return IntStream.range(0, before.size()).allMatch(i -> now.get(i).all > before.get(i).all);
     }
 
     private List<Section> sections(Fleet fleet) throws IOException {
