@@ -128,7 +128,7 @@ class ConditionFaultsTest extends ConditionFixture {
     void aTimeoutWhoseReplyIsLost(Kind kind, Loss loss) {
         Side disturbed = side(kind, session());
         Side other = side(kind, undisturbed());
-        Duration time = Duration.ofMillis(300);
+        Duration time = Duration.ofSeconds(1);
         proxy().dropReplies(Requests.await(NAME), 1, loss);
         long begun = Monotonic.nanos();
         CompletableFuture<Boolean> leaving = actor("leaving").ask(() -> disturbed.await(time));

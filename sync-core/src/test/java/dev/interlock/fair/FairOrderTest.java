@@ -38,8 +38,8 @@ class FairOrderTest {
     private static final int TENURES_BEFORE_THE_KILL = 400;
     private static final int VICTIM = 0;
     private static final Duration LEASE = Duration.ofSeconds(30);
-    private static final Duration SHORT_LEASE = Duration.ofSeconds(2);
-    private static final Duration PATIENCE = Duration.ofMinutes(2);
+    private static final Duration SHORT_LEASE = Duration.ofSeconds(4);
+    private static final Duration PATIENCE = Duration.ofMinutes(4);
 
     /** Bits of a fencing token that count the acquisitions of one tenure. */
     private static final int LOCAL_BITS = 14;

@@ -31,7 +31,7 @@ class ExclusionTest {
     private static final long SECTIONS = 100_000;
     private static final int LEAST_PER_THREAD = 20;
     private static final int LEAST_OF_RLOCK = 21;
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration PATIENCE = Duration.ofMinutes(3);
 
     private final TestReporter reporter;
 
