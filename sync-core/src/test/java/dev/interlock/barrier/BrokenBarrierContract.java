@@ -262,7 +262,7 @@ abstract class BrokenBarrierContract extends BarrierFixture {
         CyclicBarrier side = sideOf(company, barrier);
         for (int turn = 0; turn < 5; turn++) {
             List<Running<Met>> all = Stream.of(barrier, side, barrier)
-                    .map(end -> come(end, within(shortWait().multipliedBy(3))))
+                    .map(end -> come(end, within(shortWait().multipliedBy(8))))
                     .toList();
             List<Met> met = all.stream().map(Running::result).toList();
             assertThat(met.stream().filter(one -> one.thrown() == null).map(Met::index))

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.interlock.campaign.Fault.Where;
+import dev.interlock.campaign.Lookout.Delay;
 import dev.interlock.testing.ChildJvm;
 import dev.interlock.testing.FaultProxy;
 import dev.interlock.testing.Monotonic;
@@ -58,6 +59,7 @@ final class Camp implements AutoCloseable {
     private final List<Happening> happenings = Collections.synchronizedList(new ArrayList<>());
     private final Map<Where, Deque<Fault>> decks = new EnumMap<>(Where.class);
     private final Blackboard board;
+    private final Lookout lookout = new Lookout(server);
 
     /** However many faults happen side by side, none waits for another's thread. */
     private final ExecutorService hands = Executors.newCachedThreadPool();
@@ -230,6 +232,11 @@ final class Camp implements AutoCloseable {
         return List.copyOf(happenings);
     }
 
+    /** When Redis, or the machine, was busy with something else. */
+    List<Delay> delays() {
+        return lookout.delays();
+    }
+
     /** How many faults of each kind there were. */
     Map<Fault, Long> faults() {
         var counts = new EnumMap<Fault, Long>(Fault.class);
@@ -249,6 +256,7 @@ final class Camp implements AutoCloseable {
 
     @Override
     public synchronized void close() {
+        lookout.close();
         hands.shutdown();
         tents.forEach(tent -> tent.child.close());
         proxies.forEach(FaultProxy::close);

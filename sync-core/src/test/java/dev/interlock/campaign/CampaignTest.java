@@ -62,7 +62,7 @@ class CampaignTest {
             } catch (RuntimeException | AssertionError e) {
                 throw new AssertionError("seed " + seed + "\n" + e.getMessage(), e);
             }
-            var judge = new Judge(steps, camp.happenings(), LONGEST_WAIT.toNanos());
+            var judge = new Judge(steps, camp.happenings(), camp.delays(), LONGEST_WAIT.toNanos());
             List<Complaint> complaints = judge.complaints(Worker.PERMITS, Camp.JVMS);
             System.out.println(table(seed, steps, camp, judge, complaints));
             assertThat(complaints.stream().limit(3).map(judge::story))
@@ -96,6 +96,8 @@ class CampaignTest {
             text.append(String.format("%-32s %7d  (%s)%n", act, those.size(), ends));
         }
         camp.faults().forEach((fault, count) -> text.append(String.format("%-32s %7d%n", fault, count)));
+        text.append(String.format(
+                "%-32s %7d%n", "late answers of Redis", camp.delays().size()));
         text.append(String.format("%-32s %7d%n", "losses reported", camp.losses()));
         text.append(String.format("%-32s %7d%n", "stale writes refused", camp.refused()));
         text.append(String.format("%-32s %7d%n", "overlaps that a loss explains", judge.foreseen()));

@@ -1,6 +1,7 @@
 package dev.interlock.campaign;
 
 import dev.interlock.campaign.Camp.Happening;
+import dev.interlock.campaign.Lookout.Delay;
 import dev.interlock.campaign.Step.Act;
 import dev.interlock.campaign.Step.End;
 import java.time.Duration;
@@ -20,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * others may get in beside them. These must have larger tokens, by which a store can tell.
  */
 final class Judge {
-    /** For so long a ticket may be on its way to Redis, where nothing goes wrong but that the machine is busy. */
+    /** For so long a ticket may be on its way to Redis, where nothing goes wrong. */
     private static final long ARRIVAL_NANOS = Duration.ofMillis(800).toNanos();
 
     /**
@@ -36,18 +37,25 @@ final class Judge {
 
     private final Map<Act, List<Step>> steps = new EnumMap<>(Act.class);
     private final List<Happening> happenings;
+    private final List<Delay> delays;
     private final long longestWaitNanos;
     private final List<Complaint> complaints = new ArrayList<>();
     private long judgedInOrder;
     private long foreseen;
 
-    /** @param longestWaitNanos for which anybody may wait */
-    Judge(List<Step> all, List<Happening> happenings, long longestWaitNanos) {
+    /**
+     * Takes what has happened.
+     *
+     * @param delays when Redis answered late, on a machine that was busy with something else
+     * @param longestWaitNanos for which anybody may wait
+     */
+    Judge(List<Step> all, List<Happening> happenings, List<Delay> delays, long longestWaitNanos) {
         for (Act act : Act.values()) {
             steps.put(act, new ArrayList<>());
         }
         all.forEach(step -> of(step.act()).add(step));
         this.happenings = happenings;
+        this.delays = delays;
         this.longestWaitNanos = longestWaitNanos;
     }
 
@@ -188,7 +196,8 @@ final class Judge {
 
     private boolean isDisturbed(long from, long to) {
         return happenings.stream()
-                .anyMatch(happening -> happening.from() < to && happening.to() + AFTERMATH_NANOS > from);
+                        .anyMatch(happening -> happening.from() < to && happening.to() + AFTERMATH_NANOS > from)
+                || delays.stream().anyMatch(delay -> delay.from() < to && delay.to() + AFTERMATH_NANOS > from);
     }
 
     /** Never are more permits in use than there are. */
@@ -306,6 +315,10 @@ final class Judge {
                 .filter(happening -> happening.from() <= to && happening.to() + leaseNanos() >= from)
                 .forEach(happening -> text.append(
                         String.format("  %,18d … %,18d  %s%n", happening.from(), happening.to(), happening.fault())));
+        delays.stream()
+                .filter(delay -> delay.from() <= to && delay.to() >= from)
+                .forEach(delay -> text.append(
+                        String.format("  %,18d … %,18d  no answer from Redis%n", delay.from(), delay.to())));
         return text.toString();
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.campaign.Camp.Happening;
 import dev.interlock.campaign.Judge.Complaint;
+import dev.interlock.campaign.Lookout.Delay;
 import dev.interlock.campaign.Step.Act;
 import dev.interlock.campaign.Step.End;
 import java.io.IOException;
@@ -41,7 +42,11 @@ class JudgeTest {
     }
 
     private static List<String> complaints(List<Happening> happenings, Step... steps) {
-        var judge = new Judge(List.of(steps), happenings, nanos(PATIENCE));
+        return complaints(happenings, List.of(), steps);
+    }
+
+    private static List<String> complaints(List<Happening> happenings, List<Delay> delays, Step... steps) {
+        var judge = new Judge(List.of(steps), happenings, delays, nanos(PATIENCE));
         List<Complaint> complaints = judge.complaints(PERMITS, PARTIES);
         complaints.forEach(complaint -> assertThat(judge.story(complaint))
                 .contains(complaint.steps().get(0).toString()));
@@ -137,6 +142,10 @@ class JudgeTest {
         assertThat(complaints(List.of(happening(Fault.JVM_STOPPED, 10, 20)), first, second))
                 .isEmpty();
         assertThat(complaints(List.of(happening(Fault.JVM_STOPPED, 5_000, 6_000)), first, second))
+                .containsExactly("overtaken in a fair queue");
+        assertThat(complaints(List.of(), List.of(new Delay(nanos(10), nanos(300))), first, second))
+                .isEmpty();
+        assertThat(complaints(List.of(), List.of(new Delay(nanos(5_000), nanos(5_300))), first, second))
                 .containsExactly("overtaken in a fair queue");
         Step barging = step(Act.FAIR_LOCK, 1, 1_000, 2_000, 2_001, 8, Worker.BARGING, End.DONE);
         assertThat(complaints(List.of(), first, barging)).isEmpty();

@@ -25,6 +25,10 @@ class ThreeNodesTest extends QuorumFixture {
     private static final Predicate<List<String>> ACQUIRE =
             SCRIPTS.and(words -> words.get(2).equals("4"));
 
+    /** Those of quorum/release have three keys, the second of which are those who wait. */
+    private static final Predicate<List<String>> RELEASE =
+            SCRIPTS.and(words -> words.get(2).equals("3") && words.get(4).endsWith("-waiters"));
+
     @Override
     int size() {
         return 3;
@@ -254,6 +258,30 @@ class ThreeNodesTest extends QuorumFixture {
         boolean again = waiter.get(() -> lock.tryLock());
         assertThat(again).isTrue();
         waiter.run(lock::unlock);
+    }
+
+    /** The next request of the session overtakes the release: whoever has left is told that he owned the name until then. */
+    @Test
+    void aReleaseThatIsOvertakenIsNoLoss() {
+        DistributedReentrantLock lock = session().lock(NAME);
+        Actor next = actor("next");
+        for (int round = 0; round < 5; round++) {
+            lock.lock();
+            for (int i = 0; i < 3; i++) {
+                nodes.proxy(i).delayRequests(RELEASE, Duration.ofMillis(200), 1);
+            }
+            CompletableFuture<Boolean> entered = next.begin(() -> {
+                while (!lock.tryLock()) {
+                    Thread.onSpinWait();
+                }
+                lock.assertHeld();
+            });
+            lock.unlock();
+            assertThat(entered).succeedsWithin(PATIENCE);
+            IntStream.range(0, 3).forEach(i -> nodes.proxy(i).heal());
+            next.run(lock::unlock);
+        }
+        awaitFree(0, 1, 2);
     }
 
     /** A fixed lease isn't renewed. */

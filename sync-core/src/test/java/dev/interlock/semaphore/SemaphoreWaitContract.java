@@ -185,7 +185,7 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
         Semaphore side = sideOf(contender, semaphore);
         Guest holder = hold(side, 2);
         for (Semaphore through : List.of(side, semaphore)) {
-            Guest large = queue("large", side, 3, within(shortWait().multipliedBy(4)));
+            Guest large = queue("large", side, 3, within(shortWait().multipliedBy(10)));
             Guest small = guest("small", through, 2, Way.ACQUIRE::on);
             if (smallWaitsBehindLarge(Contender.SAME_OBJECT)) {
                 awaitQueuedOrIn(through, small);

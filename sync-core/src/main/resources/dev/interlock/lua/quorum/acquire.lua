@@ -1,4 +1,5 @@
--- Asks one node of a quorum for its vote. Who owns the name by an earlier sequence of the same session gives that up by it.
+-- Asks one node of a quorum for its vote. Who owns the name by an earlier sequence of the same session gives that up by it, and
+-- leaves a mark: the release of that one may come later, and is to learn that it was the owner.
 --
 -- KEYS[1] lock     hash    its one field is the owner, `<session>:<sequence>`, with the token drawn for it
 -- KEYS[2] waiters  hash    session -> `<since when, us>:<end of its heartbeat, ms>`
@@ -16,7 +17,7 @@ local session, sequence, lease, floor, waits = ARGV[1], ARGV[2], ARGV[3], ARGV[4
 
 local heartbeat = 3000
 local owner, number = session .. ':' .. sequence, tonumber(sequence)
-local over = string.match(redis.call('get', mark) or '0:0', '^(%d+):')
+local over, released = string.match(redis.call('get', mark) or '0:0', '^(%d+):(%d+)$')
 if number <= tonumber(over) then
   return { 2, 0, 0, '' }
 end
@@ -29,9 +30,15 @@ if holder == owner then
   return { 1, redis.call('pttl', lock), tonumber(since), owner }
 end
 local holderSession, holderNumber = string.match(holder or '', '^(.+):(%d+)$')
-if holderSession == session and tonumber(holderNumber) > number then
+local isMine = holderSession == session
+if isMine and tonumber(holderNumber) > number then
   return { 2, 0, 0, '' }
-elseif not holder or holderSession == session then
+elseif not holder or isMine then
+  if isMine then
+    local before = tonumber(holderNumber)
+    over, released = math.max(tonumber(over), before), math.max(tonumber(released), before)
+    redis.call('set', mark, string.format('%.0f:%.0f', over, released), 'px', lease + 300000)
+  end
   local drawn = vote()
   redis.call('hdel', waiters, session)
   return { 1, redis.call('pttl', lock), drawn, owner }

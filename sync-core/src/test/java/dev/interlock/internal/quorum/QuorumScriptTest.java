@@ -136,7 +136,7 @@ class QuorumScriptTest {
         assertThat(second.status()).isEqualTo(Status.VOTED);
         assertThat(second.token()).isGreaterThan(first.token());
         assertThat(acquire(5).status()).isEqualTo(Status.OVER);
-        release(5);
+        assertThat(release(5).owned()).as("the owner until the next request").isTrue();
         assertThat(nodes.node(0).command("HKEYS", KEY)).isEqualTo(List.of(mine.id() + ":6"));
         release(7);
         assertThat(ttl()).isEqualTo(-2);

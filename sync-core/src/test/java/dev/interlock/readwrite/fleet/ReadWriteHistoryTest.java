@@ -36,7 +36,7 @@ class ReadWriteHistoryTest {
     private static final long PASSAGES_PER_SECOND_OF_SOAK = 3_000;
     private static final Duration BOUND = Duration.ofSeconds(4);
     private static final Duration WARM_UP = Duration.ofSeconds(1);
-    private static final Duration LOAD = Duration.ofSeconds(2);
+    private static final Duration LOAD = Duration.ofSeconds(6);
     private static final Duration PATIENCE = Duration.ofSeconds(100);
 
     private final TestReporter reporter;
