@@ -256,7 +256,7 @@ class FairFaultsTest extends FaultFixture {
             boolean timed = round % 2 == 0;
             held.lock();
             CompletableFuture<Boolean> leaver =
-                    leaving.ask(() -> left.tryLock(timed ? 150 : TimeUnit.MINUTES.toMillis(1), TimeUnit.MILLISECONDS));
+                    leaving.ask(() -> left.tryLock(timed ? 500 : TimeUnit.MINUTES.toMillis(1), TimeUnit.MILLISECONDS));
             awaitTickets(NAME, 1);
             CompletableFuture<Long> entered = waiter.ask(() -> {
                 wanted.lock();

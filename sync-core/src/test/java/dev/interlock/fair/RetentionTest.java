@@ -121,7 +121,7 @@ class RetentionTest extends FaultFixture {
     /** The name is given up so long after the last use, and not before. */
     @Test
     void retentionEndsSoLongAfterTheLastUse() {
-        Duration retention = Duration.ofMillis(900);
+        Duration retention = Duration.ofMillis(1_500);
         Interlock session = session();
         DistributedReentrantLock lock = retained(session, retention);
         lock.lock();

@@ -134,7 +134,7 @@ class BarrierLostReplyTest extends BarrierFaultFixture {
         DistributedCyclicBarrier barrier = of(session, 3);
         DistributedCyclicBarrier other = of(undisturbed(), 3);
         CompletableFuture<Integer> first = come(other);
-        CompletableFuture<Integer> late = come(barrier, Duration.ofMillis(400));
+        CompletableFuture<Integer> late = come(barrier, Duration.ofSeconds(1));
         awaitArrived(2);
         proxy().dropReplies(meetingOf(session), 1, Loss.CUT);
         assertThrows(late, REPEATED, TimeoutException.class);
