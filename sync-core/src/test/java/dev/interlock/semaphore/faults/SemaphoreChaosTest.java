@@ -83,7 +83,7 @@ class SemaphoreChaosTest {
                 }
             }
             long start = System.nanoTime();
-            while (System.nanoTime() - start < time.toNanos()
+            while (!isOver(start, time, passages)
                     && threads.stream().noneMatch(CompletableFuture::isCompletedExceptionally)) {
                 begin(ThreadLocalRandom.current().nextInt(8));
                 actors.get(ThreadLocalRandom.current().nextInt(actors.size())).interrupt();
