@@ -15,7 +15,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
@@ -290,15 +289,6 @@ public abstract class FaultFixture {
 
     protected final long pttl(String key) {
         return Long.parseLong(String.valueOf(server.command("PTTL", key)));
-    }
-
-    /**
-     * Whether faults have gone on for a time that began then, and everybody has got through among them. For that they go on
-     * longer, but not for more than {@link #PATIENCE}.
-     */
-    protected static boolean isOver(long startNanos, Duration time, List<AtomicLong> passages) {
-        boolean haveAllPassed = passages.stream().allMatch(count -> count.get() > 0);
-        return System.nanoTime() - startNanos >= (haveAllPassed ? time : time.plus(PATIENCE)).toNanos();
     }
 
     protected final int tickets(String key) {
