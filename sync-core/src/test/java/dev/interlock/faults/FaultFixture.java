@@ -97,7 +97,7 @@ public abstract class FaultFixture {
                         builder.lease(Duration.ofSeconds(3)).listener(recorder).ticker(ticker));
         DistributedReentrantLock lock = warm.lock("warm");
         lock.lock();
-        ticker.advance(Duration.ofMillis(1_500));
+        ticker.advance(Duration.ofMillis(1_100));
         await("renewal").until(() -> recorder.count(Recorder.Kind.RENEWED) > 0);
         lock.unlock();
     }

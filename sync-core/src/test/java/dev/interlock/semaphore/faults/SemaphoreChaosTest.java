@@ -90,6 +90,10 @@ class SemaphoreChaosTest {
                 await("some time").pollDelay(BETWEEN_FAULTS).until(() -> true);
             }
             proxy().heal();
+            await("passages of all threads")
+                    .atMost(END)
+                    .until(() -> passages.stream().allMatch(count -> count.get() > 0)
+                            || threads.stream().anyMatch(CompletableFuture::isCompletedExceptionally));
             stop.set(true);
             for (CompletableFuture<Boolean> thread : threads) {
                 assertThat(thread).succeedsWithin(END);
