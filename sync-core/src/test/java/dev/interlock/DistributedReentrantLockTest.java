@@ -203,7 +203,7 @@ class DistributedReentrantLockTest {
     }
 
     @Nested
-    @Tag("soak")
+    @Tag("proof")
     class Retaining extends OwnScripts {
         @Override
         DistributedReentrantLock lock(Interlock session, String name) {

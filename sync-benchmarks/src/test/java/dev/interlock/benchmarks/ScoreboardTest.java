@@ -9,6 +9,7 @@ import java.io.PrintWriter;
 import java.io.StringWriter;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import picocli.CommandLine;
@@ -70,6 +71,7 @@ class ScoreboardTest {
     }
 
     @Test
+    @Tag("proof")
     void comparesReadersAndWritersAcrossJvms() {
         assertThat(run("--quick", "--only", "rw-90-10-2jvm-4t", "--rounds", "1", "--millis", "300"))
                 .describedAs("%s", err)
@@ -81,6 +83,7 @@ class ScoreboardTest {
     }
 
     @Test
+    @Tag("proof")
     void comparesTurnsWithTheirFloor() {
         assertThat(run("--quick", "--only", "condition-pingpong-2jvm", "--rounds", "1", "--millis", "300"))
                 .describedAs("%s", err)

@@ -79,7 +79,7 @@ class BoundedQueueTest {
      * and only what the dead JVM had taken is missing at the others.
      */
     @ParameterizedTest
-    @CsvSource({"plain, 10000"})
+    @CsvSource({"plain, 3000"})
     void worksAcrossJvms(String kind, int elements) throws IOException {
         exchange(kind, elements);
     }
@@ -87,7 +87,7 @@ class BoundedQueueTest {
     /** The same with many elements. */
     @ParameterizedTest
     @CsvSource({"plain, 50000", "fair, 5000"})
-    @Tag("soak")
+    @Tag("proof")
     void worksForLong(String kind, int elements) throws IOException {
         exchange(kind, elements);
     }

@@ -19,7 +19,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** Waiting and signalling when answers, requests and messages get lost, or come late: nobody hangs, no signal counts twice. */
-@Tag("soak")
+@Tag("proof")
 class ConditionFaultsTest extends ConditionFixture {
     static Stream<Arguments> losses() {
         return Stream.of(Arguments.of(Kind.PLAIN, Loss.MUTE), Arguments.of(Kind.FAIR, Loss.CUT));

@@ -15,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -98,6 +99,7 @@ class ConditionLossTest extends ConditionFixture {
     /** The signal has come to Redis, but not to the session before that is closed: the next one gets it. */
     @ParameterizedTest
     @EnumSource(Kind.class)
+    @Tag("proof")
     void aSessionIsClosedThatHasNotHeardOfTheSignal(Kind kind) {
         Side closed = side(kind, session());
         Side other = side(kind, undisturbed());
@@ -292,6 +294,7 @@ class ConditionLossTest extends ConditionFixture {
     /** Who has waited with a fixed lease comes back with a fixed lease, which is not renewed. */
     @ParameterizedTest
     @EnumSource(Kind.class)
+    @Tag("proof")
     void aFixedLeaseComesBack(Kind kind) {
         Side side = side(kind, session());
         Side other = side(kind, undisturbed());

@@ -8,15 +8,19 @@ import dev.interlock.fleet.Keyspace;
 import dev.interlock.testing.ChildJvm;
 import dev.interlock.testing.Fleet;
 import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.Timely;
 import java.time.Duration;
 import java.util.concurrent.locks.Condition;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A thousand threads of three JVMs wait on one condition, on a server of its own, since it is the server that counts. */
+@Timely
+@Tag("proof")
 class CrowdTest {
 
     private static final int JVMS = 3;

@@ -4,7 +4,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestReporter;
 
 /** The same with a fair lock. */
-@Tag("soak")
+@Tag("proof")
 class FairConditionWaiterDiesTest extends WaiterDiesTest {
     FairConditionWaiterDiesTest(TestReporter reporter) {
         super(reporter);

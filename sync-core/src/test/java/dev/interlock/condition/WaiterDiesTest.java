@@ -1,20 +1,24 @@
 package dev.interlock.condition;
 
+import static dev.interlock.testing.TooLate.assertWithin;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.interlock.fleet.Keyspace;
 import dev.interlock.fleet.Peer;
 import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.Timely;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** JVMs that die or stop while their threads wait for a condition, or after they have signalled one. */
+@Timely
 class WaiterDiesTest {
 
     private static final Duration LEASE = Duration.ofSeconds(30);
@@ -102,13 +106,14 @@ class WaiterDiesTest {
 
         long left = signal(signaller);
 
-        assertThat(report("long dead", left, awaitReturn(next, "t1"))).isLessThan(SLACK);
+        assertWithin(SLACK, report("long dead", left, awaitReturn(next, "t1")));
         next.unlock("t1");
         leave();
     }
 
     /** A signal that goes to a JVM which has just been killed costs its first short lease, and then wakes the next. */
     @Test
+    @Tag("proof")
     void signalOfADyingWaiterGoesToTheNext() {
         String name = keyspace.name("waiter-dies");
         peers = Peer.start(3, keyspace, name, kind(), LEASE);
@@ -121,14 +126,14 @@ class WaiterDiesTest {
 
         long left = signal(signaller);
 
-        assertThat(report("just killed", left, awaitReturn(next, "t1")))
-                .isLessThan(HEARTBEAT.multipliedBy(2).plus(SLACK));
+        assertWithin(HEARTBEAT.multipliedBy(2).plus(SLACK), report("just killed", left, awaitReturn(next, "t1")));
         next.unlock("t1");
         leave();
     }
 
     /** Who is killed between signal() and unlock() has signalled: somebody returns when its lease is over. */
     @Test
+    @Tag("proof")
     void signalOutlivesTheSignaller() {
         String name = keyspace.name("signaller-dies");
         peers = Peer.start(3, keyspace, name, kind(), SHORT_LEASE);
@@ -152,7 +157,7 @@ class WaiterDiesTest {
                         Optional::isPresent)
                 .orElseThrow();
         long returned = unlockOnReturn(earlier);
-        assertThat(report("signaller killed", killed, returned)).isLessThan(SHORT_LEASE.plus(GRACE));
+        assertWithin(SHORT_LEASE.plus(GRACE), report("signaller killed", killed, returned));
         unlockOnReturn(earlier == first ? second : first);
         leave();
     }
@@ -165,6 +170,7 @@ class WaiterDiesTest {
 
     /** A JVM that is stopped past its lease while it waits doesn't wait any more: its thread returns when it goes on. */
     @Test
+    @Tag("proof")
     void stoppedWaiterIsPassedOverAndReturnsLater() {
         String name = keyspace.name("waiter-stopped");
         peers = Peer.start(3, keyspace, name, kind(), SHORT_LEASE);
@@ -178,7 +184,7 @@ class WaiterDiesTest {
 
         long left = signal(signaller);
 
-        assertThat(report("stopped", left, awaitReturn(next, "t1"))).isLessThan(SLACK);
+        assertWithin(SLACK, report("stopped", left, awaitReturn(next, "t1")));
         next.unlock("t1");
         stopped.cont();
         awaitReturn(stopped, "t1");

@@ -8,6 +8,7 @@ import dev.interlock.Interlock;
 import dev.interlock.fleet.Crew;
 import dev.interlock.fleet.Keyspace;
 import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.Timely;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -17,7 +18,8 @@ import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Thousands of threads of two sessions wait for one fair lock, with a ticket each. */
-@Tag("soak")
+@Tag("proof")
+@Timely
 class FairCrowdTest {
 
     private static final int WAITERS = 2_000;

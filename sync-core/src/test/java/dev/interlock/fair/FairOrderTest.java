@@ -32,7 +32,7 @@ class FairOrderTest {
 
     private static final int JVMS = 4;
     private static final int THREADS = 16;
-    private static final int SECTIONS = 5_000 / (JVMS * THREADS) + 1;
+    private static final int SECTIONS = 2_000 / (JVMS * THREADS) + 1;
     private static final int MANY_SECTIONS = 20_000 / (JVMS * THREADS) + 1;
     private static final int RESTLESS_SECTIONS = 25;
     private static final int TENURES_BEFORE_THE_KILL = 400;
@@ -64,7 +64,7 @@ class FairOrderTest {
 
     /** 20,000 of them. */
     @Test
-    @Tag("soak")
+    @Tag("proof")
     void manySectionsFollowTheOrderOfTickets() throws IOException {
         run(keyspace.name("fair-order-many"), MANY_SECTIONS);
     }

@@ -1,5 +1,6 @@
 package dev.interlock.fair;
 
+import static dev.interlock.testing.TooLate.assertWithin;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -7,14 +8,17 @@ import dev.interlock.fleet.Keyspace;
 import dev.interlock.fleet.Peer;
 import dev.interlock.fleet.Peer.Entry;
 import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.Timely;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** JVMs that die or stop while their threads wait for a fair lock, or while they retain one. */
+@Timely
 class FairWaiterDiesTest {
 
     private static final Duration LEASE = Duration.ofSeconds(30);
@@ -49,6 +53,7 @@ class FairWaiterDiesTest {
 
     /** Two threads of a JVM that has just been killed are granted the lock as one run: that costs its first short lease. */
     @Test
+    @Tag("proof")
     void waitersThatDieJustBeforeTheirTurnDelayTheNextByAShortLease() {
         String name = keyspace.name("fair-waiter-dies");
         peers = Peer.start(3, keyspace, name, "fair", LEASE);
@@ -64,7 +69,7 @@ class FairWaiterDiesTest {
         Entry entered = next.awaitEntry("t1", PATIENCE);
         Duration took = Duration.ofNanos(entered.nanos() - left);
         reporter.publishEntry(String.format("killed just before its turn: next enters after %d ms", took.toMillis()));
-        assertThat(took).isLessThan(HEARTBEAT.plus(GRACE).plus(SLACK));
+        assertWithin(HEARTBEAT.plus(GRACE).plus(SLACK), took);
         assertThat(entered.token()).isGreaterThan(held.token());
         next.unlock("t1");
         leave();
@@ -72,6 +77,7 @@ class FairWaiterDiesTest {
 
     /** A JVM that is stopped for longer than its heartbeat is passed over; its threads have their turn when it goes on. */
     @Test
+    @Tag("proof")
     void threadsOfAStoppedJvmHaveTheirTurnLater() {
         String name = keyspace.name("fair-waiter-stopped");
         peers = Peer.start(3, keyspace, name, "fair", LEASE);
@@ -90,7 +96,7 @@ class FairWaiterDiesTest {
                 .until(() -> keyspace.isOverdue(name, stopped.sessionId()));
         long left = holder.unlock("t1");
         Entry entered = next.awaitEntry("t1", PATIENCE);
-        assertThat(Duration.ofNanos(entered.nanos() - left)).isLessThan(SLACK);
+        assertWithin(SLACK, Duration.ofNanos(entered.nanos() - left));
         assertThat(entered.token()).isGreaterThan(held.token());
         stopped.cont();
         await("places taken anew").atMost(PATIENCE).until(() -> keyspace.waiting(name) == threads.size());
@@ -119,7 +125,7 @@ class FairWaiterDiesTest {
         dead.kill();
         next.tell("t1", "lock");
         Entry entered = next.awaitEntry("t1", PATIENCE);
-        assertThat(Duration.ofNanos(entered.nanos() - killed)).isLessThan(SHORT_LEASE.plus(GRACE));
+        assertWithin(SHORT_LEASE.plus(GRACE), Duration.ofNanos(entered.nanos() - killed));
         assertThat(entered.token()).isGreaterThan(held.token());
         next.unlock("t1");
         leave();

@@ -2,11 +2,13 @@ package dev.interlock.fair;
 
 import dev.interlock.testing.RedisServer;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestReporter;
 import org.redisson.api.RedissonClient;
 
 /** The same with a replica, where every grant is confirmed before anybody enters. */
 @SuppressWarnings("NullAway.Init") // launched before all tests
+@Tag("proof")
 class ReplicatedFairFaultsTest extends FairFaultsTest {
     private RedisServer replica;
 

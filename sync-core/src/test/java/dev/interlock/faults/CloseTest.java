@@ -1,5 +1,6 @@
 package dev.interlock.faults;
 
+import static dev.interlock.testing.TooLate.assertWithin;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -166,8 +167,7 @@ class CloseTest extends FaultFixture {
         long begun = Monotonic.nanos();
         session.close();
         // One command time-out, and what Redisson takes to shut its client down.
-        assertThat(Duration.ofNanos(Monotonic.nanos() - begun))
-                .isLessThan(COMMAND_TIMEOUT.plusSeconds(3).plus(SLACK));
+        assertWithin(COMMAND_TIMEOUT.plusSeconds(3).plus(SLACK), Duration.ofNanos(Monotonic.nanos() - begun));
         assertThat(wait)
                 .failsWithin(PROMPTLY)
                 .withThrowableOfType(ExecutionException.class)

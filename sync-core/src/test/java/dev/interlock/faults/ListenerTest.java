@@ -12,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -102,6 +103,7 @@ class ListenerTest extends FaultFixture {
 
     /** Renewals that get no answer are told with what is left of the lease, which shrinks. */
     @Test
+    @Tag("proof")
     void failedRenewalsAreToldWithWhatIsLeft() {
         Recorder recorder = new Recorder();
         DistributedReentrantLock lock = lock(session(b -> b.listener(recorder).lease(Duration.ofSeconds(5))), NAME);
@@ -204,6 +206,7 @@ class ListenerTest extends FaultFixture {
 
     /** A listener that never returns, on the thread that serves listeners only: leases are renewed, names change hands. */
     @Test
+    @Tag("proof")
     void aListenerThatBlocksHurtsNothing() {
         CountDownLatch end = new CountDownLatch(1);
         AtomicInteger blocked = new AtomicInteger();

@@ -1,5 +1,7 @@
 package dev.interlock.faults;
 
+import static dev.interlock.testing.TooLate.assertBetween;
+import static dev.interlock.testing.TooLate.assertWithin;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -13,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -69,8 +72,7 @@ class LossTest extends FaultFixture {
         server().command("DEL", NAME);
         long deleted = Monotonic.nanos();
         awaitToldOnce(before);
-        assertThat(Duration.ofNanos(Monotonic.nanos() - deleted))
-                .isLessThan(LEASE.dividedBy(3).plus(SLACK));
+        assertWithin(LEASE.dividedBy(3).plus(SLACK), Duration.ofNanos(Monotonic.nanos() - deleted));
         assertThat(heard.element().fencingToken()).isEqualTo(token);
         assertThat(heard.element().lockName()).isEqualTo(NAME);
         assertLost(lock);
@@ -136,6 +138,7 @@ class LossTest extends FaultFixture {
 
     /** Renewals fail: the holder is told while nobody else can have the lock yet. */
     @Test
+    @Tag("proof")
     void aLossThatCanBeForeseenIsToldBeforeTheLeaseIsOver() {
         int before = losses();
         ConcurrentLinkedQueue<Long> ttls = new ConcurrentLinkedQueue<>();
@@ -242,8 +245,8 @@ class LossTest extends FaultFixture {
         assertThat(pttl(NAME)).isBetween(1L, lease.toMillis());
         lock.assertHeld();
         rival.run(other::lock);
-        assertThat(Duration.ofNanos(Monotonic.nanos() - begun))
-                .isBetween(lease.multipliedBy(9).dividedBy(10), lease.plus(SLACK));
+        assertBetween(
+                lease.multipliedBy(9).dividedBy(10), lease.plus(SLACK), Duration.ofNanos(Monotonic.nanos() - begun));
         awaitToldOnce(before);
         assertLost(lock);
         assertToldOnce(before);
@@ -271,6 +274,7 @@ class LossTest extends FaultFixture {
 
     /** One key that an operator has broken costs its own holder the lock, and no other. */
     @Test
+    @Tag("proof")
     void aBrokenKeyTouchesNoOtherName() {
         int before = losses();
         Interlock session = session(b -> b.lease(Duration.ofSeconds(3)).listener(recorder));

@@ -1,5 +1,6 @@
 package dev.interlock.faults;
 
+import static dev.interlock.testing.TooLate.assertWithin;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.DistributedReentrantLock;
@@ -13,6 +14,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
@@ -85,7 +87,7 @@ class LostReplyTest extends FaultFixture {
         proxy().dropReplies(Requests.acquire(NAME), 1, loss);
         long start = System.nanoTime();
         assertThat(way.acquire(lock)).isTrue();
-        assertThat(System.nanoTime() - start).isLessThan(REPEATED.toNanos());
+        assertWithin(REPEATED, Duration.ofNanos(System.nanoTime() - start));
         assertThat(dropped()).isPositive();
         assertFreedByOneUnlock(lock, session);
         assertAvailable(undisturbed());
@@ -140,13 +142,12 @@ class LostReplyTest extends FaultFixture {
         proxy().dropReplies(Requests.release(NAME), 1, loss);
         long start = System.nanoTime();
         lock.unlock();
-        assertThat(System.nanoTime() - start)
-                .isLessThan(COMMAND_TIMEOUT.plus(SLACK).toNanos());
+        assertWithin(COMMAND_TIMEOUT.plus(SLACK), Duration.ofNanos(System.nanoTime() - start));
         assertThat(lock.isHeldByCurrentThread()).isFalse();
         // The repeated release must not end what comes next.
         start = System.nanoTime();
         lock.lock();
-        assertThat(System.nanoTime() - start).isLessThan(REPEATED.toNanos());
+        assertWithin(REPEATED, Duration.ofNanos(System.nanoTime() - start));
         assertThat(lock.fencingToken()).isGreaterThan(token);
         String owner = holder(NAME);
         assertThat(owner).matches(session.id() + ":\\d+=1");
@@ -160,6 +161,7 @@ class LostReplyTest extends FaultFixture {
 
     @ParameterizedTest
     @MethodSource("losses")
+    @Tag("proof")
     void aRenewalWhoseReplyIsLostCostsNothing(Loss loss) {
         Recorder recorder = new Recorder();
         Interlock session =
@@ -177,6 +179,7 @@ class LostReplyTest extends FaultFixture {
 
     /** A waiter whose questions are lost on a mute connection is not taken to be dead: it is heard of in time. */
     @Test
+    @Tag("proof")
     void aLostInquiryDoesNotMakeAWaiterDead() {
         DistributedReentrantLock held = lock(undisturbed(), NAME);
         Interlock second = session(builder -> builder.commandTimeout(HEARTBEAT));
@@ -209,6 +212,7 @@ class LostReplyTest extends FaultFixture {
     /** The first renewals of a lease that began short are answered to nobody: another one comes in time. */
     @ParameterizedTest
     @MethodSource("losses")
+    @Tag("proof")
     void theFirstRenewalsOfAShortLeaseMayGetLost(Loss loss) {
         Recorder recorder = new Recorder();
         DistributedReentrantLock held = lock(undisturbed(), NAME);
@@ -357,6 +361,7 @@ class LostReplyTest extends FaultFixture {
 
     /** A release that comes late doesn't undo the cancellation of what was asked for after it. */
     @Test
+    @Tag("proof")
     void aCancelledRequestStaysCancelledWhateverReleaseArrivesBeforeIt() {
         Interlock session = session();
         DistributedReentrantLock lock = lock(session, NAME);
@@ -384,6 +389,7 @@ class LostReplyTest extends FaultFixture {
      */
     @ParameterizedTest
     @MethodSource("losses")
+    @Tag("proof")
     void aTenureWhoseContinuationIsLostIsGivenUp(Loss loss) {
         DistributedReentrantLock lock = lock(session(), NAME);
         Actor holder = actor("holder");

@@ -5,7 +5,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 
 /** The same where connections aren't cut, but fall silent. */
-@Tag("soak")
+@Tag("proof")
 class MuteLostReplyTest extends LostReplyTest {
     @Override
     Stream<Loss> losses() {

@@ -1,5 +1,7 @@
 package dev.interlock.faults;
 
+import static dev.interlock.testing.TooLate.assertBetween;
+import static dev.interlock.testing.TooLate.assertWithin;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -20,6 +22,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -145,8 +148,8 @@ class OutageTest extends FaultFixture {
         assertThat(Duration.ofNanos(first - begun))
                 .as("not before its time")
                 .isGreaterThan(REDIS_TIMEOUT.minus(NOTICED));
-        assertThat(Duration.ofNanos(last - begun)).as("not after its time").isLessThan(latest);
-        assertThat(Duration.ofNanos(last - first)).as("together").isLessThan(COMMAND_TIMEOUT.plus(SLACK));
+        assertWithin("not after its time", latest, Duration.ofNanos(last - begun));
+        assertWithin("together", COMMAND_TIMEOUT.plus(SLACK), Duration.ofNanos(last - first));
         crowd.forEach(one -> assertThat(one.get(lock::getHoldCount)).isZero());
         assertThat(lock.isLocked()).isFalse();
         fault.end(this);
@@ -159,6 +162,7 @@ class OutageTest extends FaultFixture {
     /** A free name can't be had either: redisTimeout counts from the first command that wasn't answered. */
     @ParameterizedTest
     @MethodSource("faults")
+    @Tag("proof")
     void aThreadThatComesDuringTheOutageFailsInTime(Fault fault) {
         DistributedReentrantLock lock = lock(impatient(new Recorder()), NAME);
         Actor actor = actor("actor");
@@ -167,10 +171,10 @@ class OutageTest extends FaultFixture {
         assertThatExceptionOfType(RedisUnavailableException.class)
                 .isThrownBy(() -> actor.run(lock::lock))
                 .withMessageContaining(NAME);
-        assertThat(Duration.ofNanos(Monotonic.nanos() - begun))
-                .isBetween(
-                        REDIS_TIMEOUT.minusMillis(50),
-                        REDIS_TIMEOUT.plus(COMMAND_TIMEOUT).plus(SLACK));
+        assertBetween(
+                REDIS_TIMEOUT.minusMillis(50),
+                REDIS_TIMEOUT.plus(COMMAND_TIMEOUT).plus(SLACK),
+                Duration.ofNanos(Monotonic.nanos() - begun));
         assertThat(actor.get(lock::getHoldCount)).isZero();
         fault.end(this);
         assertWorks(lock, actor);
@@ -187,10 +191,10 @@ class OutageTest extends FaultFixture {
         long begun = Monotonic.nanos();
         assertThatThrownBy(() -> actor.get(() -> lock.tryLock(wait.toMillis(), TimeUnit.MILLISECONDS)))
                 .isInstanceOf(RedisUnavailableException.class);
-        assertThat(Duration.ofNanos(Monotonic.nanos() - begun)).isBetween(wait, wait.plus(SLACK));
+        assertBetween(wait, wait.plus(SLACK), Duration.ofNanos(Monotonic.nanos() - begun));
         long again = Monotonic.nanos();
         assertThatThrownBy(() -> actor.get(() -> lock.tryLock())).isInstanceOf(RedisUnavailableException.class);
-        assertThat(Duration.ofNanos(Monotonic.nanos() - again)).isLessThan(COMMAND_TIMEOUT.plus(SLACK));
+        assertWithin(COMMAND_TIMEOUT.plus(SLACK), Duration.ofNanos(Monotonic.nanos() - again));
         assertThat(actor.get(lock::getHoldCount)).isZero();
         fault.end(this);
         assertWorks(lock, actor);
@@ -223,7 +227,7 @@ class OutageTest extends FaultFixture {
         fault.begin(this);
         long begun = Monotonic.nanos();
         actor.run(lock::unlock);
-        assertThat(Duration.ofNanos(Monotonic.nanos() - begun)).isLessThan(COMMAND_TIMEOUT.plus(SLACK));
+        assertWithin(COMMAND_TIMEOUT.plus(SLACK), Duration.ofNanos(Monotonic.nanos() - begun));
         assertThat(lock.isLocked()).isFalse();
         fault.end(this);
         awaitFree(NAME);
@@ -232,6 +236,7 @@ class OutageTest extends FaultFixture {
 
     /** What can't be released is repeated at a steady pace: an outage must not end in a storm. */
     @Test
+    @Tag("proof")
     void aReleaseThatDoesNotGetThroughIsRepeatedAtASteadyPace() {
         DistributedReentrantLock lock = lock(session(), NAME);
         lock.lock();
@@ -284,6 +289,7 @@ class OutageTest extends FaultFixture {
     }
 
     @Test
+    @Tag("proof")
     void everyOutageIsReportedOnce() {
         Recorder recorder = new Recorder();
         Interlock session = impatient(recorder);
@@ -357,6 +363,7 @@ class OutageTest extends FaultFixture {
     @EnumSource(
             value = Fault.class,
             names = {"KILLED", "STALLED"})
+    @Tag("proof")
     void theClientOfConnectKeepsTheBounds(Fault fault) {
         Interlock session = closing(Interlock.builder()
                 .uri(proxy().url())
@@ -370,10 +377,10 @@ class OutageTest extends FaultFixture {
         fault.begin(this);
         long begun = Monotonic.nanos();
         assertThatThrownBy(() -> actor.run(lock::lock)).isInstanceOf(RedisUnavailableException.class);
-        assertThat(Duration.ofNanos(Monotonic.nanos() - begun))
-                .isBetween(
-                        REDIS_TIMEOUT.minusMillis(50),
-                        REDIS_TIMEOUT.plus(COMMAND_TIMEOUT).plus(SLACK));
+        assertBetween(
+                REDIS_TIMEOUT.minusMillis(50),
+                REDIS_TIMEOUT.plus(COMMAND_TIMEOUT).plus(SLACK),
+                Duration.ofNanos(Monotonic.nanos() - begun));
         actor.run(held::unlock);
         fault.end(this);
         awaitFree("held");

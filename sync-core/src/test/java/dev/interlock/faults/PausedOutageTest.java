@@ -4,7 +4,7 @@ import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
 
 /** The same where Redis is stopped, or can't be connected to. */
-@Tag("soak")
+@Tag("proof")
 class PausedOutageTest extends OutageTest {
     @Override
     Stream<Fault> faults() {

@@ -9,7 +9,7 @@ import org.redisson.api.RedissonClient;
 
 /** The same with a replica, where acquisitions travel in a batch with WAIT; the faulty network is before the master. */
 @SuppressWarnings("NullAway.Init") // launched before all tests
-@Tag("soak")
+@Tag("proof")
 class ReplicatedLostReplyTest extends LostReplyTest {
     private RedisServer replica;
 

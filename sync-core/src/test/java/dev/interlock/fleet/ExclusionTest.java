@@ -57,6 +57,7 @@ class ExclusionTest {
 
     /** The same next to a JVM that uses a plain RLock of that name, which gets its turns as well. */
     @Test
+    @Tag("proof")
     void plainRLockOfTheSameNameIsExcludedAndProgresses() throws IOException {
         hammerNextToPlainRLock(keyspace.name("exclusion-rlock"));
     }

@@ -1,19 +1,23 @@
 package dev.interlock.fleet;
 
+import static dev.interlock.testing.TooLate.assertWithin;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.interlock.fleet.Peer.Entry;
 import dev.interlock.testing.Monotonic;
 import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.Timely;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** JVMs that die by {@code kill -9} while they hold a lock or wait for it. */
+@Timely
 class HolderDiesTest {
 
     private static final Duration LEASE = Duration.ofSeconds(2);
@@ -63,7 +67,7 @@ class HolderDiesTest {
         Entry first = next.awaitEntry("t1", PATIENCE);
         Duration took = Duration.ofNanos(first.nanos() - killed);
         reporter.publishEntry(String.format("killed holder to next entry: %d ms, lease %s", took.toMillis(), LEASE));
-        assertThat(took).isLessThan(LEASE.plus(GRACE));
+        assertWithin(LEASE.plus(GRACE), took);
         assertThat(first.token()).isGreaterThan(held.token());
 
         long left = next.unlock("t1");
@@ -76,6 +80,7 @@ class HolderDiesTest {
 
     /** A dead holder whose local threads were queued behind it takes them along; the other JVM's waiter enters. */
     @Test
+    @Tag("proof")
     void localWaitersOfADeadHolderDelayNobody() {
         String name = keyspace.name("holder-dies-with-waiters");
         start(2, name, LEASE);
@@ -87,7 +92,7 @@ class HolderDiesTest {
         long killed = Monotonic.nanos();
         holder.kill();
         Entry first = next.awaitEntry("t1", PATIENCE);
-        assertThat(Duration.ofNanos(first.nanos() - killed)).isLessThan(LEASE.plus(GRACE));
+        assertWithin(LEASE.plus(GRACE), Duration.ofNanos(first.nanos() - killed));
         assertThat(first.token()).isGreaterThan(held.token());
         next.unlock("t1");
         leave();
@@ -95,6 +100,7 @@ class HolderDiesTest {
 
     /** Nobody waited when the holder died: whoever comes then waits for the rest of the lease, and not longer. */
     @Test
+    @Tag("proof")
     void lateComerEntersWhenTheLeaseOfADeadHolderIsOver() {
         String name = keyspace.name("late-comer");
         start(2, name, LEASE);
@@ -105,7 +111,7 @@ class HolderDiesTest {
         holder.kill();
         next.tell("t1", "lock");
         Entry first = next.awaitEntry("t1", PATIENCE);
-        assertThat(Duration.ofNanos(first.nanos() - killed)).isLessThan(LEASE.plus(GRACE));
+        assertWithin(LEASE.plus(GRACE), Duration.ofNanos(first.nanos() - killed));
         assertThat(first.token()).isGreaterThan(held.token());
         next.unlock("t1");
         leave();
@@ -113,6 +119,7 @@ class HolderDiesTest {
 
     /** A waiter that has been dead for longer than its heartbeat is passed over at once, whatever the lease. */
     @Test
+    @Tag("proof")
     void deadWaiterIsSkipped() {
         String name = keyspace.name("waiter-dies");
         start(3, name, LONG_LEASE);
@@ -131,7 +138,7 @@ class HolderDiesTest {
         Entry entered = next.awaitEntry("t1", PATIENCE);
         Duration took = Duration.ofNanos(entered.nanos() - left);
         reporter.publishEntry(String.format("dead waiter skipped in %d us", took.toNanos() / 1_000));
-        assertThat(took).isLessThan(Duration.ofSeconds(1));
+        assertWithin(Duration.ofSeconds(1), took);
         assertThat(entered.token()).isGreaterThan(held.token());
         next.unlock("t1");
         leave();
@@ -139,6 +146,7 @@ class HolderDiesTest {
 
     /** A waiter that dies just before its turn is granted the lock: it delays the next one by the lease it got. */
     @Test
+    @Tag("proof")
     void waiterThatDiesJustBeforeItsTurnDelaysTheNextByItsLease() {
         String name = keyspace.name("waiter-dies-late");
         start(3, name, LEASE);
@@ -155,7 +163,7 @@ class HolderDiesTest {
         Duration took = Duration.ofNanos(entered.nanos() - left);
         reporter.publishEntry(
                 String.format("waiter killed just before its turn: next enters after %d ms", took.toMillis()));
-        assertThat(took).isLessThan(LEASE.plus(GRACE));
+        assertWithin(LEASE.plus(GRACE), took);
         assertThat(entered.token()).isGreaterThan(held.token());
         next.unlock("t1");
         leave();

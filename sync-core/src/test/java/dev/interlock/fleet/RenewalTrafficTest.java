@@ -14,7 +14,7 @@ import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What a held lock costs in renewals, on a server of its own, since it is the server that counts them. */
-@Tag("soak")
+@Tag("proof")
 class RenewalTrafficTest {
 
     private static final int CYCLES = 5_000;

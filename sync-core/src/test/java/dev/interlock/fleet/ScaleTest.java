@@ -6,12 +6,14 @@ import static org.awaitility.Awaitility.await;
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.Timely;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.extension.RegisterExtension;
@@ -21,6 +23,7 @@ import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
 /** Many waiters and many names on a client with Redisson's default settings: all enter, and no channel is missing. */
+@Timely
 class ScaleTest {
 
     private static final int WAITERS = 2_000;
@@ -56,6 +59,7 @@ class ScaleTest {
 
     /** 2,000 threads of one session wait for a lock that another session holds: all enter, one at a time. */
     @Test
+    @Tag("proof")
     void manyThreadsOfOneSessionWaitForOneLock() {
         try (Interlock holder = Interlock.using(client());
                 Interlock waiting = Interlock.using(client())) {
@@ -109,6 +113,7 @@ class ScaleTest {
 
     /** 500 names, each contended by two sessions with two threads each: all enter, one at a time for each name. */
     @Test
+    @Tag("proof")
     void manyNamesContendedByTwoSessions() {
         int rounds = 3;
         try (Interlock left = Interlock.using(client());

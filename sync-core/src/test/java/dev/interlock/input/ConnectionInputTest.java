@@ -1,5 +1,6 @@
 package dev.interlock.input;
 
+import static dev.interlock.testing.TooLate.assertWithin;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.catchThrowable;
@@ -11,6 +12,7 @@ import dev.interlock.RedisUnavailableException;
 import dev.interlock.fleet.Crew;
 import dev.interlock.fleet.Keyspace;
 import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.Timely;
 import java.io.IOException;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -27,6 +29,7 @@ import org.redisson.config.Config;
 import org.redisson.config.NameMapper;
 
 /** Bad addresses, clients and servers get a clear error in bounded time, which tells no password; no thread is left. */
+@Timely
 class ConnectionInputTest {
 
     private static final String SECRET = "s3cr3t";
@@ -188,7 +191,7 @@ class ConnectionInputTest {
      * missing or wrong; there is no such database. All side by side, since each takes its time.
      */
     @Test
-    @Tag("soak")
+    @Tag("proof")
     void redisThatCannotBeUsedIsUnavailable() throws IOException {
         RedisServer gone = RedisServer.launch();
         try (gone;
@@ -225,7 +228,7 @@ class ConnectionInputTest {
                 .doesNotContain(SECRET)
                 .doesNotContain(PASSWORD)
                 .doesNotContain(ENCODED_PASSWORD);
-        assertThat(took).as(uri).isLessThan(BOUND);
+        assertWithin(uri, BOUND, took);
     }
 
     /** Credentials and database are understood, with all that a password may contain. */
@@ -250,6 +253,7 @@ class ConnectionInputTest {
 
     /** The user's own client is there, but its server is gone. */
     @Test
+    @Tag("proof")
     void serverOfTheClientIsGone() {
         RedisServer server = RedisServer.launch();
         RedissonClient client = client(server.url());

@@ -7,6 +7,7 @@ import java.util.concurrent.locks.Lock;
 import org.jetbrains.lincheck.LincheckAssertionError;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.Test;
 class TwoHalvesTest {
 
     @Test
+    @Tag("proof")
     void losesNoUpdate() {
         options().check(Sound.class);
     }
@@ -28,6 +30,7 @@ class TwoHalvesTest {
     }
 
     @Test
+    @Tag("proof")
     void findsTenureThatIsNeverGivenUp() {
         assertThatThrownBy(() -> options().check(Kept.class))
                 .isInstanceOf(LincheckAssertionError.class)

@@ -1,5 +1,6 @@
 package dev.interlock.quorum;
 
+import static dev.interlock.testing.TooLate.assertWithin;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -8,6 +9,7 @@ import dev.interlock.LeaseLostException;
 import dev.interlock.QuorumInterlock;
 import dev.interlock.faults.Actor;
 import dev.interlock.testing.Loss;
+import dev.interlock.testing.Timely;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -15,9 +17,11 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Three nodes, and what may go wrong at one of them, or between them and a session. */
+@Timely
 class ThreeNodesTest extends QuorumFixture {
     private static final Predicate<List<String>> SCRIPTS = words -> words.get(0).equalsIgnoreCase("EVALSHA");
 
@@ -42,12 +46,12 @@ class ThreeNodesTest extends QuorumFixture {
         nodes.node(1).pause();
         long start = System.nanoTime();
         lock.lock();
-        assertThat(since(start)).isLessThan(Duration.ofMillis(500).plus(SLACK));
+        assertWithin(Duration.ofMillis(500).plus(SLACK), since(start));
         long refused = System.nanoTime();
         Actor other = actor("other");
         boolean entered = other.get(() -> rival.tryLock());
         assertThat(entered).isFalse();
-        assertThat(since(refused)).isLessThan(Duration.ofMillis(500).plus(SLACK));
+        assertWithin(Duration.ofMillis(500).plus(SLACK), since(refused));
         lock.unlock();
         nodes.node(1).resume();
         // What was under way to it arrives, and so does the release.
@@ -59,6 +63,7 @@ class ThreeNodesTest extends QuorumFixture {
 
     /** A silent node isn't flooded by turns that do without it, and hears in the end that all are over. */
     @Test
+    @Tag("proof")
     void aSilentNodeIsNotFlooded() {
         QuorumInterlock session = session();
         DistributedReentrantLock lock = session.lock(NAME);
@@ -68,7 +73,7 @@ class ThreeNodesTest extends QuorumFixture {
             lock.lock();
             lock.unlock();
         }
-        assertThat(since(start)).isLessThan(PATIENCE);
+        assertWithin(PATIENCE, since(start));
         nodes.proxy(1).heal();
         awaitFree(0, 1, 2);
         lock.lock();
@@ -126,6 +131,7 @@ class ThreeNodesTest extends QuorumFixture {
 
     /** A minority that comes back empty votes again for the owner, who goes on. */
     @Test
+    @Tag("proof")
     void aNodeThatHasLostItsDataVotesAgain() {
         Duration lease = Duration.ofMillis(1_500);
         QuorumInterlock session = session(builder -> builder.lease(lease));
@@ -206,7 +212,7 @@ class ThreeNodesTest extends QuorumFixture {
         nodes.proxy(1).resume();
         long deleted = System.nanoTime();
         await("told").until(() -> !heard.isEmpty());
-        assertThat(since(deleted)).isLessThan(lease.dividedBy(3).plus(SLACK));
+        assertWithin(lease.dividedBy(3).plus(SLACK), since(deleted));
         assertThat(heard.element().fencingToken()).isEqualTo(token);
         assertThatThrownBy(lock::assertHeld).isInstanceOf(LeaseLostException.class);
         assertThatThrownBy(lock::unlock).isInstanceOf(LeaseLostException.class);
@@ -218,6 +224,7 @@ class ThreeNodesTest extends QuorumFixture {
 
     /** Renewals that no majority answers: the holder is told while nobody else can have the lock yet. */
     @Test
+    @Tag("proof")
     void aLossThatCanBeForeseenIsToldBeforeTheLeaseIsOver() {
         QuorumInterlock session = session(builder -> builder.lease(Duration.ofSeconds(6)));
         DistributedReentrantLock lock = session.lock(NAME);

@@ -129,7 +129,7 @@ class DistributedReadWriteLockTest {
     }
 
     @Nested
-    @Tag("soak")
+    @Tag("proof")
     class Fair extends OwnScripts {
         @Override
         DistributedReadWriteLock lock(Interlock session, String name) {

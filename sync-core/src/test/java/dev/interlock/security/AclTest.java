@@ -112,7 +112,7 @@ class AclTest {
 
     /** A right that is taken away is missed by somebody, whichever it is. */
     @Test
-    @Tag("soak")
+    @Tag("proof")
     @Timeout(value = 1_800, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void eachRightIsNeeded() {
         List<String> needless = new ArrayList<>();

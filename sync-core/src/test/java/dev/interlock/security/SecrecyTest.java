@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.slf4j.LoggerFactory;
@@ -85,6 +86,7 @@ class SecrecyTest {
     }
 
     @Test
+    @Tag("proof")
     void wrongCredentialsAreNotTold() {
         try (RedisServer server = RedisServer.launch()) {
             server.command("CONFIG", "SET", "requirepass", "another");
@@ -96,6 +98,7 @@ class SecrecyTest {
     }
 
     @Test
+    @Tag("proof")
     void credentialsForAServerThatIsGoneAreNotTold() {
         RedisServer server = RedisServer.launch();
         server.close();

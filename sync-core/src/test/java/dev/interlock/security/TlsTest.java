@@ -21,6 +21,7 @@ import java.util.function.UnaryOperator;
 import javax.net.ssl.SSLHandshakeException;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
@@ -107,6 +108,7 @@ class TlsTest {
     }
 
     @Test
+    @Tag("proof")
     void aCertificateThatNobodyTrustsIsRefused() {
         assertRefused(Interlock.builder());
         assertRefused(Interlock.builder().trustStore(another.trustStore(), Certificate.PASSWORD));
@@ -124,6 +126,7 @@ class TlsTest {
 
     /** One that is trusted, but made out to somebody else. */
     @Test
+    @Tag("proof")
     void theCertificateOfAnotherHostIsRefused() throws IOException, GeneralSecurityException, InterruptedException {
         Certificate elsewhere =
                 Certificate.of("dns:elsewhere.example.com", Files.createDirectory(folder.resolve("elsewhere")));

@@ -99,7 +99,7 @@ class DistributedSemaphoreTest {
     }
 
     @Nested
-    @Tag("soak")
+    @Tag("proof")
     class Fair extends OwnScripts {
         @Override
         DistributedSemaphore of(Interlock session, String name, int permits) {
@@ -113,7 +113,7 @@ class DistributedSemaphoreTest {
     }
 
     @Nested
-    @Tag("soak")
+    @Tag("proof")
     class Unowned extends OwnScripts {
         @Override
         DistributedSemaphore of(Interlock session, String name, int permits) {

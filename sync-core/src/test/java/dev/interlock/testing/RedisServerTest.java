@@ -1,5 +1,6 @@
 package dev.interlock.testing;
 
+import static dev.interlock.testing.TooLate.assertWithin;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -15,12 +16,13 @@ class RedisServerTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 
+    @Timely
     @Test
     void launchedServerAnswersSoon() {
         RedisServer.launch().close(); // installs the binary
         long beginNanos = System.nanoTime();
         try (var server = RedisServer.launch()) {
-            assertThat(Duration.ofNanos(System.nanoTime() - beginNanos)).isLessThan(Duration.ofSeconds(2));
+            assertWithin(Duration.ofSeconds(2), Duration.ofNanos(System.nanoTime() - beginNanos));
             assertThat(server.url()).isEqualTo("redis://127.0.0.1:" + server.port());
             assertThat(server.command("PING")).isEqualTo("PONG");
             assertThat(server.command("CONFIG", "GET", "bind")).isEqualTo(List.of("bind", "127.0.0.1"));

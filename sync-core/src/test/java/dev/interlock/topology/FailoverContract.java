@@ -1,5 +1,6 @@
 package dev.interlock.topology;
 
+import static dev.interlock.testing.TooLate.assertWithin;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.DistributedCountDownLatch;
@@ -11,6 +12,7 @@ import dev.interlock.Interlock;
 import dev.interlock.faults.Actor;
 import dev.interlock.internal.Keys;
 import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.Timely;
 import dev.interlock.testing.Topology;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -46,6 +48,7 @@ import org.redisson.config.ConstantDelay;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @SuppressWarnings("NullAway.Init") // before all tests
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timely
 abstract class FailoverContract {
     /** What anything may take that has to happen after the failover, on a machine with other things to do. */
     static final Duration PATIENCE = Duration.ofSeconds(40);
@@ -439,7 +442,7 @@ abstract class FailoverContract {
     private void assertHandedOverByMessage() {
         List<Duration> times =
                 tags().limit(9).map(tag -> handOver(tag + "handover")).sorted().toList();
-        assertThat(times.get(times.size() / 2)).as("median of %s", times).isLessThan(BY_MESSAGE);
+        assertWithin("the median of " + times, BY_MESSAGE, times.get(times.size() / 2));
     }
 
     private Duration handOver(String name) {
@@ -473,6 +476,6 @@ abstract class FailoverContract {
         reporter.publishEntry(times);
         // Surefire keeps what is published to itself.
         System.out.println(times);
-        assertThat(firstLock.join()).isLessThan(PATIENCE);
+        assertWithin(PATIENCE, firstLock.join());
     }
 }

@@ -5,7 +5,7 @@ import dev.interlock.testing.Topology;
 import org.junit.jupiter.api.Tag;
 
 /** The same with a master that is stopped, and goes on when another one has taken its place: what it still says must not matter. */
-@Tag("soak")
+@Tag("proof")
 class PausedSentinelFailoverTest extends SentinelFailoverTest {
     @Override
     void fail(Topology where, RedisServer master) {

@@ -1,5 +1,6 @@
 package dev.interlock.topology;
 
+import static dev.interlock.testing.TooLate.assertWithin;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
@@ -12,6 +13,7 @@ import dev.interlock.InterlockBuilder;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.faults.Actor;
 import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.Timely;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -25,6 +27,7 @@ import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
@@ -41,6 +44,7 @@ import org.redisson.config.SubscriptionMode;
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @SuppressWarnings("NullAway.Init") // before all tests
 @Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timely
 class ReplicaAcknowledgementTest {
     private static final String NAME = "stock";
     private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(1);
@@ -152,7 +156,7 @@ class ReplicaAcknowledgementTest {
                 .withMessageContaining(NAME)
                 .havingCause()
                 .withMessageContaining(how);
-        assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(PATIENCE);
+        assertWithin(PATIENCE, Duration.ofNanos(System.nanoTime() - begun));
     }
 
     private static void lockAndUnlock(DistributedReentrantLock lock) {
@@ -187,6 +191,7 @@ class ReplicaAcknowledgementTest {
 
     /** That the master answers other commands of the session doesn't end the outage. */
     @Test
+    @Tag("proof")
     void renewalsOfOtherNamesDoNotProlongTheWait() {
         Interlock session = session(builder -> builder.lease(Duration.ofMillis(900)));
         DistributedReentrantLock other = session.lock("other");
@@ -201,6 +206,7 @@ class ReplicaAcknowledgementTest {
     }
 
     @Test
+    @Tag("proof")
     void noPermitIsGrantedThatNoReplicaKnowsOf() {
         DistributedSemaphore semaphore = session(1).semaphore(NAME, 2);
         freezeAll();
@@ -210,6 +216,7 @@ class ReplicaAcknowledgementTest {
     }
 
     @Test
+    @Tag("proof")
     void noLatchOpensBeforeAReplicaKnows() {
         DistributedCountDownLatch latch = session(1).countDownLatch(NAME, 1);
         DistributedCountDownLatch waiting = session(1).countDownLatch(NAME, 1);
@@ -263,6 +270,7 @@ class ReplicaAcknowledgementTest {
     }
 
     @Test
+    @Tag("proof")
     void asManyAsAreWantedHaveToAcknowledge() {
         DistributedReentrantLock lock = session(2).lock(NAME);
         lock.lock();
@@ -303,6 +311,7 @@ class ReplicaAcknowledgementTest {
 
     /** Whoever would rather stop than go on with fewer replicas tells Redis so. */
     @Test
+    @Tag("proof")
     void aMasterThatRefusesToWriteWithoutReplicasIsWaitedOut() {
         DistributedReentrantLock lock = session(1).lock(NAME);
         master.command("CONFIG", "SET", "min-replicas-max-lag", "1");

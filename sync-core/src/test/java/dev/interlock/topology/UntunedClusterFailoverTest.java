@@ -6,7 +6,7 @@ import org.junit.jupiter.api.Tag;
 import org.redisson.config.Config;
 
 /** The same with clients and sessions on default settings. */
-@Tag("soak")
+@Tag("proof")
 class UntunedClusterFailoverTest extends ClusterFailoverTest {
     @Override
     void connect(Config config, Topology to) {

@@ -7,7 +7,7 @@ import org.junit.jupiter.api.Tag;
 import org.redisson.config.Config;
 
 /** The same with clients and sessions on default settings. */
-@Tag("soak")
+@Tag("proof")
 class UntunedSentinelFailoverTest extends SentinelFailoverTest {
     @Override
     void connect(Config config, Topology to) {

@@ -20,7 +20,7 @@ class FlashSaleIT {
 
     /** All three acts end as they should, and each tells what was seen. */
     @Test
-    @Tag("soak")
+    @Tag("proof")
     void sellsExactlyWhatThereIs() {
         var run = run();
         assertThat(run.lines)

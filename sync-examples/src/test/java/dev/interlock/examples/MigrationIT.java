@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.testing.ChildJvm;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class MigrationIT {
@@ -12,6 +13,7 @@ class MigrationIT {
 
     /** Two JVMs that share the lock draw every number once. */
     @Test
+    @Tag("proof")
     void noNumberIsDrawnTwiceAfterwards() {
         try (var migration = ChildJvm.start(Migration.class)) {
             assertThat(migration.waitFor(MAX)).isZero();

@@ -34,6 +34,7 @@ import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import org.HdrHistogram.Histogram;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class ContestTest {
@@ -114,6 +115,7 @@ class ContestTest {
     }
 
     @Test
+    @Tag("proof")
     void lockThatLetsAJvmOvertakeIsFound() {
         try (var ensemble =
                 Troupe.once(2, Addresses.ofRedis(RedisServer.provided().url()))) {
@@ -127,6 +129,7 @@ class ContestTest {
 
     /** Through conditions each waits for the other one; messages only go back and forth. */
     @Test
+    @Tag("proof")
     void twoJvmsTakeTurnsAlternately() {
         try (var ensemble =
                 Troupe.once(2, Addresses.ofRedis(RedisServer.provided().url()))) {
@@ -226,6 +229,7 @@ class ContestTest {
 
     /** Each JVM stays for 300 ms and lets the other one enter next: the time between is that of the hand-off alone. */
     @Test
+    @Tag("proof")
     void handOffsAreTimedFromReleaseToEntry() {
         try (var ensemble =
                 Troupe.once(2, Addresses.ofRedis(RedisServer.provided().url()))) {

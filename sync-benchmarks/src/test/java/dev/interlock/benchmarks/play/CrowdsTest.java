@@ -7,10 +7,14 @@ import dev.interlock.benchmarks.scenarios.Scenario;
 import dev.interlock.benchmarks.scenarios.Scenario.Pace;
 import dev.interlock.benchmarks.scenarios.Scenarios;
 import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.Timely;
 import java.time.Duration;
 import java.util.List;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
+@Timely
+@Tag("proof")
 class CrowdsTest {
 
     /** Where names are held and threads wait, what is told is what the children saw. */

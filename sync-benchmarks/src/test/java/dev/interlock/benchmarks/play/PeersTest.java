@@ -23,7 +23,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** What all locks promise, ours and others: two threads in each of two JVMs are never in the section at once. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@Tag("soak")
+@Tag("proof")
 class PeersTest {
 
     private static final int JVMS = 2;

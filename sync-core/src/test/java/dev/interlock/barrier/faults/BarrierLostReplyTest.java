@@ -19,7 +19,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** A command of a barrier whose answer is lost, or which arrives twice, has the effect of one command. */
-@Tag("soak")
+@Tag("proof")
 class BarrierLostReplyTest extends BarrierFaultFixture {
 
     static Stream<Loss> losses() {

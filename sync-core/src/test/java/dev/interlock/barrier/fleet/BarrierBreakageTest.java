@@ -1,5 +1,7 @@
 package dev.interlock.barrier.fleet;
 
+import static dev.interlock.testing.TooLate.assertBetween;
+import static dev.interlock.testing.TooLate.assertWithin;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -10,6 +12,7 @@ import dev.interlock.testing.ChildJvm;
 import dev.interlock.testing.Fleet;
 import dev.interlock.testing.Monotonic;
 import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.Timely;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -21,7 +24,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Each way in which a generation breaks, with its parties in three JVMs. */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-@Tag("soak")
+@Tag("proof")
+@Timely
 class BarrierBreakageTest {
     private static final Duration LEASE = Duration.ofSeconds(3);
     private static final Duration GRACE = Duration.ofSeconds(2);
@@ -119,7 +123,7 @@ class BarrierBreakageTest {
         assertThat(met(1, "b").what).isEqualTo("TimeoutException");
         Met other = met(0, "a");
         assertBroken(other);
-        assertThat(report("timed out", begun, other)).isBetween(Duration.ofMillis(300), GRACE.plusMillis(300));
+        assertBetween(Duration.ofMillis(300), GRACE.plusMillis(300), report("timed out", begun, other));
         fleet.get(2).send("c await");
         assertBroken(met(2, "c"));
         assertMendable(0, 1, 2);
@@ -133,7 +137,7 @@ class BarrierBreakageTest {
         assertThat(met(1, "b").what).isEqualTo("InterruptedException");
         Met other = met(0, "a");
         assertBroken(other);
-        assertThat(report("interrupted", begun, other)).isLessThan(GRACE);
+        assertWithin(GRACE, report("interrupted", begun, other));
         assertMendable(2, 1, 0);
     }
 
@@ -145,7 +149,7 @@ class BarrierBreakageTest {
         assertBroken(met(0, "a"));
         Met other = met(1, "b");
         assertBroken(other);
-        assertThat(report("reset", begun, other)).isLessThan(GRACE);
+        assertWithin(GRACE, report("reset", begun, other));
         assertMendable(0, 1, 2);
     }
 
@@ -168,7 +172,7 @@ class BarrierBreakageTest {
         fleet.get(1).kill();
         Met other = met(0, "a");
         assertBroken(other);
-        assertThat(report("killed, arrived", killed, other)).isLessThan(LEASE.plus(GRACE));
+        assertWithin(LEASE.plus(GRACE), report("killed, arrived", killed, other));
         assertMendable(2, 0);
     }
 
@@ -181,7 +185,7 @@ class BarrierBreakageTest {
         Met other = met(0, "a");
         assertBroken(other);
         assertBroken(met(1, "b"));
-        assertThat(report("killed, awaited", killed, other)).isLessThan(LEASE.plus(GRACE));
+        assertWithin(LEASE.plus(GRACE), report("killed, awaited", killed, other));
         assertMendable(1, 0);
     }
 
@@ -197,7 +201,7 @@ class BarrierBreakageTest {
         Met other = met(0, "a");
         assertBroken(other);
         assertBroken(met(1, "b"));
-        assertThat(report("killed, acting", killed, other)).isLessThan(LEASE.plus(GRACE));
+        assertWithin(LEASE.plus(GRACE), report("killed, acting", killed, other));
         assertMendable(1, 0);
     }
 
@@ -220,7 +224,7 @@ class BarrierBreakageTest {
         fleet.get(1).stop();
         Met other = met(0, "a");
         assertBroken(other);
-        assertThat(report("stopped", stopped, other)).isLessThan(LEASE.plus(GRACE));
+        assertWithin(LEASE.plus(GRACE), report("stopped", stopped, other));
         fleet.get(2).send("r reset");
         fleet.get(2).await("r OK reset", ANSWER);
         fleet.get(0).send("c await");

@@ -40,6 +40,12 @@ class BarrierHistoryTest {
 
     @Test
     void generationsDoNotMix() throws IOException {
+        run(200);
+    }
+
+    @Test
+    @Tag("proof")
+    void aThousandGenerationsDoNotMix() throws IOException {
         run(1_000);
     }
 

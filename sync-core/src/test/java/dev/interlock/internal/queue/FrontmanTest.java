@@ -1,5 +1,6 @@
 package dev.interlock.internal.queue;
 
+import static dev.interlock.testing.TooLate.assertWithin;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.SyncListener;
@@ -9,6 +10,7 @@ import dev.interlock.internal.Settings;
 import dev.interlock.internal.lock.LocalHalf;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.RemoteLock.Departure;
+import dev.interlock.testing.Timely;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
@@ -18,6 +20,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** The thread that has the local half and waits for the remote one. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timely
 class FrontmanTest extends LockScriptTest {
     private static final long LEASE = 30_000;
 
@@ -157,7 +160,7 @@ class FrontmanTest extends LockScriptTest {
             long took = System.nanoTime() - choreography.startNanos;
             assertThat(entered).isTrue();
             assertThat(choreography.startNanos).as("played").isNotZero();
-            assertThat(Duration.ofNanos(took)).isLessThan(AT_ONCE);
+            assertWithin(AT_ONCE, Duration.ofNanos(took));
             Departure departure = lock.leave();
             assertThat(departure).isNotNull();
             departure.complete();

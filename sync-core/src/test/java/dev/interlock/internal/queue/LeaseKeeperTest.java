@@ -21,6 +21,7 @@ import org.jetbrains.lincheck.LincheckAssertionError;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -38,6 +39,7 @@ class LeaseKeeperTest {
     private static final int FEW = 10;
 
     @Test
+    @Tag("proof")
     void noTenureIsValidBeyondItsLease() {
         options(10, 60).check(Sound.class);
     }
@@ -50,6 +52,7 @@ class LeaseKeeperTest {
     }
 
     @Test
+    @Tag("proof")
     void findsClockThatIsTooSlow() {
         assertThatThrownBy(() -> options(MANY, FEW).check(Slow.class))
                 .isInstanceOf(LincheckAssertionError.class)

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -66,6 +67,7 @@ class RateLimiterFaultsTest extends FaultFixture {
 
     @ParameterizedTest
     @EnumSource
+    @Tag("proof")
     void lostAnswerIsChargedOnce(RateLimit.Algorithm algorithm) {
         RateLimiter limiter =
                 session(builder -> builder.commandTimeout(PATIENT)).rateLimiter(NAME, limit(algorithm));
@@ -79,6 +81,7 @@ class RateLimiterFaultsTest extends FaultFixture {
 
     /** The connection says nothing any more: the command is repeated on another. */
     @Test
+    @Tag("proof")
     void silentConnectionIsChargedOnce() {
         RateLimiter limiter = limiter(session(builder -> builder.commandTimeout(PATIENT)));
         proxy().dropReplies(RateLimiterFaultsTest::isDecision, 1, Loss.MUTE);

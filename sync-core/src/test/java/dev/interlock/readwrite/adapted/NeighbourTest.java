@@ -1,8 +1,10 @@
 package dev.interlock.readwrite.adapted;
 
+import static dev.interlock.testing.TooLate.assertWithin;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.TestThreads.Running;
+import dev.interlock.testing.Timely;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -17,6 +19,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** What an adapted lock, another session's and a plain {@code RReadWriteLock} are to each other. */
 @DisplayName("an adapted RReadWriteLock and its neighbours")
 @SuppressWarnings("LockNotBeforeTry") // The lock is the subject: a test that fails holding it is over.
+@Timely
 class NeighbourTest extends AdaptedFixture {
     private static final Duration AT_ONCE = Duration.ofMillis(1_500);
 
@@ -57,6 +60,12 @@ class NeighbourTest extends AdaptedFixture {
         there.readLock().unlock();
     }
 
+    private static void assertEndsAtOnce(Running<Boolean> running) {
+        long start = System.nanoTime();
+        running.result();
+        assertWithin(running.thread().getName(), AT_ONCE, Duration.ofNanos(System.nanoTime() - start));
+    }
+
     @ParameterizedTest
     @EnumSource
     @DisplayName("wake each other long before a lease is over")
@@ -68,15 +77,13 @@ class NeighbourTest extends AdaptedFixture {
             Running<Boolean> writer = visit("writer", there.writeLock());
             assertThat(writer.endsWithin(SHORT)).isFalse();
             held.unlock();
-            assertThat(writer.endsWithin(AT_ONCE)).isTrue();
-            writer.result();
+            assertEndsAtOnce(writer);
         }
         here.writeLock().lock();
         Running<Boolean> reader = visit("reader", there.readLock());
         assertThat(reader.endsWithin(SHORT)).isFalse();
         here.writeLock().unlock();
-        assertThat(reader.endsWithin(AT_ONCE)).isTrue();
-        reader.result();
+        assertEndsAtOnce(reader);
     }
 
     @Test
@@ -92,10 +99,7 @@ class NeighbourTest extends AdaptedFixture {
         lock.readLock().lock();
         lock.writeLock().unlock();
 
-        Stream.of(besides, elsewhere, neighbour).forEach(reader -> {
-            assertThat(reader.endsWithin(AT_ONCE)).as(reader.thread().getName()).isTrue();
-            reader.result();
-        });
+        Stream.of(besides, elsewhere, neighbour).forEach(NeighbourTest::assertEndsAtOnce);
         assertTaken(rival.writeLock());
         assertTaken(plain.writeLock());
         lock.readLock().assertHeld();
@@ -137,7 +141,7 @@ class NeighbourTest extends AdaptedFixture {
     void longReaderIsNoObstacle() {
         lock.readLock().lock();
         for (int i = 0; i < 20; i++) {
-            assertThat(visit("waits", lock.readLock()).endsWithin(AT_ONCE)).isTrue();
+            assertEndsAtOnce(visit("waits", lock.readLock()));
             assertThat(threads.start("asks", () -> {
                                 boolean entered = lock.readLock().tryLock();
                                 if (entered) {

@@ -4,7 +4,7 @@ import dev.interlock.testing.Loss;
 import org.junit.jupiter.api.Tag;
 
 /** The same where the connection isn't cut, but falls silent. */
-@Tag("soak")
+@Tag("proof")
 class MuteReadWriteLostReplyTest extends ReadWriteLostReplyTest {
     @Override
     Loss loss() {

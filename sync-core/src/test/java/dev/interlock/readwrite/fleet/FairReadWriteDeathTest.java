@@ -4,7 +4,7 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestReporter;
 
 /** The same with fair locks. */
-@Tag("soak")
+@Tag("proof")
 class FairReadWriteDeathTest extends ReadWriteDeathTest {
 
     FairReadWriteDeathTest(TestReporter reporter) {

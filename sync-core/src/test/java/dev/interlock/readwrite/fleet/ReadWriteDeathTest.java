@@ -1,11 +1,13 @@
 package dev.interlock.readwrite.fleet;
 
+import static dev.interlock.testing.TooLate.assertWithin;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.fleet.Keyspace;
 import dev.interlock.readwrite.fleet.ReadWritePeer.Entry;
 import dev.interlock.testing.Monotonic;
 import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.Timely;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -17,6 +19,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** JVMs that die by {@code kill -9} while they read, write, or wait for that. */
 @Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timely
 class ReadWriteDeathTest {
 
     private static final Duration LEASE = Duration.ofSeconds(2);
@@ -61,6 +64,7 @@ class ReadWriteDeathTest {
 
     /** Readers of another JVM come and go; a dead one keeps a writer out for what is left of its own lease. */
     @Test
+    @Tag("proof")
     void deadReaderBlocksAWriterForItsLease() {
         start(3, "reader-dies", LEASE);
         ReadWritePeer dead = peers.get(0);
@@ -80,7 +84,7 @@ class ReadWriteDeathTest {
         long left = guest.leaveRead("t1");
         Entry entry = writer.awaitWriter("t1");
         assertThat(entry.nanos()).isGreaterThan(left);
-        assertThat(report("reader killed", killed, entry.nanos())).isLessThan(LEASE.plus(GRACE));
+        assertWithin(LEASE.plus(GRACE), report("reader killed", killed, entry.nanos()));
         writer.leaveWrite("t1");
         leave();
     }
@@ -98,7 +102,7 @@ class ReadWriteDeathTest {
         long killed = Monotonic.nanos();
         dead.kill();
         long reads = reader.awaitReader("t1");
-        assertThat(report("writer killed", killed, reads)).isLessThan(LEASE.plus(GRACE));
+        assertWithin(LEASE.plus(GRACE), report("writer killed", killed, reads));
         long left = reader.leaveRead("t1");
         Entry entry = writer.awaitWriter("t1");
         assertThat(entry.nanos()).isGreaterThan(left);
@@ -109,6 +113,7 @@ class ReadWriteDeathTest {
 
     /** A dead JVM stands first in the queue, to write; readers behind it get in beside those who read, once it is known to be dead. */
     @Test
+    @Tag("proof")
     void deadWaitingWriterDoesNotKeepReadersOut() {
         start(3, "waiting-writer-dies", LONG_LEASE);
         ReadWritePeer reading = peers.get(0);
@@ -121,7 +126,7 @@ class ReadWriteDeathTest {
         long killed = Monotonic.nanos();
         dead.kill();
         long reads = reader.awaitReader("t1");
-        assertThat(report("waiting writer killed", killed, reads)).isLessThan(HEARTBEAT.plus(GRACE));
+        assertWithin(HEARTBEAT.plus(GRACE), report("waiting writer killed", killed, reads));
         reading.ask("t1", "assert-read", "HELD");
         reader.leaveRead("t1");
         reading.leaveRead("t1");
@@ -130,7 +135,7 @@ class ReadWriteDeathTest {
 
     /** The same for a second thread of the JVM that reads, and for one that comes after it, whether that one had to wait or not. */
     @Test
-    @Tag("soak")
+    @Tag("proof")
     void deadWaitingWriterDoesNotKeepThreadsOfTheReadingJvmOut() {
         start(2, "waiting-writer-dies-2", LONG_LEASE);
         ReadWritePeer reading = peers.get(0);
@@ -141,10 +146,10 @@ class ReadWriteDeathTest {
         long killed = Monotonic.nanos();
         dead.kill();
         long reads = reading.awaitReader("t2");
-        assertThat(report("waiting writer killed, same JVM", killed, reads)).isLessThan(HEARTBEAT.plus(GRACE));
+        assertWithin(HEARTBEAT.plus(GRACE), report("waiting writer killed, same JVM", killed, reads));
         // Once it is known to be dead, which the second one may not have had to wait for.
         long known = Math.max(Monotonic.nanos(), killed + HEARTBEAT.toNanos());
-        assertThat(report("later", known, reading.read("t3"))).isLessThan(GRACE);
+        assertWithin(GRACE, report("later", known, reading.read("t3")));
         for (String thread : List.of("t3", "t2", "t1")) {
             reading.ask(thread, "assert-read", "HELD");
             reading.leaveRead(thread);
@@ -154,7 +159,7 @@ class ReadWriteDeathTest {
 
     /** A writer of another JVM has given up: threads of the JVM that reads read beside those who do. */
     @Test
-    @Tag("soak")
+    @Tag("proof")
     void writerThatHasGivenUpDoesNotKeepThreadsOfTheReadingJvmOut() {
         start(2, "writer-gives-up", LONG_LEASE);
         ReadWritePeer reading = peers.get(0);
@@ -163,7 +168,7 @@ class ReadWriteDeathTest {
         assertThat(writer.ask("t1", "try-write", "TRIED")).isEqualTo("TRIED false");
         long gaveUp = Monotonic.nanos();
         long reads = reading.read("t2");
-        assertThat(report("writer gave up", gaveUp, reads)).isLessThan(GRACE);
+        assertWithin(GRACE, report("writer gave up", gaveUp, reads));
         reading.leaveRead("t2");
         reading.leaveRead("t1");
         leave();
@@ -171,6 +176,7 @@ class ReadWriteDeathTest {
 
     /** A JVM dies that waits to read, just before its turn: it costs the next one the short lease that it was granted. */
     @Test
+    @Tag("proof")
     void deadWaitingReaderDelaysAWriterByAShortLease() {
         start(3, "waiting-reader-dies", LONG_LEASE);
         ReadWritePeer holder = peers.get(0);
@@ -182,7 +188,7 @@ class ReadWriteDeathTest {
         dead.kill();
         long left = holder.leaveWrite("t1");
         Entry entry = writer.awaitWriter("t1");
-        assertThat(report("waiting reader killed", left, entry.nanos())).isLessThan(HEARTBEAT.plus(GRACE));
+        assertWithin(HEARTBEAT.plus(GRACE), report("waiting reader killed", left, entry.nanos()));
         assertThat(entry.token()).isGreaterThan(held.token());
         writer.leaveWrite("t1");
         leave();

@@ -1,5 +1,6 @@
 package dev.interlock.readwrite.fleet;
 
+import static dev.interlock.testing.TooLate.assertWithin;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.fleet.Keyspace;
@@ -7,6 +8,7 @@ import dev.interlock.readwrite.fleet.ReadWriteHammer.Task;
 import dev.interlock.testing.ChildJvm;
 import dev.interlock.testing.Fleet;
 import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.Timely;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -28,6 +30,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Many threads of several JVMs: readers together, writers alone, neither keeps the other waiting for long. */
 @Timeout(value = 240, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timely
 class ReadWriteHistoryTest {
 
     private static final int JVMS = 3;
@@ -129,10 +132,12 @@ class ReadWriteHistoryTest {
     /** Asserts it of those who have come after the JVMs had begun to run. */
     private static void assertWaitsAreBounded(List<Passage> history) {
         long begun = history.stream().mapToLong(Passage::begun).max().orElseThrow() - LOAD.toNanos();
-        List<Passage> slow = history.stream()
-                .filter(passage -> passage.begun() > begun && passage.waited() > BOUND.toNanos())
-                .toList();
-        assertThat(slow).as("waits of more than %s", BOUND).isEmpty();
+        long longest = history.stream()
+                .filter(passage -> passage.begun() > begun)
+                .mapToLong(Passage::waited)
+                .max()
+                .orElseThrow();
+        assertWithin("the longest wait", BOUND, Duration.ofNanos(longest));
     }
 
     /** Nobody is inside beside a writer, no pair is seen torn or stale, and tokens grow over all passages of all JVMs. */
@@ -180,12 +185,13 @@ class ReadWriteHistoryTest {
 
     /** Readers of all JVMs come so close together that somebody always reads: writers of all JVMs still get in, soon. */
     @Test
+    @Tag("proof")
     void writersGetInAmongReadersThatNeverStop() throws IOException {
         readOn("plain");
     }
 
     @Test
-    @Tag("soak")
+    @Tag("proof")
     void writersGetInAmongReadersThatNeverStopFairly() throws IOException {
         readOn("fair");
     }
@@ -215,12 +221,13 @@ class ReadWriteHistoryTest {
 
     /** Writers of all JVMs queue all the time: readers of all JVMs still get in, soon and again and again. */
     @Test
+    @Tag("proof")
     void readersGetInAmongWritersThatNeverStop() throws IOException {
         writeOn("plain");
     }
 
     @Test
-    @Tag("soak")
+    @Tag("proof")
     void readersGetInAmongWritersThatNeverStopFairly() throws IOException {
         writeOn("fair");
     }

@@ -1,5 +1,6 @@
 package dev.interlock.readwrite.fleet;
 
+import static dev.interlock.testing.TooLate.assertWithin;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -7,9 +8,11 @@ import dev.interlock.fleet.Keyspace;
 import dev.interlock.readwrite.fleet.ReadWritePeer.Entry;
 import dev.interlock.testing.Monotonic;
 import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.Timely;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.Timeout;
@@ -19,6 +22,8 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** JVMs that are stopped for longer than their lease while they read or write. */
 @Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timely
+@Tag("proof")
 class ReadWriteStoppedTest {
 
     private static final Duration LEASE = Duration.ofSeconds(2);
@@ -97,7 +102,7 @@ class ReadWriteStoppedTest {
         long stop = Monotonic.nanos();
         stopped.stop();
         Entry entry = writer.awaitWriter("t1");
-        assertThat(report("reader stopped", stop, entry.nanos())).isLessThan(LEASE.plus(GRACE));
+        assertWithin(LEASE.plus(GRACE), report("reader stopped", stop, entry.nanos()));
         stopped.tell("t1", firstAct);
         stopped.cont();
         assertLost(stopped, firstAct);
@@ -129,7 +134,7 @@ class ReadWriteStoppedTest {
         reader.queue("t1", "read", 0);
         long stop = Monotonic.nanos();
         stopped.stop();
-        assertThat(report("writer stopped", stop, reader.awaitReader("t1"))).isLessThan(LEASE.plus(GRACE));
+        assertWithin(LEASE.plus(GRACE), report("writer stopped", stop, reader.awaitReader("t1")));
         long left = reader.leaveRead("t1");
         Entry entry = writer.write("t1");
         assertThat(entry.nanos()).isGreaterThan(left);
@@ -163,7 +168,7 @@ class ReadWriteStoppedTest {
         long stop = Monotonic.nanos();
         stopped.stop();
         Entry entry = writer.awaitWriter("t1");
-        assertThat(report("downgraded writer stopped", stop, entry.nanos())).isLessThan(LEASE.plus(GRACE));
+        assertWithin(LEASE.plus(GRACE), report("downgraded writer stopped", stop, entry.nanos()));
         assertThat(entry.token()).isGreaterThan(stale.token());
         stopped.tell("t1", "leave-read");
         stopped.cont();

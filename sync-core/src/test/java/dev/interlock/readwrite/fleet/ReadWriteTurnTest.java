@@ -1,10 +1,13 @@
 package dev.interlock.readwrite.fleet;
 
+import static dev.interlock.testing.TooLate.assertBetween;
+import static dev.interlock.testing.TooLate.assertWithin;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.fleet.Keyspace;
 import dev.interlock.readwrite.fleet.ReadWritePeer.Entry;
 import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.Timely;
 import java.time.Duration;
 import java.util.List;
 import java.util.stream.LongStream;
@@ -17,6 +20,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** How the lock goes from one JVM to the next: from writing to reading, and by way of a condition. */
 @Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timely
 class ReadWriteTurnTest {
 
     private static final Duration LEASE = Duration.ofSeconds(30);
@@ -85,7 +89,7 @@ class ReadWriteTurnTest {
             token = last.token();
             next.leaveWrite("t1");
         }
-        assertThat(report("from writing to reading, " + kind, took)).isLessThan(AT_ONCE.toNanos());
+        assertWithin(AT_ONCE, Duration.ofNanos(report("from writing to reading, " + kind, took)));
         leave();
     }
 
@@ -109,7 +113,7 @@ class ReadWriteTurnTest {
             long left = signaller.leaveWrite("t1");
             String[] returned = waiter.hear("t1", "RETURNED", SOON).split(" ", -1);
             took[i] = Long.parseLong(returned[1]) - left;
-            assertThat(took[i]).isBetween(0L, SOON.toNanos());
+            assertBetween(Duration.ZERO, SOON, Duration.ofNanos(took[i]));
             assertThat(returned[2] + " " + returned[3]).isEqualTo("1 1");
             waiter.ask("t1", "assert-write", "HELD");
             waiter.leaveRead("t1");

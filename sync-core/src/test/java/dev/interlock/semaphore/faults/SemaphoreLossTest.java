@@ -15,6 +15,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Redis forgets scripts or everything, is silent, or loses messages; sessions are closed. */
@@ -75,6 +76,7 @@ class SemaphoreLossTest extends SemaphoreFaultFixture {
 
     /** Redis is silent for longer than anybody's patience: all who wait fail together, and nothing is gained or lost. */
     @Test
+    @Tag("proof")
     void waitersFailTogetherInALongOutage() {
         Duration patience = Duration.ofSeconds(2);
         Interlock session = session(builder -> builder.redisTimeout(patience));
@@ -110,6 +112,7 @@ class SemaphoreLossTest extends SemaphoreFaultFixture {
 
     /** Redis is silent for longer than the lease: who has permits has lost them, and hears so; the pool is exact afterwards. */
     @Test
+    @Tag("proof")
     void permitsAreLostInAnOutageLongerThanTheLease() {
         Recorder recorder = new Recorder();
         DistributedSemaphore semaphore =

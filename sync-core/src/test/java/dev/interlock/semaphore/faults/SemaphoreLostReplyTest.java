@@ -207,7 +207,7 @@ class SemaphoreLostReplyTest {
     class Cut extends LostReplies {}
 
     @Nested
-    @Tag("soak")
+    @Tag("proof")
     class Mute extends LostReplies {
         @Override
         Loss loss() {
@@ -216,7 +216,7 @@ class SemaphoreLostReplyTest {
     }
 
     @Nested
-    @Tag("soak")
+    @Tag("proof")
     class Unowned extends LostReplies {
         @Override
         boolean owned() {

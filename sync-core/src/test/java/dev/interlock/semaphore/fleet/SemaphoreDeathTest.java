@@ -1,11 +1,13 @@
 package dev.interlock.semaphore.fleet;
 
+import static dev.interlock.testing.TooLate.assertWithin;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.interlock.fleet.Keyspace;
 import dev.interlock.testing.Monotonic;
 import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.Timely;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterEach;
@@ -17,6 +19,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** JVMs that die by {@code kill -9}, or are stopped, while they have permits or wait for some. */
 @Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timely
 class SemaphoreDeathTest {
 
     private static final int PERMITS = 5;
@@ -70,7 +73,7 @@ class SemaphoreDeathTest {
 
         long acquired = waiter.awaitAcquired("t1");
 
-        assertThat(report("killed with two permits", killed, acquired)).isLessThan(LEASE.plus(GRACE));
+        assertWithin(LEASE.plus(GRACE), report("killed with two permits", killed, acquired));
         assertThat(other.available()).isZero();
         waiter.release("t1", 3);
         other.release("t1", 2);
@@ -83,6 +86,7 @@ class SemaphoreDeathTest {
 
     /** Nobody waits: whoever looks after the lease finds them back. */
     @Test
+    @Tag("proof")
     void permitsOfADeadJvmAreBackThoughNobodyWaits() {
         start(2, "holder-dies-alone", Kind.PLAIN, LEASE);
         SemaphorePeer dead = peers.get(0);
@@ -100,6 +104,7 @@ class SemaphoreDeathTest {
 
     /** A dead JVM is the first in the queue, for more than there is: those behind it get in by the end of its lease. */
     @Test
+    @Tag("proof")
     void deadWaiterAtTheHeadIsSkipped() {
         start(3, "waiter-dies", Kind.FAIR, LEASE);
         SemaphorePeer holder = peers.get(0);
@@ -114,7 +119,7 @@ class SemaphoreDeathTest {
 
         long acquired = next.awaitAcquired("t1");
 
-        assertThat(report("killed at the head of the queue", killed, acquired)).isLessThan(LEASE.plus(GRACE));
+        assertWithin(LEASE.plus(GRACE), report("killed at the head of the queue", killed, acquired));
         next.release("t1", 2);
         holder.release("t1", 2);
         assertThat(next.available()).isEqualTo(PERMITS);
@@ -123,6 +128,7 @@ class SemaphoreDeathTest {
 
     /** A JVM dies that waits and has permits, too. */
     @Test
+    @Tag("proof")
     void deadHolderThatWaitsForMoreGivesAllBack() {
         start(2, "both-dies", Kind.PLAIN, LEASE);
         SemaphorePeer dead = peers.get(0);
@@ -135,7 +141,7 @@ class SemaphoreDeathTest {
 
         long acquired = next.awaitAcquired("t1");
 
-        assertThat(report("killed with three permits", killed, acquired)).isLessThan(LEASE.plus(GRACE));
+        assertWithin(LEASE.plus(GRACE), report("killed with three permits", killed, acquired));
         next.release("t1", PERMITS);
         assertThat(next.available()).isEqualTo(PERMITS);
         leave();
@@ -143,7 +149,7 @@ class SemaphoreDeathTest {
 
     /** Permits that belong to nobody don't come back by themselves, but anybody may release them. */
     @Test
-    @Tag("soak")
+    @Tag("proof")
     void unownedPermitsOutliveTheirJvm() {
         start(2, "unowned-dies", Kind.UNOWNED, LEASE);
         SemaphorePeer dead = peers.get(0);
@@ -163,7 +169,7 @@ class SemaphoreDeathTest {
 
     /** The same for a waiter: its place doesn't outlive it. */
     @Test
-    @Tag("soak")
+    @Tag("proof")
     void deadWaiterForUnownedPermitsIsSkipped() {
         start(3, "unowned-waiter-dies", Kind.UNOWNED, LEASE);
         SemaphorePeer holder = peers.get(0);
@@ -177,7 +183,7 @@ class SemaphoreDeathTest {
 
         long acquired = next.awaitAcquired("t1");
 
-        assertThat(report("killed at the head, unowned", killed, acquired)).isLessThan(LEASE.plus(GRACE));
+        assertWithin(LEASE.plus(GRACE), report("killed at the head, unowned", killed, acquired));
         next.release("t1", 2);
         holder.release("t1", 2);
         assertThat(next.available()).isEqualTo(PERMITS);
@@ -198,7 +204,7 @@ class SemaphoreDeathTest {
         stopped.stop();
 
         long acquired = other.awaitAcquired("t1");
-        assertThat(report("stopped with three permits", stop, acquired)).isLessThan(LEASE.plus(GRACE));
+        assertWithin(LEASE.plus(GRACE), report("stopped with three permits", stop, acquired));
         stopped.tell("t1", "release", 1);
         stopped.cont();
 
@@ -222,7 +228,7 @@ class SemaphoreDeathTest {
 
     /** A JVM that is stopped past its lease while it waits doesn't get in on what it was granted meanwhile, but in a new turn. */
     @Test
-    @Tag("soak")
+    @Tag("proof")
     void stoppedWaiterWaitsAnew() {
         start(3, "stopped-waiter", Kind.PLAIN, LEASE);
         SemaphorePeer holder = peers.get(0);
@@ -252,6 +258,7 @@ class SemaphoreDeathTest {
 
     /** A pause well inside the lease loses nothing. */
     @Test
+    @Tag("proof")
     void shortPauseLosesNothing() {
         start(2, "short-pause", Kind.PLAIN, LONG_LEASE);
         SemaphorePeer stopped = peers.get(0);

@@ -1,5 +1,6 @@
 package dev.interlock.semaphore.fleet;
 
+import static dev.interlock.testing.TooLate.assertWithin;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.Interlock;
@@ -8,6 +9,7 @@ import dev.interlock.semaphore.fleet.SemaphoreHammer.Task;
 import dev.interlock.testing.ChildJvm;
 import dev.interlock.testing.Fleet;
 import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.Timely;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -25,6 +27,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Many threads of several JVMs share a few permits, and want different numbers of them. */
 @Timeout(value = 150, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timely
 class SemaphoreHistoryTest {
 
     private static final int JVMS = 4;
@@ -53,7 +56,7 @@ class SemaphoreHistoryTest {
     /** Never are more permits in use than there are, nobody starves whatever he wants, and all permits are there at the end. */
     @Test
     void permitsInUseAreNeverMoreThanThereAre() throws IOException {
-        mix(Kind.PLAIN, 10_000);
+        mix(Kind.PLAIN, 3_000);
     }
 
     /** The same for longer. */
@@ -74,9 +77,8 @@ class SemaphoreHistoryTest {
             assertThat(history).hasSize(each * JVMS * THREADS);
             int most = Stay.assertNeverMoreThan(PERMITS, history);
             assertThat(most).as("most in use").isEqualTo(PERMITS);
-            assertThat(history.stream().filter(stay -> stay.waited() > BOUND.toNanos()))
-                    .as("waits of more than %s", BOUND)
-                    .isEmpty();
+            long longest = history.stream().mapToLong(Stay::waited).max().orElseThrow();
+            assertWithin("the longest wait", BOUND, Duration.ofNanos(longest));
             assertThat(semaphore.availablePermits()).isEqualTo(PERMITS);
             assertThat(semaphore.drainPermits()).isEqualTo(PERMITS);
             semaphore.release(PERMITS);

@@ -13,7 +13,7 @@ class WorkQueueIT {
 
     /** All jobs are done although a worker is killed, the one that it had begun by another. */
     @Test
-    @Tag("soak")
+    @Tag("proof")
     void doesAllJobs() {
         try (var queue = ChildJvm.start(WorkQueue.class)) {
             assertThat(queue.waitFor(MAX)).describedAs("%s", queue.lines()).isZero();
