@@ -23,8 +23,8 @@ final class OnlyLateTestsRepeat implements TestWatcher, BeforeEachCallback {
     private static final Map<String, Throwable> FAILURES = new ConcurrentHashMap<>();
 
     @Override
-    public void testFailed(ExtensionContext context, Throwable failure) {
-        if (!isLate(failure)) {
+    public void testFailed(ExtensionContext context, @Nullable Throwable failure) {
+        if (failure != null && !isLate(failure)) {
             FAILURES.putIfAbsent(context.getUniqueId(), failure);
         }
     }
