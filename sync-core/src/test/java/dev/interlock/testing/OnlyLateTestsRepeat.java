@@ -41,7 +41,7 @@ final class OnlyLateTestsRepeat implements TestWatcher, BeforeEachCallback {
     static boolean isLate(Throwable failure) {
         return (failure instanceof TooLate
                         || failure instanceof ConditionTimeoutException
-                        || failure instanceof AssertionError && isUnfinishedFuture(failure.getMessage()))
+                        || (failure instanceof AssertionError && isUnfinishedFuture(failure.getMessage())))
                 && Stream.of(failure.getSuppressed()).allMatch(OnlyLateTestsRepeat::isLate);
     }
 
