@@ -170,7 +170,7 @@ class ChaosTest extends FaultFixture {
 
     @Test
     void noFaultBreaksExclusionOrLeavesAnythingBehind() {
-        contendUnderFaults(20_260_101, Duration.ofSeconds(8));
+        contendUnderFaults(20_260_101, Duration.ofSeconds(5));
     }
 
     @Test

@@ -45,7 +45,7 @@ class RateHistoryTest {
     /** Never is more admitted than a limit allows, and hardly ever less. */
     @Test
     void noMoreIsAdmittedThanTheLimitAndHardlyLess() throws IOException {
-        hammer(5);
+        hammer(3);
     }
 
     /** The same for longer. */
