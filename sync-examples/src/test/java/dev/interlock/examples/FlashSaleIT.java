@@ -34,6 +34,7 @@ class FlashSaleIT {
 
     /** The lock alone can't stop a holder who wakes up too late; where the store doesn't check the token, the sale says so. */
     @Test
+    @Tag("proof")
     void failsWithoutTheTokenCheck() {
         var run = run("-Dflashsale.fencing=off");
         assertThat(run.lastLine())

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.testing.ChildJvm;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class HeatedRodIT {
@@ -12,6 +13,7 @@ class HeatedRodIT {
 
     /** A killed worker breaks the barrier for the others, who go on with another one from where all had come. */
     @Test
+    @Tag("proof")
     void goesOnFromTheLastPhaseThatWasComplete() {
         try (var rod = ChildJvm.start(HeatedRod.class)) {
             assertThat(rod.waitFor(MAX)).describedAs("%s", rod.lines()).isZero();
