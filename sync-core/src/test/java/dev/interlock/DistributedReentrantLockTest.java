@@ -330,7 +330,7 @@ class DistributedReentrantLockTest {
         /** A round trip to three nodes on two cores, and no queue between sessions. */
         @Override
         protected int crowd() {
-            return 1_000;
+            return 300;
         }
 
         private Set<String> leftovers() {

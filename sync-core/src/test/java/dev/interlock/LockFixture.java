@@ -32,7 +32,7 @@ import org.junit.jupiter.params.provider.Arguments;
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 // In a thread of its own, since an interrupt wouldn't end a lock() that hangs.
-@Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 abstract class LockFixture {
 
     /** Who competes with the lock under test. */
@@ -91,7 +91,7 @@ abstract class LockFixture {
 
     /** The longest that anything may take which has to happen. */
     protected Duration patience() {
-        return Duration.ofSeconds(10);
+        return Duration.ofSeconds(20);
     }
 
     /** How long tests watch for what must not happen, and let a timeout run. No single operation takes so long. */
@@ -101,7 +101,7 @@ abstract class LockFixture {
 
     /** How many critical sections a test of exclusion lets several threads enter between them. */
     protected int crowd() {
-        return 4_000;
+        return 1_000;
     }
 
     /**

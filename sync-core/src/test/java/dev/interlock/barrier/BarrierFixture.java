@@ -21,7 +21,7 @@ import org.junit.jupiter.api.Timeout;
 
 /** What {@link CyclicBarrierContract} asks of a subclass, and the means its tests share. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 abstract class BarrierFixture {
 
     /** Through which object the other parties come. */
@@ -64,7 +64,7 @@ abstract class BarrierFixture {
 
     /** The longest that anything may take which has to happen. */
     protected Duration patience() {
-        return Duration.ofSeconds(10);
+        return Duration.ofSeconds(20);
     }
 
     /** How long tests watch for what must not happen, and let a timeout run. */

@@ -26,7 +26,7 @@ import org.junit.jupiter.params.provider.Arguments;
  * where {@link #rivalOf} knows one, against threads of another session.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 abstract class LatchFixture {
 
     /** Whose count-downs the latch under test sees. */
@@ -80,7 +80,7 @@ abstract class LatchFixture {
 
     /** The longest that anything may take which has to happen. */
     protected Duration patience() {
-        return Duration.ofSeconds(10);
+        return Duration.ofSeconds(20);
     }
 
     /** How long tests watch for what must not happen, and let a timeout run. No single operation takes so long. */

@@ -31,7 +31,7 @@ import org.junit.jupiter.params.provider.Arguments;
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 // In a thread of its own, since an interrupt wouldn't end an acquireUninterruptibly() that hangs.
-@Timeout(value = 30, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 abstract class SemaphoreFixture {
 
     /** Who competes with the semaphore under test. */
@@ -66,7 +66,7 @@ abstract class SemaphoreFixture {
 
     /** The longest that anything may take which has to happen. */
     protected Duration patience() {
-        return Duration.ofSeconds(10);
+        return Duration.ofSeconds(20);
     }
 
     /** How long tests watch for what must not happen, and let a timeout run. No single operation takes so long. */
@@ -76,7 +76,7 @@ abstract class SemaphoreFixture {
 
     /** How many times a test of exclusion lets several threads acquire between them. */
     protected int crowd() {
-        return 4_000;
+        return 1_000;
     }
 
     /**
