@@ -25,6 +25,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RedissonClient;
@@ -321,6 +322,11 @@ public final class Session {
     public void expect(Object command, CompletableFuture<?> confirmation) {
         outstanding.put(command, confirmation);
         confirmation.whenComplete((done, failure) -> outstanding.remove(command));
+    }
+
+    /** Returns whether such a command is still to be confirmed. */
+    public boolean isExpected(Predicate<Object> command) {
+        return outstanding.keySet().stream().anyMatch(command);
     }
 
     /** Runs a task that doesn't block, soon. */

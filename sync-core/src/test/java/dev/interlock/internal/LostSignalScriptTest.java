@@ -289,6 +289,77 @@ class LostSignalScriptTest extends LockScriptTest {
         assertThat(owners()).containsExactly(a.owner(2_001));
     }
 
+    // ---- tenures that something else has ended before their release
+
+    /** Nobody knows any more whom its operations would have signalled. */
+    @Test
+    void releaseOfWhatWasGivenBackBeforeSignalsAll() {
+        Contender a = contender();
+        Contender b = contender();
+        Waiting first = a.waiter("c", 10, 2_000).begin(1_000);
+        Waiting second = a.waiter("d", 20, 4_000).begin(3_000);
+        b.own(1_000);
+        assertThat(b.release(1_000)).isEqualTo(TENURE);
+        assertThat(a.asks(first)).isEqualTo(WAITS);
+        assertThat(b.releaseAfter(1_000, "sc")).isEqualTo(TENURE);
+        assertThat(waiting()).isEmpty();
+        assertThat(owners()).containsExactly(a.owner(4_001));
+        assertThat(a.asks(second).sequence()).isZero();
+        assertThat(a.releaseOf(first, 4_001)).isEqualTo(TENURE);
+    }
+
+    /** The one that has got the lock meanwhile is told that others wait. */
+    @Test
+    void releaseOfWhatWasHandedOnBeforeSignalsAll() throws InterruptedException {
+        Contender a = contender();
+        Contender b = contender();
+        Contender c = contender();
+        Waiting waiter = a.waiter("c", 10, 2_000).begin(1_000);
+        b.own(1_000);
+        c.queue(1_000);
+        b.release(1_000);
+        letters(c);
+        assertThat(b.releaseAfter(1_000, "sc")).isEqualTo(TENURE);
+        assertThat(owners()).containsExactly(c.owner(1_000));
+        assertThat(tickets()).containsExactly(waiter.ticket(2_001));
+        assertThat(letters(a)).containsExactly("s 2 2000 2001 " + keys.lock());
+        assertThat(letters(c)).containsExactly("d 1000 " + keys.lock());
+        c.release(1_000);
+        assertThat(a.releaseOf(waiter, 2_001)).isEqualTo(TENURE);
+    }
+
+    /** A release that has done its operations, or had none, signals nobody when it comes again. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"at once", "after a cancel", "after a tenure", "after a contended tenure", "after a request"})
+    void releaseThatComesAgainSignalsNobody(String when) {
+        Contender a = contender();
+        Contender b = contender();
+        Waiting first = a.waiter("c", 10, 2_000).begin(1_000);
+        Waiting second = a.waiter("c", 20, 4_000).begin(3_000);
+        b.own(1_000);
+        b.releaseAfter(1_000, "sc");
+        assertThat(owners()).containsExactly(a.owner(4_001));
+        switch (when) {
+            case "after a cancel" -> b.release(2_000);
+            case "after a tenure" -> {
+                a.releaseOf(first, 4_001);
+                b.own(2_000);
+                b.release(2_000);
+            }
+            case "after a contended tenure" -> {
+                a.releaseOf(first, 4_001);
+                b.own(2_000);
+                contender().queue(1_000);
+                b.release(2_000);
+            }
+            case "after a request" -> b.queue(2_000);
+            default -> assertThat(when).isEqualTo("at once");
+        }
+        assertThat(b.releaseAfter(1_000, "sc")).isEqualTo(TENURE);
+        assertThat(waiting()).containsExactly(second.member());
+    }
+
     // ---- tickets of the dead
 
     /** He may have been signalled, and a ticket doesn't tell for certain. */

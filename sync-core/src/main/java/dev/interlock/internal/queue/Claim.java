@@ -307,7 +307,10 @@ final class Claim extends Correspondence {
     private void tellWaiters(Release release, Operations operations, List<Waiter> registered, @Nullable Waiter leaver) {
         if (!operations.text().isEmpty()) {
             release.confirmed()
-                    .whenComplete((released, failure) -> locked(() -> waiters.released(registered, released, leaver)));
+                    .whenComplete((released, failure) -> locked(() -> {
+                        waiters.released(registered, released, leaver);
+                        settle();
+                    }));
         }
     }
 

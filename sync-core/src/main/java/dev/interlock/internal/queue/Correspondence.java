@@ -288,12 +288,7 @@ abstract class Correspondence {
         Tenure current = tenure;
         boolean isTenure = current != null && current.sequence == sequence;
         if (!isTenure && sequence != ended && tickets.of(sequence) == null) {
-            Ticket unwanted = new Ticket(session.settings().leaseMillis(), true, true, 0, session.now());
-            unwanted.sequence = sequence;
-            unwanted.waiter = number;
-            renounced = sequence;
-            release(unwanted, number > 0 && isSignalLost ? Operations.SIGNAL_ALL : Operations.NONE)
-                    .insist();
+            giveBack(sequence, number, number > 0 && isSignalLost ? Operations.SIGNAL_ALL : Operations.NONE);
         }
     }
 
@@ -440,7 +435,7 @@ abstract class Correspondence {
                 && !mayBeAnnounced(sequence)) {
             // What the session has given itself was no waiter's, and has nothing to signal.
             boolean isWaiters = sequence % Session.SEQUENCE_STEP != 0;
-            releaseUnwanted(sequence, isWaiters ? Operations.SIGNAL_ALL : Operations.NONE);
+            giveBack(sequence, 0, isWaiters ? Operations.SIGNAL_ALL : Operations.NONE);
         }
     }
 
@@ -457,11 +452,9 @@ abstract class Correspondence {
         return now - unannouncedNanos < session.settings().silenceNanos();
     }
 
-    private void releaseUnwanted(long sequence, Operations operations) {
+    private void giveBack(long sequence, long number, Operations operations) {
         renounced = sequence;
-        Ticket unwanted = new Ticket(session.settings().leaseMillis(), true, true, 0, session.now());
-        unwanted.sequence = sequence;
-        release(unwanted, operations).insist();
+        Release.giveBack(session, scripts, sequence, number, operations, floor());
     }
 
     void receive(Message message) {
@@ -574,7 +567,7 @@ abstract class Correspondence {
             } else {
                 tickets.renew(request);
             }
-            releaseUnwanted(sequence, Operations.NONE);
+            giveBack(sequence, 0, Operations.NONE);
         } else {
             ownedAnyway(sequence, run);
         }
@@ -610,7 +603,7 @@ abstract class Correspondence {
         if (tenure == null && tickets.first() == null) {
             watch(false);
             waiters.forsake();
-            if (waiters.isIdle()) {
+            if (waiters.isIdle() && !waiters.isReleasing()) {
                 session.unpin(key, stake);
             }
         }

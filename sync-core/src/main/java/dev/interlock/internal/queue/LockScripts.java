@@ -36,6 +36,7 @@ final class LockScripts {
 
     private final ScriptRunner runner;
     private final String id;
+    private final String key;
     private final long leaseMillis;
     private final String channel;
     private final String publish;
@@ -54,6 +55,7 @@ final class LockScripts {
     LockScripts(Session session, String key) {
         this.runner = session.runner();
         this.id = session.id();
+        this.key = key;
         this.leaseMillis = session.settings().leaseMillis();
         this.publish = session.isSharded() ? "spublish" : "publish";
         this.channel = "redisson_lock__channel:" + (key.contains("{") ? key : "{" + key + "}");
@@ -78,6 +80,11 @@ final class LockScripts {
     /** Returns the key of the read-write lock of a name, which is another one than the lock of that name. */
     static String readWriteKey(String key) {
         return Keys.prefix(key) + "rw";
+    }
+
+    /** The name's key. */
+    String key() {
+        return key;
     }
 
     /** Redisson's channel for this name, on which it announces that the lock is free. */

@@ -10,7 +10,6 @@ import dev.interlock.internal.lock.LocalHalf;
 import dev.interlock.internal.queue.Claim.Advance;
 import dev.interlock.internal.queue.LockScripts.Operations;
 import dev.interlock.internal.queue.LockScripts.Released;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -81,12 +80,8 @@ public class QueueLock extends AbstractRemoteLock implements Correspondence.Owne
     }
 
     private static void giveBack(Session session, String key, long sequence, long waiter, long floor) {
-        Ticket unwanted = new Ticket(session.settings().leaseMillis(), true, true, 0, session.now());
-        unwanted.sequence = sequence;
-        unwanted.waiter = waiter;
         Operations operations = waiter > 0 ? Operations.SIGNAL_ALL : Operations.NONE;
-        Release.of(session, new LockScripts(session, key), unwanted, List.of(), operations, floor, false)
-                .insist();
+        Release.giveBack(session, new LockScripts(session, key), sequence, waiter, operations, floor);
     }
 
     @Override

@@ -23,15 +23,19 @@ final class Release {
     }
 
     private final Session session;
+    private final String key;
+    private final long sequence;
     private final Command command;
     private final long deadlineNanos;
     private final AtomicInteger attempts = new AtomicInteger();
     private final CompletableFuture<Released> confirmed = new CompletableFuture<>();
 
-    private Release(Session session, long leaseMillis, Command command) {
+    private Release(Session session, LockScripts scripts, Ticket ticket, Command command) {
         this.session = session;
+        this.key = scripts.key();
+        this.sequence = ticket.sequence;
         this.command = command;
-        this.deadlineNanos = session.now() + TimeUnit.MILLISECONDS.toNanos(leaseMillis);
+        this.deadlineNanos = session.now() + TimeUnit.MILLISECONDS.toNanos(ticket.leaseMillis);
         session.expect(this, confirmed);
         send(true);
     }
@@ -55,7 +59,8 @@ final class Release {
         String usedText = LockScripts.text(used);
         return new Release(
                 session,
-                ticket.leaseMillis,
+                scripts,
+                ticket,
                 isFirst -> isFirst && isLikelyAlone
                         ? scripts.dropOrRelease(ticket, usedText, floor, operations)
                         : scripts.release(ticket, usedText, floor, operations));
@@ -68,7 +73,26 @@ final class Release {
      */
     static Release downgrade(
             Session session, LockScripts scripts, Ticket ticket, Operations operations, long floor, Runnable alone) {
-        return new Release(session, ticket.leaseMillis, isFirst -> scripts.downgrade(ticket, floor, operations, alone));
+        return new Release(session, scripts, ticket, isFirst -> scripts.downgrade(ticket, floor, operations, alone));
+    }
+
+    /**
+     * Gives back what a sequence has that nobody wants, as a message or an answer says. Does nothing if that is being given up
+     * already: what a thread has entered ends by its own release, which alone knows what there is to do.
+     *
+     * @param waiter the waiter of a condition that has got it, or 0
+     */
+    static void giveBack(
+            Session session, LockScripts scripts, long sequence, long waiter, Operations operations, long floor) {
+        if (session.isExpected(command -> command instanceof Release release
+                && release.sequence == sequence
+                && release.key.equals(scripts.key()))) {
+            return;
+        }
+        Ticket unwanted = new Ticket(session.settings().leaseMillis(), true, true, 0, session.now());
+        unwanted.sequence = sequence;
+        unwanted.waiter = waiter;
+        of(session, scripts, unwanted, List.of(), operations, floor, false).insist();
     }
 
     CompletableFuture<Released> confirmed() {

@@ -6,7 +6,7 @@
 -- KEYS[3] waiters  zset    sessions by the end of their heartbeat, ms
 -- KEYS[4] token    string  remote part of the last fencing token
 -- KEYS[5] turns    hash    hand-overs since plain RLock clients had a turn, and the end of their turn, ms
--- KEYS[6] mark     string  `<n>:<m>`: highest sequence of this session that queued or was over, highest that was released
+-- KEYS[6] mark     string  `<n>:<m>`: highest sequence of this session that queued or was over, highest that was released, with `:d` if its operations are done
 -- KEYS[7] conditions zset  waiters of conditions
 -- KEYS[8] signals  hash    sessions that wait for conditions, and how the last tenure ended
 -- KEYS[9] readers  zset    sessions that share the lock, by the end of their lease, ms
@@ -28,7 +28,7 @@ local conditions, signals, readers = KEYS[7], KEYS[8], KEYS[9]
 local session, tickets, lease, enqueue, earlier = ARGV[1], ARGV[2], ARGV[3], ARGV[4] == '1', tonumber(ARGV[5])
 local floor, used = tonumber(ARGV[6]), ARGV[7]
 
-local queued, released = string.match(redis.call('get', mark) or '0:0', '^(%d+):(%d+)$')
+local queued, released, settled = string.match(redis.call('get', mark) or '0:0', '^(%d+):(%d+)(.*)$')
 queued, released = tonumber(queued), tonumber(released)
 local head = string.match(tickets, '^%d+')
 local first, caller = tonumber(head), session .. ':' .. head
@@ -128,7 +128,9 @@ if (earlier == 0 or earlier == tenure) and tenure > 0 and tenure < first and sta
   -- Who has only read has to queue before it writes.
   local continues = tenure == earlier and (reads or not isReader(holder))
   leave(string.format('%.0f', tenure))
-  released = math.max(released, tenure)
+  if tenure > released then
+    released, settled = tenure, ''
+  end
   if not continues and redis.call('exists', conditions) == 1 then
     redis.call('hset', signals, 'released', redis.call('get', token) or '')
   end
@@ -144,7 +146,7 @@ if (earlier == 0 or earlier == tenure) and tenure > 0 and tenure < first and sta
   tenure = ownBy(holder)
 end
 
-redis.call('set', mark, string.format('%.0f:%.0f', queued, released), 'px', markTtl)
+redis.call('set', mark, string.format('%.0f:%.0f%s', queued, released, settled), 'px', markTtl)
 if redis.call('hexists', signals, session) == 1 then
   local own = sessionOf(session)
   own.highest = math.max(own.highest, queued)

@@ -4,7 +4,7 @@
 -- KEYS[1] lock     hash    Redisson's lock: its one field is the owner, `<session>:<sequence>`
 -- KEYS[2] queue    zset    tickets `<session>:<sequence>:<lease>` by position
 -- KEYS[3] conditions zset  waiters of conditions
--- KEYS[4] mark     string  `<n>:<m>`: highest sequence of this session that queued or was over, highest that was released
+-- KEYS[4] mark     string  `<n>:<m>`: highest sequence of this session that queued or was over, highest that was released, with `:d` if its operations are done
 -- ARGV[1] owner            `<session>:<sequence>`
 -- ARGV[2] sequence         what it gives up
 -- ARGV[3] lease            ms, as in the request
@@ -19,9 +19,9 @@ if redis.call('exists', queue, conditions) > 0 or redis.call('hdel', lock, owner
   return { 0 }
 end
 local before = redis.call('set', mark, sequence .. ':' .. sequence, 'px', lease + 300000, 'get')
-local queued, released = string.match(before or '0:0', '^(%d+):(%d+)$')
+local queued, released, settled = string.match(before or '0:0', '^(%d+):(%d+)(.*)$')
 if tonumber(queued) > tonumber(sequence) then
-  local highest = tonumber(released) > tonumber(sequence) and released or sequence
+  local highest = tonumber(released) > tonumber(sequence) and released .. settled or sequence
   redis.call('set', mark, queued .. ':' .. highest, 'px', lease + 300000)
 end
 redis.call(publish, channel, 0)

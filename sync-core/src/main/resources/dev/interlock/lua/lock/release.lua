@@ -6,7 +6,7 @@
 -- KEYS[3] waiters  zset    sessions by the end of their heartbeat, ms
 -- KEYS[4] token    string  remote part of the last fencing token
 -- KEYS[5] turns    hash    hand-overs since plain RLock clients had a turn, and the end of their turn, ms
--- KEYS[6] mark     string  `<n>:<m>`: highest sequence of this session that queued or was over, highest that was released
+-- KEYS[6] mark     string  `<n>:<m>`: highest sequence of this session that queued or was over, highest that was released, with `:d` if its operations are done
 -- KEYS[7] conditions zset  waiters of conditions
 -- KEYS[8] signals  hash    sessions that wait for conditions, and how the last tenure ended
 -- KEYS[9] readers  zset    sessions that share the lock, by the end of their lease, ms
@@ -19,7 +19,7 @@
 -- ARGV[7] used             tickets served on this tenure beside its own, as in lease `<sequence>:<lease>` each, separated by spaces
 -- ARGV[8] first            number of the first operation
 -- ARGV[9] operations       what the tenure has to do with its conditions; of a mere ticket, only `*` is done
--- Reply: {1} it was the owner, or has been released before, by its own release or a later request; {2} it had a ticket; {0} neither
+-- Reply: {1} it was the owner, or has been released before, by its own release or a later request: if that left its operations undone, all are signalled; {2} it had a ticket; {0} neither
 -- Idempotent by: session, sequence
 local lock, queue, waiters, token, turns, mark = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local conditions, signals, readers = KEYS[7], KEYS[8], KEYS[9]
@@ -47,10 +47,13 @@ if used == '' and operations == '' then
     local isAlive = tonumber(redis.call('zscore', waiters, heir) or 0) * 1000 >= micros
     if isAlive and redis.call('hdel', lock, owner) == 1 then
       local marked = redis.call('set', mark, sequence .. ':' .. sequence, 'px', markTtl, 'get')
-      local queued, released = string.match(marked or '0:0', '^(%d+):(%d+)$')
-      queued, released = math.max(tonumber(queued), number), math.max(tonumber(released), number)
+      local queued, released, settled = string.match(marked or '0:0', '^(%d+):(%d+)(.*)$')
+      queued, released = math.max(tonumber(queued), number), tonumber(released)
+      if released <= number then
+        released, settled = number, ''
+      end
       if queued > number or released > number then
-        redis.call('set', mark, string.format('%.0f:%.0f', queued, released), 'px', markTtl)
+        redis.call('set', mark, string.format('%.0f:%.0f%s', queued, released, settled), 'px', markTtl)
       end
       redis.call('zpopmin', queue)
       if not follower then
@@ -67,15 +70,18 @@ end
 -- @include tickets
 -- @include owners
 
-local queued, released = string.match(redis.call('get', mark) or '0:0', '^(%d+):(%d+)$')
+local queued, released, settled = string.match(redis.call('get', mark) or '0:0', '^(%d+):(%d+)(.*)$')
 queued, released = math.max(tonumber(queued), number), tonumber(released)
 local before = released >= number
 local done = operations ~= '' and tonumber(redis.call('hget', lock, owner)) or 1
 local owned, shared = leave(sequence)
-if owned or shared then
-  released = math.max(released, number)
+-- Something else has ended this very tenure before, without its operations: nobody knows any more whom they would signal.
+local hasOperations = operations ~= '' and operations ~= '*'
+local isUndone = hasOperations and not owned and not shared and released == number and settled == ''
+if (owned or shared) and released <= number or isUndone then
+  released, settled = number, operations == '' and '' or ':d'
 end
-redis.call('set', mark, string.format('%.0f:%.0f', queued, released), 'px', markTtl)
+redis.call('set', mark, string.format('%.0f:%.0f%s', queued, released, settled), 'px', markTtl)
 local left = not owned and not shared and redis.call('zrem', queue, owner .. ':' .. lease) == 1
 local isFree = owned or shared and redis.call('exists', lock) == 0
 for _, other in ipairs(dropTickets(used)) do
@@ -84,6 +90,7 @@ for _, other in ipairs(dropTickets(used)) do
 end
 local reply = { (owned or shared) and 1 or left and 2 or before and 1 or 0 }
 local hasConditions = redis.call('exists', conditions) == 1
+isUndone = isUndone and hasConditions
 local hasReaders = left and redis.call('exists', readers) == 1
 if operations == '' and not hasConditions and not hasReaders and redis.call('exists', queue) == 0 then
   redis.call('del', waiters)
@@ -104,7 +111,11 @@ local millis = math.floor(micros / 1000)
 
 if owned or left and operations == '*' then
   operate(operations, done - first)
-  enqueueAdmitted()
+elseif isUndone then
+  signalAll()
+end
+local isFirst = enqueueAdmitted()
+if operations ~= '' then
   hasConditions = redis.call('exists', conditions) == 1
 end
 if (owned or shared) and hasConditions then
@@ -130,9 +141,9 @@ end
 
 -- Readers may have stood behind what has left.
 local isShared = false
-if shared or left then
+if shared or left or isUndone then
   local holder = holderAt(millis)
-  isFree = isFree or shared and not holder
+  isFree = isFree or (shared or isUndone) and not holder
   isShared = isReader(holder)
 end
 local granted
@@ -146,6 +157,9 @@ if left and isShared and redis.call('exists', queue) == 0 then
 end
 if isFree and not granted then
   redis.call(publish, channel, 0)
+end
+if isUndone and isFirst and not isFree then
+  demand('d')
 end
 if operations ~= '' or hasConditions then
   tellAdmitted(granted)

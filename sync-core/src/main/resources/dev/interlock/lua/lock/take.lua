@@ -5,7 +5,7 @@
 -- KEYS[2] queue    zset    tickets `<session>:<sequence>:<lease>` by position
 -- KEYS[3] token    string  remote part of the last fencing token
 -- KEYS[4] conditions zset  waiters of conditions
--- KEYS[5] mark     string  `<n>:<m>`: highest sequence of this session that queued or was over, highest that was released
+-- KEYS[5] mark     string  `<n>:<m>`: highest sequence of this session that queued or was over, highest that was released, with `:d` if its operations are done
 -- ARGV[1] owner            `<session>:<sequence>`
 -- ARGV[2] sequence         the caller's request
 -- ARGV[3] lease            ms
