@@ -165,6 +165,7 @@ final class Claim extends Correspondence {
             if (current != null && current.shared && !reads && request != null && request.queues) {
                 // Announced while others were reading, who have left.
                 end(current);
+                endedTurnNanos = now;
                 request.from = current.sequence;
                 ask(now);
                 return Advance.WAITING;
@@ -231,6 +232,7 @@ final class Claim extends Correspondence {
     private void end(Tenure current) {
         current.end();
         ended = current.sequence;
+        endedTurnNanos = current.turnNanos;
         tenure = null;
         waiters.begin();
     }

@@ -69,6 +69,9 @@ abstract class Correspondence {
     /** The last tenure that was given up; its release may be on its way. */
     long ended;
 
+    /** When its turn began. */
+    long endedTurnNanos;
+
     boolean closed;
 
     /** What no repetition will mend. */
@@ -539,9 +542,11 @@ abstract class Correspondence {
             ownedInVain(request, sequence, run);
             return null;
         }
+        boolean continues = request.from != 0;
         request.from = 0;
         Tenure granted = new Tenure(session.keeper(), scripts::renew, owner, request, token, now, validUntilNanos);
         granted.run = run;
+        granted.turnNanos = continues ? endedTurnNanos : now;
         granted.demand = (flags & 1) != 0;
         granted.awaited = (flags & 2) != 0;
         if (token <= lastToken) {

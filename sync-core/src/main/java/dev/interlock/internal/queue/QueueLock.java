@@ -259,7 +259,7 @@ public class QueueLock extends AbstractRemoteLock implements Correspondence.Owne
 
     /** Returns whether others wait who have waited for long enough. */
     final boolean isTurnOver(Tenure current, long now) {
-        return current.demand && now - current.startNanos >= sliceNanos;
+        return current.demand && now - current.turnNanos >= sliceNanos;
     }
 
     /** Returns whether the name is kept although no thread wants it. */
@@ -285,7 +285,7 @@ public class QueueLock extends AbstractRemoteLock implements Correspondence.Owne
 
     // The mailbox may be deaf, and plain RLock clients write no letters.
     private void lookForDemand(Tenure current, long now) {
-        boolean due = now - current.lookAtNanos >= 0 && now - current.startNanos >= sliceNanos;
+        boolean due = now - current.lookAtNanos >= 0 && now - current.turnNanos >= sliceNanos;
         if (due && !current.demand) {
             current.lookAtNanos = now + LOOK_NANOS;
             current.renewNow();

@@ -243,7 +243,7 @@ public final class QueueReadWriteLock extends QueueLock implements RemoteReadWri
     private void endTurnInTime(Tenure current) {
         if (!current.endsInTime) {
             current.endsInTime = true;
-            long left = sliceNanos - (session.now() - current.startNanos);
+            long left = sliceNanos - (session.now() - current.turnNanos);
             session.schedule(
                     () -> glance(() -> shareIfRead(current)), Math.max(0, TimeUnit.NANOSECONDS.toMillis(left) + 1));
         }

@@ -44,6 +44,9 @@ final class Tenure {
     final boolean renewed;
     final long startNanos;
 
+    /** When the session's turn began: with this tenure, or the one that it continues. Guarded by the mutex of the claim, read by others. */
+    volatile long turnNanos;
+
     private volatile long validUntilNanos;
 
     /** The last of the session's tickets that are served on this tenure after its own, 0 for none. Guarded by the mutex of the claim, read by others. */
@@ -116,6 +119,7 @@ final class Tenure {
         this.renewed = ticket.renewed;
         this.shared = ticket.reads;
         this.startNanos = nowNanos;
+        this.turnNanos = nowNanos;
         this.demandNanos = nowNanos;
         this.lookAtNanos = nowNanos;
         this.validUntilNanos = validUntilNanos;
@@ -138,9 +142,10 @@ final class Tenure {
         return nowNanos - validUntilNanos < 0 && loss.get() == null;
     }
 
-    /** Returns whether it has the lease that a thread wants. */
+    /** Returns whether it has the lease that a thread wants. A fixed one is for the first thread that enters: what is left of it is less. */
     boolean fits(boolean renewedLease, long leaseMillis) {
-        return renewed == renewedLease && ticket.leaseMillis == leaseMillis;
+        boolean isWhole = renewed || token == remoteToken << LOCAL_BITS;
+        return isWhole && renewed == renewedLease && ticket.leaseMillis == leaseMillis;
     }
 
     /** Draws the token of the next acquisition, or returns false if this tenure has none left. */
