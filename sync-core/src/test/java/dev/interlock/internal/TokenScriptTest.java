@@ -77,6 +77,21 @@ class TokenScriptTest extends LockScriptTest {
         greater(last, b.request(3).above(last + 1).send());
     }
 
+    /** A session has no room for such a token. Whoever has brought it into the world, tokens go on from the clock. */
+    @Test
+    void whatIsTooGreatIsNoToken() {
+        Contender a = contender();
+        Contender b = contender();
+        long last = a.own(1).token();
+        last = greater(last, a.request(2).above(1L << 49).send());
+        assertThat(last).isLessThan(1L << 48);
+        redis("SET", keys.token(), Long.toString((1L << 49) - 1), "PX", "60000");
+        b.queue(1);
+        a.release(2, Contender.LEASE, 1L << 50);
+        last = greater(last, b.own(1));
+        assertThat(last).isLessThan(1L << 48);
+    }
+
     /** A low floor doesn't lower the count. */
     @Test
     void floorOnlyRaises() {
@@ -121,7 +136,7 @@ class TokenScriptTest extends LockScriptTest {
     void largeTokensAreExact() throws InterruptedException {
         Contender a = contender();
         Contender b = contender();
-        long large = (1L << 52) + 1;
+        long large = (1L << 49) - 5;
         assertThat(a.request(1).above(large).send().token()).isEqualTo(large);
         assertThat(redis("GET", keys.token())).isEqualTo(Long.toString(large));
         assertThat(a.own(1).token()).isEqualTo(large);

@@ -12,6 +12,7 @@ import dev.interlock.DistributedReadWriteLock;
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.DistributedSemaphore;
 import dev.interlock.Interlock;
+import dev.interlock.LeaseLostException;
 import dev.interlock.faults.Actor;
 import dev.interlock.faults.FaultFixture;
 import java.time.Duration;
@@ -25,6 +26,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.redisson.api.RTopic;
 import org.redisson.client.codec.StringCodec;
 import org.slf4j.LoggerFactory;
@@ -273,6 +275,49 @@ class StrangerTest extends FaultFixture {
                         .filter(field -> field.matches("interlock-[^:]+:\\d+"))
                         .map(field -> field.substring(field.indexOf(':') + 1))
                 : Stream.of();
+    }
+
+    /** A forged grant to a thread that does wait may let it in, but its token reaches nobody else. */
+    @ParameterizedTest
+    @ValueSource(longs = {1L << 50, (1L << 49) - 2})
+    void theTokenOfAForgedGrantGoesNoFurther(long forged) {
+        Interlock victim = session();
+        Interlock other = undisturbed();
+        Actor holder = actor("holder");
+        Actor waiter = actor("waiter");
+        holder.run(other.lock(NAME)::lock);
+        CompletableFuture<Boolean> entered = waiter.begin(victim.lock(NAME)::lock);
+        awaitTickets(NAME, 1);
+        String ticket = String.valueOf(server().command("ZRANGE", "interlock:{" + NAME + "}:queue", "0", "0"));
+        String sequence = ticket.split(":", -1)[1];
+        server().command(
+                        "PUBLISH",
+                        "interlock:mailbox:" + victim.id(),
+                        "g " + sequence + " " + forged + " 9007199254740991 0 0 0 " + NAME);
+        if (forged < 1L << 49) {
+            assertThat(entered).succeedsWithin(PROMPTLY);
+        } else {
+            await("the mail's effect").during(Duration.ofMillis(300)).until(() -> !entered.isDone());
+        }
+        holder.run(other.lock(NAME)::unlock);
+        assertThat(entered).succeedsWithin(PROMPTLY);
+        waiter.run(() -> unlockThoughLost(victim.lock(NAME)));
+        long token = 0;
+        for (Interlock session : List.of(other, victim, other)) {
+            DistributedReentrantLock lock = session.lock(NAME);
+            lock.lock();
+            assertThat(lock.fencingToken()).isBetween(token + 1, 1L << 62);
+            token = lock.fencingToken();
+            lock.unlock();
+        }
+    }
+
+    private static void unlockThoughLost(DistributedReentrantLock lock) {
+        try {
+            lock.unlock();
+        } catch (LeaseLostException e) {
+            assertThat(lock.isHeldByCurrentThread()).isFalse();
+        }
     }
 
     /** Even for the right account, nobody is given more than is wanted: Redis is asked then. */

@@ -63,7 +63,10 @@ abstract class Correspondence {
     private volatile long heardNanos;
     private @Nullable UnlockWatch watch;
 
-    /** Remote part of the last fencing token. */
+    /**
+     * Remote part of the greatest fencing token that Redis has told. Anybody may write messages, and what is learned here goes into
+     * Redis as the floor of all sessions' tokens: so it is from replies only.
+     */
     private volatile long lastToken;
 
     /** The last tenure that was given up; its release may be on its way. */
@@ -404,6 +407,7 @@ abstract class Correspondence {
             long valid = Tenure.validity(sent.nanos(), standing.ttlMillis());
             long flags = (standing.waiters() ? 1L : 0L) + (standing.conditions() ? 2L : 0L);
             own(standing.owner(), standing.token(), standing.run(), flags, valid, now);
+            lastToken = standing.token() < Tenure.TOKENS ? Math.max(lastToken, standing.token()) : lastToken;
         } else if (standing.owner() != 0) {
             ownedAnyway(standing.owner(), standing.run());
         }
@@ -511,7 +515,7 @@ abstract class Correspondence {
             }
             long now = session.now();
             long valid = Tenure.validity(request.queuedNanos(), request.grantMillis());
-            boolean newer = redisMicros > request.queuedRedisMicros() && token > lastToken;
+            boolean newer = redisMicros > request.queuedRedisMicros() && isNewToken(token);
             if (now - valid < 0 && newer && !session.runner().isReplicated()) {
                 Tenure granted = own(sequence, token, run, flags, valid, now);
                 if (granted != null) {
@@ -549,17 +553,20 @@ abstract class Correspondence {
         granted.turnNanos = continues ? endedTurnNanos : now;
         granted.demand = (flags & 1) != 0;
         granted.awaited = (flags & 2) != 0;
-        if (token <= lastToken) {
+        if (!isNewToken(token)) {
             // Redis has forgotten what it had counted to. The request that continues this one brings the floor.
             granted.exhaust();
         }
-        lastToken = Math.max(lastToken, token);
         if (request.thread == null) {
             tickets.remove(request);
         }
         tenure = granted;
         watch(false);
         return granted;
+    }
+
+    private boolean isNewToken(long token) {
+        return token > lastToken && token < Tenure.TOKENS;
     }
 
     // Granted is what nobody waits for any more, or what is a tenure already; or what can't be one, because Redis has

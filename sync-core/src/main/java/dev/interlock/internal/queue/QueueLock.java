@@ -71,17 +71,17 @@ public class QueueLock extends AbstractRemoteLock implements Correspondence.Owne
     public static void giveBack(Session session, Message message) {
         ImmutableLongArray numbers = message.numbers();
         if (message.kind() == 'g') {
-            giveBack(session, message.key(), numbers.get(0), numbers.get(5), numbers.get(1) + 1);
+            giveBack(session, message.key(), numbers.get(0), numbers.get(5));
         } else if (message.kind() == 's') {
             for (int i = 1; i + 1 < numbers.length(); i += 2) {
-                giveBack(session, message.key(), numbers.get(i + 1), numbers.get(i), 0);
+                giveBack(session, message.key(), numbers.get(i + 1), numbers.get(i));
             }
         }
     }
 
-    private static void giveBack(Session session, String key, long sequence, long waiter, long floor) {
+    private static void giveBack(Session session, String key, long sequence, long waiter) {
         Operations operations = waiter > 0 ? Operations.SIGNAL_ALL : Operations.NONE;
-        Release.giveBack(session, new LockScripts(session, key), sequence, waiter, operations, floor);
+        Release.giveBack(session, new LockScripts(session, key), sequence, waiter, operations, 0);
     }
 
     @Override

@@ -25,6 +25,9 @@ final class Tenure {
     /** Bits of a fencing token that count the acquisitions of one tenure. */
     private static final int LOCAL_BITS = 14;
 
+    /** Remote parts of tokens are less than this, which a token has no room for. */
+    static final long TOKENS = 1L << (Long.SIZE - 1 - LOCAL_BITS);
+
     /** From a renewal that failed, the next one is so far at most. */
     private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
