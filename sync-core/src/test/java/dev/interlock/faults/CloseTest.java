@@ -19,9 +19,11 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -72,6 +74,43 @@ class CloseTest extends FaultFixture {
         session.close();
         awaitThreadsEnd(session);
         assertThat(recorder.count(Recorder.Kind.LOST)).isEqualTo(1);
+    }
+
+    /** A thread would take for its own what another session has. */
+    @Test
+    void whatIsHeldIsLostBeforeItIsGivenBack() {
+        Thread closer = Thread.currentThread();
+        Actor holder = actor("holder");
+        AtomicReference<@Nullable DistributedReentrantLock> held = new AtomicReference<>();
+        List<Boolean> lost = new ArrayList<>();
+        Interlock session = session(builder -> builder.ticker(() -> {
+            DistributedReentrantLock lock = held.get();
+            if (lock != null && Thread.currentThread() == closer && isReleasing()) {
+                lost.add(holder.get(() -> isLost(lock)));
+            }
+            return Monotonic.nanos();
+        }));
+        DistributedReentrantLock lock = lock(session, NAME);
+        holder.run(lock::lock);
+        held.set(lock);
+        session.close();
+        held.set(null);
+        assertThat(lost).as("lost when its release begins").isNotEmpty().containsOnly(true);
+        assertUnlockTellsTheLoss(lock, holder);
+    }
+
+    private static boolean isReleasing() {
+        return StackWalker.getInstance()
+                .walk(frames -> frames.anyMatch(frame -> frame.getClassName().endsWith(".queue.Release")));
+    }
+
+    private static boolean isLost(DistributedReentrantLock lock) {
+        try {
+            lock.assertHeld();
+            return false;
+        } catch (LeaseLostException e) {
+            return true;
+        }
     }
 
     @Test

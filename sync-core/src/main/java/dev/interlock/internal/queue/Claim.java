@@ -341,12 +341,15 @@ final class Claim extends Correspondence {
     }
 
     CompletableFuture<?> close() {
-        Tenure current;
         CompletableFuture<?> confirmed;
         mutex.lock();
         try {
             closed = true;
-            current = tenure;
+            Tenure current = tenure;
+            if (current != null) {
+                // First, or a thread would take it for its own while another session has it.
+                current.lose("its session was closed");
+            }
             watch(false);
             List<CompletableFuture<?>> releases = new ArrayList<>();
             releases.add(waiters.close());
@@ -365,9 +368,6 @@ final class Claim extends Correspondence {
             confirmed = CompletableFuture.allOf(releases.toArray(CompletableFuture<?>[]::new));
         } finally {
             mutex.unlock();
-        }
-        if (current != null) {
-            current.lose("its session was closed");
         }
         owner.changed();
         return confirmed;
