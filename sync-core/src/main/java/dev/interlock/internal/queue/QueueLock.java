@@ -381,7 +381,8 @@ public class QueueLock extends AbstractRemoteLock implements Correspondence.Owne
             throw new LeaseLostException(loss);
         }
         if (current == null) {
-            throw new IllegalStateException("no tenure of '" + name + "'");
+            // Given up as lost by the same thread, which still reads.
+            throw new LeaseLostException(name, 0, "its lease is over");
         }
         return current;
     }
