@@ -174,6 +174,10 @@ public final class Admission extends Stock {
         }
         waiters.add(waiter);
         evaluate();
+        if (session.isClosed()) {
+            // It may have been closed before it could see this waiter.
+            remote.close();
+        }
     }
 
     /**

@@ -109,6 +109,9 @@ public interface RemoteSemaphore {
     /** Returns whether the pool is known to have less than no permits, so that whatever is released is due to it. */
     boolean isOverdrawn();
 
+    /** The session is closed: fails all waits, and gives everything back. Doing that twice does no harm. */
+    CompletableFuture<?> close();
+
     /** Returns what {@code toString()} of a semaphore says of the pool: {@code Permits = 5}. */
     @Override
     String toString();
