@@ -9,6 +9,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What a session and Redis have to tell each other about one name. Whatever the session has to say it says as a whole, by
@@ -18,13 +20,15 @@ import org.jspecify.annotations.Nullable;
  * <p>There is one command at a time, and what comes up meanwhile goes with the next. A command carries a <em>version</em>
  * that only grows, by which its script refuses one that was delayed on its way. One that is not answered is followed by
  * another: the first time after a second, for its connection may have gone mute, and then after as long as anybody waits for
- * an answer; one that has failed, by another a moment later. While threads wait for anything the pulse asks as well, so that
+ * an answer; one that has failed, by another a moment later. What no repetition will mend isn't repeated, unless something has
+ * been done that Redis {@linkplain #insist has to hear of}: that is said until the lease is over. While threads wait for anything the pulse asks as well, so that
  * a lost message costs a second.
  *
  * <p>Whatever changes the state is an event, handled under {@link #mutex} by whichever thread brings it. Nothing blocks
  * under the mutex.
  */
 public abstract class Exchange implements Stake {
+    private static final Logger log = LoggerFactory.getLogger(Exchange.class);
     private static final long REPEAT_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long RETRY_MILLIS = 200;
 
@@ -64,6 +68,14 @@ public abstract class Exchange implements Stake {
     private long heardNanos;
 
     private boolean heard;
+
+    /** The command of this version, or a later one, has to get through even if Redis refuses it. */
+    private long owedVersion;
+
+    /** If Redis has refused the latest command that it has answered: since when it does. */
+    private long refusedNanos;
+
+    private boolean refused;
 
     protected Exchange(Session session, String key) {
         this.session = session;
@@ -125,6 +137,12 @@ public abstract class Exchange implements Stake {
         return answered;
     }
 
+    /** As {@link #tellAndHear}; but if Redis refuses it, it is told again until the lease is over. */
+    protected final CompletableFuture<Void> insist() {
+        owedVersion = version + 1;
+        return tellAndHear();
+    }
+
     private void send() {
         long now = session.now();
         repeated = isSilent(now);
@@ -160,15 +178,12 @@ public abstract class Exchange implements Stake {
                 answeredVersion = ofVersion;
                 heardNanos = sentAtNanos;
                 heard = true;
+                refused = false;
                 answered(reply);
                 confirmed = confirmedBy(ofVersion);
             } else if (failure != null && !ScriptRunner.isTransient(failure)) {
-                Throwable cause = ScriptRunner.cause(failure);
-                pending = false;
-                // Before those are woken who will look at what that has changed.
-                refused(cause);
-                confirmations.forEach(waiting -> waiting.answered.completeExceptionally(cause));
-                confirmations.clear();
+                refuse(ScriptRunner.cause(failure));
+                return;
             } else if (failure != null && isLatest) {
                 pending = true;
                 session.schedule(this::follow, RETRY_MILLIS);
@@ -183,6 +198,24 @@ public abstract class Exchange implements Stake {
             mutex.unlock();
         }
         confirmed.forEach(waiting -> waiting.complete(null));
+    }
+
+    private void refuse(Throwable cause) {
+        long now = session.now();
+        if (!refused) {
+            refused = true;
+            refusedNanos = now;
+            log.warn("Redis refuses what is said about '{}': {}", key, ScriptRunner.brief(cause));
+        }
+        pending = false;
+        // Before those are woken who will look at what that has changed.
+        refused(cause);
+        confirmations.forEach(waiting -> waiting.answered.completeExceptionally(cause));
+        confirmations.clear();
+        // With the pulse, not at once.
+        long leaseNanos = TimeUnit.MILLISECONDS.toNanos(session.settings().leaseMillis());
+        pending |= !inFlight && owedVersion > answeredVersion && now - refusedNanos < leaseNanos;
+        keepAlive();
     }
 
     private List<CompletableFuture<Void>> confirmedBy(long ofVersion) {

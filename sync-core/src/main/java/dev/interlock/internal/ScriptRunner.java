@@ -14,6 +14,8 @@ import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import java.util.regex.Pattern;
+import org.redisson.RedissonShutdownException;
 import org.redisson.api.BatchOptions;
 import org.redisson.api.BatchResult;
 import org.redisson.api.RBatch;
@@ -24,16 +26,13 @@ import org.redisson.api.RScript.ReturnType;
 import org.redisson.api.RScriptAsync;
 import org.redisson.api.RedissonClient;
 import org.redisson.api.options.OptionalOptions;
-import org.redisson.client.RedisConnectionException;
+import org.redisson.client.RedisAuthRequiredException;
+import org.redisson.client.RedisException;
 import org.redisson.client.RedisNoScriptException;
-import org.redisson.client.RedisNodeNotFoundException;
-import org.redisson.client.RedisReadonlyException;
-import org.redisson.client.RedisReconnectedException;
-import org.redisson.client.RedisRedirectException;
-import org.redisson.client.RedisRetryException;
-import org.redisson.client.RedisTimeoutException;
+import org.redisson.client.RedisOutOfMemoryException;
 import org.redisson.client.codec.StringCodec;
 import org.redisson.client.protocol.Encoder;
+import org.redisson.command.NoSyncedSlavesException;
 import org.redisson.config.DefaultCommandMapper;
 
 /**
@@ -49,6 +48,14 @@ public final class ScriptRunner {
 
     private static final int BATCH = 256;
     private static final long REPLICATION_MILLIS = 1_000;
+
+    /** A line that begins as errors of Redis do, by a code. */
+    private static final Pattern ERROR = Pattern.compile("^[A-Z]+ ");
+
+    /** What passes though it is told as an error of the script: Redis 6.2 wraps the errors of the commands in a script. */
+    private static final Pattern PASSING = Pattern.compile(
+            ": -(MISCONF|OOM|NOREPLICAS|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN) |Script killed|max number of clients");
+
     private static final Script REPLICAS = Script.load("session/replicas");
 
     /** Strings as they are, without a pooled buffer for each: that took longer than Redis took for the argument. */
@@ -244,18 +251,44 @@ public final class ScriptRunner {
         });
     }
 
-    /** Returns whether the same command may succeed if it is repeated a moment later. */
+    /**
+     * Returns whether the same command may succeed if it is repeated a moment later. That is so for all that Redis, Redisson or the
+     * network may fail by, but for what is known to last: a key of another type, a missing right, any other error of the script's
+     * own, and a client that is shut down.
+     */
     public static boolean isTransient(Throwable failure) {
         Throwable cause = cause(failure);
-        return cause instanceof RedisTimeoutException
-                || cause instanceof RedisConnectionException
-                || cause instanceof RedisRetryException
-                || cause instanceof RedisNoScriptException
-                || cause instanceof RedisNodeNotFoundException
-                || cause instanceof RedisReadonlyException
-                || cause instanceof RedisRedirectException
-                || cause instanceof RedisReconnectedException
-                || cause.getCause() instanceof IOException;
+        if (cause instanceof IOException || cause.getCause() instanceof IOException) {
+            return true;
+        }
+        return cause instanceof NoSyncedSlavesException
+                || (cause instanceof RedisException
+                        && !(cause instanceof RedissonShutdownException)
+                        && !isLasting(error(cause)));
+    }
+
+    private static boolean isLasting(String error) {
+        return error.startsWith("WRONGTYPE ")
+                || error.startsWith("NOPERM ")
+                || (error.startsWith("ERR ") && !PASSING.matcher(error).find());
+    }
+
+    /**
+     * Returns whether Redis has answered by an error instead of executing the command. Of others it isn't known whether it was executed;
+     * of those that Redisson repeats by itself, the last may have been.
+     */
+    public static boolean isRefused(Throwable failure) {
+        Throwable cause = cause(failure);
+        return cause instanceof RedisOutOfMemoryException
+                || cause instanceof RedisAuthRequiredException
+                || (cause.getClass() == RedisException.class && ERROR.matcher(error(cause)).find());
+    }
+
+    /** Returns what Redis has said, without what Redisson adds to that. */
+    private static String error(Throwable cause) {
+        String message = String.valueOf(cause.getMessage());
+        int end = message.indexOf(". channel:");
+        return end < 0 ? message : message.substring(0, end);
     }
 
     /** Returns a line that says what a future failed with. Redisson's messages go on with the command and its script. */

@@ -1,8 +1,11 @@
 package dev.interlock.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.interlock.DistributedCountDownLatch;
 import dev.interlock.DistributedReentrantLock;
+import dev.interlock.DistributedSemaphore;
 import dev.interlock.Interlock;
 import dev.interlock.testing.RespError;
 import java.time.Duration;
@@ -14,6 +17,11 @@ import org.junit.jupiter.api.Test;
 /** Redis answers, but with an error that passes: BUSY, LOADING, NOSCRIPT. It is waited out. */
 class RefusalTest extends FaultFixture {
     private static final String NAME = "stock";
+
+    @Override
+    protected String lasting() {
+        return "mark|token|turns|latch|semaphore";
+    }
 
     private static boolean isRefused(FaultFixture test, String error) {
         try {
@@ -118,5 +126,53 @@ class RefusalTest extends FaultFixture {
         server().command("DEL", NAME);
         actor.run(lock::lock);
         actor.run(lock::unlock);
+    }
+
+    /** Another key has the name for a moment. */
+    private void whileTaken(String key, Actor.Action action) throws InterruptedException {
+        server().command("RENAME", key, "interlock:mark:aside");
+        server().command("SET", key, "a string");
+        action.run();
+        server().command("DEL", key);
+        server().command("RENAME", "interlock:mark:aside", key);
+    }
+
+    /** What lasts as far as anybody knows may pass all the same; a release is told until the lease is over. */
+    @Test
+    void aReleaseThatIsRefusedIsRepeated() throws InterruptedException {
+        DistributedReentrantLock lock = lock(session(), NAME);
+        DistributedReentrantLock wanted = lock(session(), NAME);
+        Actor holder = actor("holder");
+        Actor waiter = actor("waiter");
+        holder.run(lock::lock);
+        whileTaken(NAME, () -> holder.run(lock::unlock));
+        CompletableFuture<Boolean> entered = waiter.begin(wanted::lock);
+        assertThat(entered).succeedsWithin(PATIENCE);
+        waiter.run(wanted::unlock);
+    }
+
+    /** A refusal ends those waits that it concerns, not the latch; and what was counted counts. */
+    @Test
+    void aRefusalDoesNotEndALatch() throws InterruptedException {
+        DistributedCountDownLatch latch = session().countDownLatch(NAME, 2);
+        DistributedCountDownLatch other = session().countDownLatch(NAME, 2);
+        whileTaken(
+                "interlock:{" + NAME + "}:latch",
+                () -> assertThatThrownBy(latch::countDown)
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessageContaining(NAME));
+        await("counted").until(() -> other.getCount() == 1);
+        latch.countDown();
+        assertThat(actor("waiter").begin(latch::await)).succeedsWithin(PATIENCE);
+        assertThat(other.getCount()).isZero();
+    }
+
+    @Test
+    void aPermitWhoseReturnIsRefusedIsReturnedLater() throws InterruptedException {
+        DistributedSemaphore semaphore = session().semaphore(NAME, 1);
+        DistributedSemaphore other = session().semaphore(NAME, 1);
+        semaphore.acquire();
+        whileTaken("interlock:{" + NAME + "}:semaphore", semaphore::release);
+        await("returned").until(() -> other.availablePermits() == 1);
     }
 }

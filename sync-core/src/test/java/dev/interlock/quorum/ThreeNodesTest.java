@@ -327,4 +327,21 @@ class ThreeNodesTest extends QuorumFixture {
         assertThatThrownBy(lock::lock).isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(() -> session.lock(NAME)).isInstanceOf(IllegalStateException.class);
     }
+
+    /** A node that refuses for good is one of the minority that may be missing: who waits for the others goes on waiting. */
+    @Test
+    void oneNodeThatRefusesEndsNoWait() {
+        DistributedReentrantLock lock = session().lock(NAME);
+        DistributedReentrantLock rival = session().lock(NAME);
+        nodes.node(1).command("SET", Nodes.lockKey(NAME), "a string");
+        Actor holder = actor("holder");
+        Actor waiter = actor("waiter");
+        holder.run(lock::lock);
+        CompletableFuture<Boolean> entered = waiter.begin(rival::lock);
+        await("it waits").during(Duration.ofMillis(500)).until(() -> !entered.isDone());
+        holder.run(lock::unlock);
+        assertThat(entered).succeedsWithin(PATIENCE);
+        nodes.node(1).command("DEL", Nodes.lockKey(NAME));
+        waiter.run(rival::unlock);
+    }
 }

@@ -54,6 +54,9 @@ public interface RemoteLatch {
     /** A thread that has {@linkplain #arrive arrived} waits no more. */
     void leave();
 
-    /** Throws {@link IllegalStateException} if the latch is lost or its session closed, unless it is known to be open. */
+    /**
+     * Throws {@link IllegalStateException} if the latch is lost, its session closed, or what was asked for those who wait was refused, unless it
+     * is known to be open. After a refusal it can be used again as soon as those have left.
+     */
     void ensureUsable();
 }

@@ -49,9 +49,13 @@ public final class ScriptLatch extends Exchange implements RemoteLatch {
     private int waiting;
 
     /** Why this object is of no use any more. */
-    private record Failure(String message, @Nullable Throwable cause) {}
+    private record Failure(String message) {}
 
     private volatile @Nullable Failure failure;
+
+    /** What threads that wait are to throw, which doesn't end the latch: the next ones ask anew. */
+    private volatile @Nullable Throwable refusal;
+
     private volatile boolean open;
     private volatile long left;
 
@@ -124,6 +128,13 @@ public final class ScriptLatch extends Exchange implements RemoteLatch {
                             + session.settings().commandTimeoutMillis() + " ms",
                     session.outage().cause());
         }
+        throwIfRefused(answer);
+    }
+
+    private void throwIfRefused(CompletableFuture<Void> answer) {
+        if (answer.isCompletedExceptionally()) {
+            throw refusal(answer.handle((done, cause) -> cause).join());
+        }
     }
 
     /** Returns whether it is answered within a command time-out, if only by a refusal. */
@@ -137,12 +148,12 @@ public final class ScriptLatch extends Exchange implements RemoteLatch {
         CompletableFuture<Void> confirmed;
         mutex.lock();
         try {
-            ensureUsable();
+            ensureAlive();
             if (open) {
                 return;
             }
             total++;
-            confirmed = tellAndHear();
+            confirmed = insist();
         } finally {
             mutex.unlock();
         }
@@ -150,15 +161,16 @@ public final class ScriptLatch extends Exchange implements RemoteLatch {
         if (!isAnswered(confirmed)) {
             log.warn("Redis has not confirmed that latch '{}' was counted down; it is told until it has", name);
         }
-        ensureUsable();
+        ensureAlive();
+        throwIfRefused(confirmed);
     }
 
     @Override
     public long count() {
-        ensureUsable();
+        ensureAlive();
         if (!open) {
             hear(ask());
-            ensureUsable();
+            ensureAlive();
         }
         return knownCount();
     }
@@ -172,7 +184,7 @@ public final class ScriptLatch extends Exchange implements RemoteLatch {
     public CompletableFuture<?> arrive(boolean asks) {
         mutex.lock();
         try {
-            ensureUsable();
+            ensureAlive();
             waiting++;
             if (asks) {
                 return tellAndHear();
@@ -192,6 +204,9 @@ public final class ScriptLatch extends Exchange implements RemoteLatch {
         try {
             // Redis isn't told: it forgets a session that no longer says that it waits.
             waiting--;
+            if (waiting == 0) {
+                refusal = null;
+            }
             keepAlive();
         } finally {
             mutex.unlock();
@@ -210,6 +225,14 @@ public final class ScriptLatch extends Exchange implements RemoteLatch {
 
     @Override
     public void ensureUsable() {
+        ensureAlive();
+        Throwable cause = refusal;
+        if (cause != null && !open) {
+            throw refusal(cause);
+        }
+    }
+
+    private void ensureAlive() {
         Failure known = failure;
         if (known != null && !open) {
             throw exception(known);
@@ -220,7 +243,11 @@ public final class ScriptLatch extends Exchange implements RemoteLatch {
     }
 
     private static IllegalStateException exception(Failure known) {
-        return new IllegalStateException(known.message, known.cause);
+        return new IllegalStateException(known.message);
+    }
+
+    private IllegalStateException refusal(Throwable cause) {
+        return new IllegalStateException("Redis refuses latch '" + name + "'", cause);
     }
 
     // ---- what the exchange needs
@@ -234,6 +261,7 @@ public final class ScriptLatch extends Exchange implements RemoteLatch {
 
     @Override
     protected void answered(List<Object> reply) {
+        refusal = null;
         long now = number(reply, 1);
         switch ((int) number(reply, 0)) {
             case COUNTING -> {
@@ -250,15 +278,14 @@ public final class ScriptLatch extends Exchange implements RemoteLatch {
             }
             case OTHER_COUNT -> {
                 otherCount = (int) number(reply, 2);
-                fail("latch '" + name + "' began with another count", null);
+                fail("latch '" + name + "' began with another count");
             }
             case GONE -> {
                 past = true;
                 fail(
                         "latch '" + name
                                 + "' is lost: Redis doesn't know it any more, since its data was lost or deleted,"
-                                + " or since it was open and its retention is over",
-                        null);
+                                + " or since it was open and its retention is over");
             }
             default -> throw new IllegalStateException("not a status: " + reply);
         }
@@ -270,7 +297,7 @@ public final class ScriptLatch extends Exchange implements RemoteLatch {
 
     @Override
     protected void refused(Throwable cause) {
-        fail("Redis refuses latch '" + name + "'", cause);
+        refusal = waiting > 0 ? cause : null;
     }
 
     private void open() {
@@ -279,9 +306,9 @@ public final class ScriptLatch extends Exchange implements RemoteLatch {
     }
 
     // Whoever waits must look why.
-    private void fail(String message, @Nullable Throwable cause) {
+    private void fail(String message) {
         if (!open && failure == null) {
-            failure = new Failure(message, cause);
+            failure = new Failure(message);
             gate.open();
         }
     }
@@ -321,7 +348,7 @@ public final class ScriptLatch extends Exchange implements RemoteLatch {
     public CompletableFuture<?> close() {
         mutex.lock();
         try {
-            fail("the Interlock session is closed", null);
+            fail("the Interlock session is closed");
         } finally {
             mutex.unlock();
         }

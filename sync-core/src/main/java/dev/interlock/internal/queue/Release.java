@@ -115,8 +115,12 @@ final class Release {
         command.send(isFirst).whenComplete((released, failure) -> {
             if (failure == null) {
                 confirmed.complete(released);
-            } else if (ScriptRunner.isTransient(failure) && isWorthwhile()) {
-                session.schedule(() -> follow(attempt), RETRY_MILLIS);
+            } else if (isWorthwhile()) {
+                // Whatever it was may pass: somebody gets a right back, or a key its type.
+                boolean isTransient = ScriptRunner.isTransient(failure);
+                session.schedule(
+                        () -> follow(attempt),
+                        isTransient ? RETRY_MILLIS : session.settings().commandTimeoutMillis());
             } else if (confirmed.completeExceptionally(failure) && !session.isClosed()) {
                 log.warn("A lock could not be released; its lease will end it: {}", ScriptRunner.brief(failure));
             }

@@ -3,7 +3,6 @@ package dev.interlock.internal.quorum;
 import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Mailbox.Message;
-import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
 import dev.interlock.internal.lock.AbstractRemoteLock;
 import dev.interlock.internal.lock.LocalHalf;
@@ -320,10 +319,11 @@ public final class QuorumLock extends AbstractRemoteLock {
 
         /** Returns whether to ask again after a round that nobody has won. Throws if nothing is known. */
         boolean goesOnAfter(Round lost) {
-            Throwable failure = lost.failure();
-            if (failure != null && !ScriptRunner.isTransient(failure)) {
-                throw new IllegalStateException("Redis refuses to lock '" + name + "'", failure);
+            Throwable refusal = lost.refusal();
+            if (refusal != null) {
+                throw new IllegalStateException("Redis refuses to lock '" + name + "'", refusal);
             }
+            Throwable failure = lost.failure();
             boolean refused = lost.isRefused();
             heard |= refused;
             if (!refused && !lost.isCutShort()) {

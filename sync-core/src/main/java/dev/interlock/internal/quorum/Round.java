@@ -53,6 +53,11 @@ final class Round {
     private boolean abandoned;
     private boolean reported;
     private @Nullable Throwable failure;
+
+    /** At how many nodes no repetition will mend what it has failed with, and what that is. */
+    private int lasting;
+
+    private @Nullable Throwable refusal;
     private @Nullable Tenure tenure;
 
     /**
@@ -127,8 +132,13 @@ final class Round {
 
     private void failed(@Nullable Throwable thrown) {
         failed++;
-        if (failure == null || (thrown != null && !ScriptRunner.isTransient(thrown))) {
-            failure = thrown == null ? null : ScriptRunner.cause(thrown);
+        if (thrown == null) {
+            return;
+        }
+        failure = failure == null ? ScriptRunner.cause(thrown) : failure;
+        if (!ScriptRunner.isTransient(thrown)) {
+            lasting++;
+            refusal = ScriptRunner.cause(thrown);
         }
     }
 
@@ -216,6 +226,11 @@ final class Round {
     /** Returns what it has failed with, if it was an error. */
     synchronized @Nullable Throwable failure() {
         return failure;
+    }
+
+    /** Returns what no repetition will mend, if that is so at as many nodes as it takes to rule out a majority. */
+    synchronized @Nullable Throwable refusal() {
+        return lasting > nodes.size() - majority ? refusal : null;
     }
 
     /** Returns after how many ms the owner's lease is over, or -1 if no majority has the same one. */

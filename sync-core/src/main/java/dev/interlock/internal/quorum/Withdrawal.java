@@ -127,7 +127,7 @@ final class Withdrawal {
                 } else {
                     lost++;
                 }
-            } else if (failure != null && ScriptRunner.isTransient(failure) && !leave.isLast && isWorthwhile()) {
+            } else if (failure != null && !leave.isLast && isWorthwhile()) {
                 return;
             } else if (failure != null && !session.isClosed()) {
                 log.warn("A quorum lock could not be released at a node: {}", ScriptRunner.brief(failure));

@@ -101,14 +101,21 @@ public final class RedissonLatch implements RemoteLatch, Stake {
         try {
             // What this thread has done before is to be seen by those whom the latch lets pass, who have the mutex
             // later.
-            ensureUsable();
+            if (!open) {
+                session.ensureOpen();
+            }
         } finally {
             mutex.unlock();
         }
         if (open) {
             return;
         }
-        CompletableFuture<Boolean> counted = asked(latch::countDownAsync).thenApply(done -> true);
+        // Without an answer nobody knows whether it has counted, and a repeat might count twice.
+        CompletableFuture<Boolean> counted = Insistence.on(
+                session,
+                session.settings().leaseMillis(),
+                () -> asked(latch::countDownAsync).thenApply(done -> true),
+                ScriptRunner::isRefused);
         session.expect(counted, counted);
         if (session.await(counted) == null) {
             throw failure(counted, "has not confirmed the count-down of");

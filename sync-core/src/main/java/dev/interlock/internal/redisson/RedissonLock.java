@@ -9,10 +9,13 @@ import dev.interlock.internal.lock.AbstractRemoteLock;
 import dev.interlock.internal.lock.LocalHalf;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.redisson.RedissonFairLock;
 import org.redisson.RedissonMultiLock;
+import org.redisson.RedissonShutdownException;
 import org.redisson.api.RFencedLock;
 import org.redisson.api.RFuture;
 import org.redisson.api.RLock;
@@ -36,7 +39,7 @@ public class RedissonLock extends AbstractRemoteLock {
     private final RLock lock;
     private volatile @Nullable Turn turn;
 
-    /** Redisson's word on the end of the last turn. What is asked next might overtake it. */
+    /** Redisson's first word on the end of the last turn. What is asked next might overtake it. */
     private volatile CompletableFuture<?> ending = CompletableFuture.completedFuture(null);
 
     /** Whether Redisson has refused what the frontman wants, who goes on waiting. */
@@ -262,21 +265,43 @@ public class RedissonLock extends AbstractRemoteLock {
     private CompletableFuture<Boolean> release(Turn current, long now) {
         turn = null;
         reportReleased(now - current.startNanos);
-        CompletableFuture<Boolean> released = current.end().handle((done, failure) -> {
+        AtomicInteger attempts = new AtomicInteger();
+        Supplier<CompletableFuture<Void>> end = () -> {
+            CompletableFuture<Void> attempt = current.end();
+            if (attempts.incrementAndGet() == 1) {
+                ending = attempt;
+            }
+            return attempt;
+        };
+        CompletableFuture<Boolean> released = Insistence.on(
+                        session, leaseMillis(current), end, RedissonLock::isWorthRepeating)
+                .handle((done, failure) -> {
             if (failure == null) {
                 return true;
             }
             Throwable cause = ScriptRunner.cause(failure);
             if (cause instanceof IllegalMonitorStateException) {
-                return false;
+                // What is repeated may have been done the first time.
+                return attempts.get() > 1;
             }
             log.warn("Lock '{}' could not be released in Redis; its lease will end it", name, cause);
             throw new IllegalStateException(cause);
         });
-        ending = released;
         session.expect(released, released);
         session.unpin(this, this);
         return released;
+    }
+
+    private long leaseMillis(Turn current) {
+        return current.leaseMillis == RENEWED
+                ? session.client().getConfig().getLockWatchdogTimeout()
+                : current.leaseMillis;
+    }
+
+    // An owner that Redisson doesn't know has nothing to release.
+    private static boolean isWorthRepeating(Throwable failure) {
+        Throwable cause = ScriptRunner.cause(failure);
+        return !(cause instanceof IllegalMonitorStateException || cause instanceof RedissonShutdownException);
     }
 
     /** Returns what this session has, if it has anything. */

@@ -228,7 +228,12 @@ public final class RedissonSemaphore implements RemoteSemaphore, Stake {
             seen += permits;
         }
         CompletableFuture<Void> told = say(
-                call(() -> permits > 0 ? semaphore.releaseAsync(permits) : semaphore.addPermitsAsync(permits)),
+                Insistence.on(
+                        session,
+                        session.settings().leaseMillis(),
+                        () -> call(
+                                () -> permits > 0 ? semaphore.releaseAsync(permits) : semaphore.addPermitsAsync(permits)),
+                        ScriptRunner::isRefused),
                 permits);
         if (permits < 0 || seen < 0) {
             // Redis has it before this is asked: it was sent before, and an older answer is corrected by this one.
@@ -237,7 +242,7 @@ public final class RedissonSemaphore implements RemoteSemaphore, Stake {
         return told;
     }
 
-    /** Redisson doesn't say whether a command that it has had no answer to was executed, so it isn't repeated. */
+    /** Redisson doesn't say whether a command that it has had no answer to was executed, so only what was refused is repeated. */
     private CompletableFuture<Void> say(CompletableFuture<Void> command, int permits) {
         long sentNanos = session.now();
         CompletableFuture<Void> told = new CompletableFuture<>();

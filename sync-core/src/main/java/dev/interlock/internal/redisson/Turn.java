@@ -99,7 +99,7 @@ final class Turn {
     }
 
     /** Gives it back, whatever of it there is. Fails with an {@link IllegalMonitorStateException} if there isn't any. */
-    CompletableFuture<?> end() {
+    CompletableFuture<Void> end() {
         // Otherwise the release might overtake what it is to undo.
         return downgrade
                 .handle((done, failure) -> locks)

@@ -7,7 +7,6 @@ import dev.interlock.internal.Keys;
 import dev.interlock.internal.Mailbox.Message;
 import dev.interlock.internal.Script;
 import dev.interlock.internal.Script.Call;
-import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -16,8 +15,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The remote half over our own script. The session has an <em>account</em> in Redis, in which all that it was granted, gave back
@@ -30,7 +27,6 @@ import org.slf4j.LoggerFactory;
  * yet goes over to the new one, but for permits: those are lost.
  */
 public final class ScriptSemaphore extends Exchange implements RemoteSemaphore {
-    private static final Logger log = LoggerFactory.getLogger(ScriptSemaphore.class);
     private static final Script TELL = Script.load("semaphore/tell");
     private static final long NEVER = -1;
 
@@ -161,7 +157,7 @@ public final class ScriptSemaphore extends Exchange implements RemoteSemaphore {
         }
         returned += back;
         wanted = wants;
-        return tellAndHear();
+        return back > 0 ? insist() : tellAndHear();
     }
 
     @Override
@@ -173,7 +169,7 @@ public final class ScriptSemaphore extends Exchange implements RemoteSemaphore {
             throw new Error("Permit count underflow");
         }
         contributed += more;
-        return tellAndHear();
+        return insist();
     }
 
     @Override
@@ -382,7 +378,6 @@ public final class ScriptSemaphore extends Exchange implements RemoteSemaphore {
 
     @Override
     protected void refused(Throwable failure) {
-        log.warn("Semaphore '{}' is refused: {}", name, ScriptRunner.brief(failure));
         asked = false;
         while (!operations.isEmpty()) {
             operations.remove().result.completeExceptionally(failure);
