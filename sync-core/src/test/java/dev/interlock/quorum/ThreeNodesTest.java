@@ -337,6 +337,8 @@ class ThreeNodesTest extends QuorumFixture {
         Actor holder = actor("holder");
         Actor waiter = actor("waiter");
         holder.run(lock::lock);
+        // So that it refuses before a majority has answered.
+        nodes.proxy(2).delay(Duration.ofMillis(50));
         CompletableFuture<Boolean> entered = waiter.begin(rival::lock);
         await("it waits").during(Duration.ofMillis(500)).until(() -> !entered.isDone());
         holder.run(lock::unlock);
