@@ -235,8 +235,10 @@ public final class Admission extends Stock {
         }
         boolean confirmed = false;
         try {
-            CompletableFuture<Void> answer = lockedly(remote::confirmed);
-            answers.await(answer, interruptible, waitNanos, start);
+            // An answer that took longer than the lease says nothing of now.
+            while (!lockedly(() -> isCertain(taking))) {
+                answers.await(lockedly(remote::confirmed), interruptible, waitNanos, start);
+            }
             confirmed = true;
         } finally {
             mutex.lock();
@@ -256,6 +258,11 @@ public final class Admission extends Stock {
             }
         }
         return confirmed;
+    }
+
+    /** Returns whether it is known whether what has arrived is the session's. */
+    private boolean isCertain(Taking taking) {
+        return taking.stray || isValid(taking.arrived);
     }
 
     private <T> T lockedly(Supplier<T> action) {
@@ -385,6 +392,8 @@ public final class Admission extends Stock {
 
     private <T> T outcome(CompletableFuture<T> answer, Taking taking) {
         session.await(answer);
+        session.await(lockedly(() ->
+                isCertain(taking) ? CompletableFuture.<Void>completedFuture(null) : remote.confirmed()));
         mutex.lock();
         try {
             takings.remove(taking);
@@ -394,6 +403,10 @@ public final class Admission extends Stock {
             }
             if (answer.isCompletedExceptionally()) {
                 throw answers.refusal(answer);
+            }
+            if (!isCertain(taking)) {
+                giveBack(taking.arrived);
+                throw answers.unavailable();
             }
             if (!taking.stray) {
                 assign(taking.arrived);
@@ -412,7 +425,7 @@ public final class Admission extends Stock {
         mutex.lock();
         try {
             ensureUsable();
-            stock = local.drainPermits();
+            stock = isValid(supply) ? local.drainPermits() : 0;
             supply -= stock;
             assign(stock);
             answer = remote.drain();

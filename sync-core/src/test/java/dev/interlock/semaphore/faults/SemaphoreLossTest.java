@@ -17,6 +17,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Redis forgets scripts or everything, is silent, or loses messages; sessions are closed. */
 class SemaphoreLossTest extends SemaphoreFaultFixture {
@@ -223,5 +225,45 @@ class SemaphoreLossTest extends SemaphoreFaultFixture {
         assertThatThrownBy(semaphore::tryAcquire).isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(semaphore::availablePermits).isInstanceOf(IllegalStateException.class);
         assertPool(PERMITS);
+    }
+
+    /** How a thread takes permits past all who wait. */
+    enum Taking {
+        TRYING {
+            @Override
+            int take(DistributedSemaphore semaphore) {
+                return semaphore.tryAcquire(PERMITS) ? PERMITS : 0;
+            }
+        },
+        DRAINING {
+            @Override
+            int take(DistributedSemaphore semaphore) {
+                return semaphore.drainPermits();
+            }
+        };
+
+        abstract int take(DistributedSemaphore semaphore);
+    }
+
+    /** The answer comes when the lease is over and another JVM has the permits: nobody believes it any more. */
+    @ParameterizedTest
+    @EnumSource(Taking.class)
+    void anAnswerWhoseLeaseIsOverIsNotBelieved(Taking taking) {
+        Interlock session =
+                session(builder -> builder.lease(Duration.ofMillis(500)).commandTimeout(PATIENCE));
+        DistributedSemaphore semaphore = of(session);
+        DistributedSemaphore other = of(undisturbed());
+        assertThat(semaphore.availablePermits()).isEqualTo(PERMITS);
+        Actor taker = actor("taker");
+        Actor waiter = actor("waiter");
+        proxy().delayReplies(saidBy(session), Duration.ofMillis(1_500), 1);
+
+        CompletableFuture<Integer> taken = taker.ask(() -> taking.take(semaphore));
+        await("taken").until(() -> pool() == 0);
+        waiter.run(() -> other.acquire(PERMITS));
+        assertThat(taken.isDone()).as("the answer is on its way").isFalse();
+
+        assertThat(taken).succeedsWithin(PATIENCE).isEqualTo(0);
+        waiter.run(() -> other.release(PERMITS));
     }
 }
