@@ -22,7 +22,7 @@ import java.util.concurrent.CompletableFuture;
  * <p>Those who wait have reserved their permits: {@link #acquire} and {@link #tryAcquire(long, Duration)} take them from a future
  * window, or from tokens that the bucket has yet to get, and then wait until it is time. So they are served in the order in which Redis
  * heard of them, and whoever doesn't want to wait is refused meanwhile. A wait can't be interrupted (the thread's interrupt
- * status is kept), as in Guava.
+ * status is kept), as in Guava; {@code close()} ends it by an {@link IllegalStateException}.
  *
  * <p>A command whose answer was lost is repeated, and charged once. A request that {@linkplain OutagePolicy got no answer} at all may
  * have been charged or not. Never are more admitted than the limit allows; but what was charged is lost if Redis loses its data.

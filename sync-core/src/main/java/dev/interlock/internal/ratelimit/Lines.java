@@ -6,6 +6,7 @@ import dev.interlock.internal.Session;
 import dev.interlock.internal.Stake;
 import dev.interlock.ratelimit.RateLimit;
 import dev.interlock.ratelimit.RateLimiter;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -21,6 +22,9 @@ public final class Lines implements Stake {
 
     private final ConcurrentMap<String, Line> lines = new ConcurrentHashMap<>();
     private final AtomicLong nextTryNanos;
+
+    /** The waits for permits that are reserved. */
+    private final Set<CompletableFuture<?>> waits = ConcurrentHashMap.newKeySet();
 
     /** Opens the lines of a session. */
     public Lines(Session session) {
@@ -56,6 +60,17 @@ public final class Lines implements Stake {
         return answer;
     }
 
+    /** Returns what fails when the session is closed. It has to be completed when it is of no use any more. */
+    <T> CompletableFuture<T> untilClosed() {
+        var wait = new CompletableFuture<T>();
+        waits.add(wait);
+        wait.whenComplete((done, failure) -> waits.remove(wait));
+        if (session.isClosed()) {
+            close();
+        }
+        return wait;
+    }
+
     private boolean isToTry() {
         long now = session.now();
         long next = nextTryNanos.get();
@@ -85,6 +100,8 @@ public final class Lines implements Stake {
     public CompletableFuture<?> close() {
         lines.values().forEach(Line::close);
         lines.clear();
+        waits.forEach(
+                wait -> wait.completeExceptionally(new IllegalStateException("the Interlock session is closed")));
         return CompletableFuture.completedFuture(null);
     }
 }

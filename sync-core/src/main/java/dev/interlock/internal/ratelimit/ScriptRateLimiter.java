@@ -76,7 +76,7 @@ final class ScriptRateLimiter implements RateLimiter {
     public boolean tryAcquire(long permits, Duration timeout) {
         Answer answer = awaited(checkPermits(permits), patience(timeout));
         if (answer.isGranted()) {
-            Uninterruptibles.sleepUninterruptibly(answer.waiting());
+            sleep(answer.waiting());
         }
         return answer.isGranted();
     }
@@ -84,7 +84,7 @@ final class ScriptRateLimiter implements RateLimiter {
     @Override
     public Duration acquire(long permits) {
         Duration wait = reserved(permits, awaited(checkPermits(permits), FOREVER_MICROS));
-        Uninterruptibles.sleepUninterruptibly(wait);
+        sleep(wait);
         return wait;
     }
 
@@ -119,12 +119,28 @@ final class ScriptRateLimiter implements RateLimiter {
         return CompletableFuture.completedFuture(value);
     }
 
-    private static <T> CompletableFuture<T> after(Duration wait, T value) {
+    /** Sleeps, but not beyond the end of the session. */
+    private void sleep(Duration wait) {
+        if (wait.isZero()) {
+            return;
+        }
+        CompletableFuture<Void> closed = lines.untilClosed();
+        try {
+            Uninterruptibles.getUninterruptibly(closed, wait.toNanos(), TimeUnit.NANOSECONDS);
+        } catch (ExecutionException e) {
+            session.ensureOpen();
+        } catch (TimeoutException e) {
+            closed.cancel(false);
+        }
+    }
+
+    private <T> CompletableFuture<T> after(Duration wait, T value) {
         if (wait.isZero()) {
             return completed(value);
         }
-        Executor then = CompletableFuture.delayedExecutor(wait.toNanos(), TimeUnit.NANOSECONDS, POOL);
-        return CompletableFuture.supplyAsync(() -> value, then);
+        CompletableFuture<T> closed = lines.untilClosed();
+        return closed.completeOnTimeout(value, wait.toNanos(), TimeUnit.NANOSECONDS)
+                .thenApplyAsync(done -> done, POOL);
     }
 
     private Decision decision(Answer answer) {

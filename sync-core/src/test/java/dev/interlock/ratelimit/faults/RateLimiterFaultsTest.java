@@ -197,6 +197,31 @@ class RateLimiterFaultsTest extends FaultFixture {
         assertThatIllegalStateException().isThrownBy(() -> limiter(session));
     }
 
+    /** Who waits for permits of a window that is far away doesn't sleep until then. */
+    @Test
+    void closeEndsWaits() {
+        Interlock session = session();
+        RateLimiter limiter = session.rateLimiter(NAME, RateLimit.fixedWindow(1, Duration.ofHours(1)));
+        assertThat(limiter.tryAcquire()).isTrue();
+        List<CompletableFuture<?>> waits = List.of(
+                actor("acquires").ask(() -> limiter.acquire()),
+                actor("tries").ask(() -> limiter.tryAcquire(1, Duration.ofDays(1))),
+                limiter.acquireAsync(1),
+                limiter.tryAcquireAsync(1, Duration.ofDays(1)));
+        await("they wait").during(COMMAND_TIMEOUT).until(() -> waits.stream().noneMatch(CompletableFuture::isDone));
+
+        session.close();
+
+        for (CompletableFuture<?> wait : waits) {
+            assertThat(wait)
+                    .failsWithin(PATIENCE)
+                    .withThrowableThat()
+                    .havingCause()
+                    .isInstanceOf(IllegalStateException.class)
+                    .withMessageContaining("closed");
+        }
+    }
+
     /** An interrupt neither ends a wait nor is lost. */
     @Test
     void interruptIsKept() {
