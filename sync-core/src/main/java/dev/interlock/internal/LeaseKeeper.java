@@ -7,6 +7,9 @@ import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /** Has a session's leases renewed while they last, and those noticed that are over. How time passes and who is asked is given to it. */
 public final class LeaseKeeper {
@@ -23,6 +26,8 @@ public final class LeaseKeeper {
         /** Sends commands in as few round trips as possible. */
         List<CompletableFuture<List<Object>>> runAll(List<Call> calls);
     }
+
+    private static final Logger log = LoggerFactory.getLogger(LeaseKeeper.class);
 
     private final Settings settings;
     private final Timer timer;
@@ -90,8 +95,16 @@ public final class LeaseKeeper {
         listeners.execute(() -> settings.listener().renewed(name, leftNanos));
     }
 
-    /** Tells the session's listener of a renewal that failed. */
+    /** Tells the session's listener of a renewal that failed, and the log unless that is told of the outage, for all names together. */
     public void renewalFailed(String name, long leftNanos, Throwable cause) {
-        listeners.execute(() -> settings.listener().renewalFailed(name, leftNanos, cause));
+        listeners.execute(() -> {
+            log.atLevel(ScriptRunner.isTransient(cause) ? Level.DEBUG : Level.WARN)
+                    .log(
+                            "The lease of '{}' was not renewed, {} ms are left: {}",
+                            name,
+                            leftNanos / 1_000_000,
+                            ScriptRunner.brief(cause));
+            settings.listener().renewalFailed(name, leftNanos, cause);
+        });
     }
 }

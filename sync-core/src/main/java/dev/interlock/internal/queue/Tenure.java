@@ -12,16 +12,12 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The interval in which a session owns a name. It is valid until a local time that lies safely before the end of its lease
  * in Redis, and renews itself before that; once it has been seen to be lost, it stays lost.
  */
 final class Tenure {
-    private static final Logger log = LoggerFactory.getLogger(Tenure.class);
-
     /** Bits of a fencing token that count the acquisitions of one tenure. */
     private static final int LOCAL_BITS = 14;
 
@@ -269,11 +265,6 @@ final class Tenure {
         long left = validUntilNanos - now;
         if (renewal == null) {
             Throwable cause = failure == null ? new IllegalStateException("no reply") : ScriptRunner.cause(failure);
-            log.warn(
-                    "The lease of '{}' was not renewed, {} ms are left: {}",
-                    owner.name(),
-                    left / 1_000_000,
-                    ScriptRunner.brief(cause));
             keeper.renewalFailed(owner.name(), left, cause);
         } else if (renewal.owned()) {
             foreignDemand = renewal.foreignWaiters();
