@@ -281,7 +281,8 @@ public final class ScriptRunner {
         Throwable cause = cause(failure);
         return cause instanceof RedisOutOfMemoryException
                 || cause instanceof RedisAuthRequiredException
-                || (cause.getClass() == RedisException.class && ERROR.matcher(error(cause)).find());
+                || (cause.getClass() == RedisException.class
+                        && ERROR.matcher(error(cause)).find());
     }
 
     /** Returns what Redis has said, without what Redisson adds to that. */

@@ -56,8 +56,8 @@ class FullDiskTest extends FaultFixture {
         server().command("CONFIG", "SET", "save", "3600 1000000");
         server().command("BGSAVE");
         await("the snapshot has failed")
-                .until(() -> String.valueOf(server().command("INFO", "persistence"))
-                        .contains("rdb_last_bgsave_status:err"));
+                .until(() ->
+                        String.valueOf(server().command("INFO", "persistence")).contains("rdb_last_bgsave_status:err"));
     }
 
     private void fill() {
@@ -189,7 +189,8 @@ class FullDiskTest extends FaultFixture {
     void anAdaptedLockIsReleasedLater() {
         RedissonClient client = client(server().url());
         RLock known = client.getLock("adapted");
-        DistributedReentrantLock lock = free(over(client(proxy().url()), builder -> builder).adapt(known));
+        DistributedReentrantLock lock =
+                free(over(client(proxy().url()), builder -> builder).adapt(known));
         Actor holder = actor("holder");
         holder.run(lock::lock);
         fill();

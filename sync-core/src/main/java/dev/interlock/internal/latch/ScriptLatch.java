@@ -282,10 +282,9 @@ public final class ScriptLatch extends Exchange implements RemoteLatch {
             }
             case GONE -> {
                 past = true;
-                fail(
-                        "latch '" + name
-                                + "' is lost: Redis doesn't know it any more, since its data was lost or deleted,"
-                                + " or since it was open and its retention is over");
+                fail("latch '" + name
+                        + "' is lost: Redis doesn't know it any more, since its data was lost or deleted,"
+                        + " or since it was open and its retention is over");
             }
             default -> throw new IllegalStateException("not a status: " + reply);
         }

@@ -100,8 +100,7 @@ public final class Lines implements Stake {
     public CompletableFuture<?> close() {
         lines.values().forEach(Line::close);
         lines.clear();
-        waits.forEach(
-                wait -> wait.completeExceptionally(new IllegalStateException("the Interlock session is closed")));
+        waits.forEach(wait -> wait.completeExceptionally(new IllegalStateException("the Interlock session is closed")));
         return CompletableFuture.completedFuture(null);
     }
 }

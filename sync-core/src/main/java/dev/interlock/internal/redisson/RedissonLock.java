@@ -276,17 +276,17 @@ public class RedissonLock extends AbstractRemoteLock {
         CompletableFuture<Boolean> released = Insistence.on(
                         session, leaseMillis(current), end, RedissonLock::isWorthRepeating)
                 .handle((done, failure) -> {
-            if (failure == null) {
-                return true;
-            }
-            Throwable cause = ScriptRunner.cause(failure);
-            if (cause instanceof IllegalMonitorStateException) {
-                // What is repeated may have been done the first time.
-                return attempts.get() > 1;
-            }
-            log.warn("Lock '{}' could not be released in Redis; its lease will end it", name, cause);
-            throw new IllegalStateException(cause);
-        });
+                    if (failure == null) {
+                        return true;
+                    }
+                    Throwable cause = ScriptRunner.cause(failure);
+                    if (cause instanceof IllegalMonitorStateException) {
+                        // What is repeated may have been done the first time.
+                        return attempts.get() > 1;
+                    }
+                    log.warn("Lock '{}' could not be released in Redis; its lease will end it", name, cause);
+                    throw new IllegalStateException(cause);
+                });
         session.expect(released, released);
         session.unpin(this, this);
         return released;

@@ -231,8 +231,8 @@ public final class RedissonSemaphore implements RemoteSemaphore, Stake {
                 Insistence.on(
                         session,
                         session.settings().leaseMillis(),
-                        () -> call(
-                                () -> permits > 0 ? semaphore.releaseAsync(permits) : semaphore.addPermitsAsync(permits)),
+                        () -> call(() ->
+                                permits > 0 ? semaphore.releaseAsync(permits) : semaphore.addPermitsAsync(permits)),
                         ScriptRunner::isRefused),
                 permits);
         if (permits < 0 || seen < 0) {

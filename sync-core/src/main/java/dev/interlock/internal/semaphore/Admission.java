@@ -392,8 +392,8 @@ public final class Admission extends Stock {
 
     private <T> T outcome(CompletableFuture<T> answer, Taking taking) {
         session.await(answer);
-        session.await(lockedly(() ->
-                isCertain(taking) ? CompletableFuture.<Void>completedFuture(null) : remote.confirmed()));
+        session.await(
+                lockedly(() -> isCertain(taking) ? CompletableFuture.<Void>completedFuture(null) : remote.confirmed()));
         mutex.lock();
         try {
             takings.remove(taking);
