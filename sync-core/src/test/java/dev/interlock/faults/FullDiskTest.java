@@ -1,5 +1,6 @@
 package dev.interlock.faults;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -46,7 +47,7 @@ class FullDiskTest extends FaultFixture {
     @Override
     protected void launchOthers() {
         mend();
-        List<?> answer = (List<?>) server().command("CONFIG", "GET", "dir");
+        List<?> answer = (List<?>) requireNonNull(server().command("CONFIG", "GET", "dir"));
         try {
             Files.createDirectory(Path.of(String.valueOf(answer.get(1)), "folder"));
         } catch (IOException e) {

@@ -6,7 +6,6 @@ import dev.interlock.internal.Session;
 import dev.interlock.internal.Stake;
 import dev.interlock.ratelimit.RateLimit;
 import dev.interlock.ratelimit.RateLimiter;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -24,7 +23,7 @@ public final class Lines implements Stake {
     private final AtomicLong nextTryNanos;
 
     /** The waits for permits that are reserved. */
-    private final Set<CompletableFuture<?>> waits = ConcurrentHashMap.newKeySet();
+    private final ConcurrentMap<Object, CompletableFuture<?>> waits = new ConcurrentHashMap<>();
 
     /** Opens the lines of a session. */
     public Lines(Session session) {
@@ -63,8 +62,9 @@ public final class Lines implements Stake {
     /** Returns what fails when the session is closed. It has to be completed when it is of no use any more. */
     <T> CompletableFuture<T> untilClosed() {
         var wait = new CompletableFuture<T>();
-        waits.add(wait);
-        wait.whenComplete((done, failure) -> waits.remove(wait));
+        Object key = new Object();
+        waits.put(key, wait);
+        wait.whenComplete((done, failure) -> waits.remove(key));
         if (session.isClosed()) {
             close();
         }
@@ -100,7 +100,9 @@ public final class Lines implements Stake {
     public CompletableFuture<?> close() {
         lines.values().forEach(Line::close);
         lines.clear();
-        waits.forEach(wait -> wait.completeExceptionally(new IllegalStateException("the Interlock session is closed")));
+        waits.values()
+                .forEach(wait ->
+                        wait.completeExceptionally(new IllegalStateException("the Interlock session is closed")));
         return CompletableFuture.completedFuture(null);
     }
 }
