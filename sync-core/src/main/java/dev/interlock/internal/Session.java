@@ -77,6 +77,7 @@ public final class Session {
     private final ConcurrentMap<Object, CompletableFuture<?>> outstanding = new ConcurrentHashMap<>();
 
     private final ScheduledThreadPoolExecutor timer;
+    private volatile @Nullable Thread timerThread;
     private final ThreadPoolExecutor listeners;
     private final LeaseKeeper keeper;
 
@@ -137,7 +138,8 @@ public final class Session {
         clients.forEach(Session::check);
         this.ownsClient = ownsClient;
         this.settings = settings;
-        this.timer = new ScheduledThreadPoolExecutor(1, threads("timer"));
+        ThreadFactory timers = threads("timer");
+        this.timer = new ScheduledThreadPoolExecutor(1, task -> timerThread = timers.newThread(task));
         this.timer.setRemoveOnCancelPolicy(true);
         this.listeners =
                 new ThreadPoolExecutor(1, 1, 5, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), threads("listeners"));
@@ -352,6 +354,20 @@ public final class Session {
                 log.debug("A listener was not told since the session is closed", e);
             }
         };
+    }
+
+    /** Runs a listener on the current thread, which locks or unlocks, unless that is the one that serves all names. */
+    public void tell(Runnable listener) {
+        if (Thread.currentThread() == timerThread) {
+            listeners().execute(listener);
+            return;
+        }
+        // What a listener throws must not cost the thread its lock.
+        try {
+            listener.run();
+        } catch (RuntimeException | Error e) {
+            log.warn("A listener failed", e);
+        }
     }
 
     /** Tells the session's listener and those of the lock. */

@@ -2,9 +2,11 @@ package dev.interlock.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.LeaseLostException;
+import dev.interlock.LockOptions;
 import dev.interlock.SyncListener;
 import java.time.Duration;
 import java.util.List;
@@ -13,9 +15,13 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.Lock;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
+import org.redisson.api.RedissonClient;
 
 /** What a session tells its listener, with which numbers; and that a bad listener is nobody's problem but its own. */
 class ListenerTest extends FaultFixture {
@@ -236,5 +242,64 @@ class ListenerTest extends FaultFixture {
         waiter.run(other::unlock);
         assertThat(blocked).hasValue(1);
         end.countDown();
+    }
+
+    /** A turn that ends long after the unlock, and so on a thread of the session's. */
+    enum Kept {
+        RETAINED {
+            @Override
+            Lock lock(Interlock session, RedissonClient client) {
+                return session.lock("kept", LockOptions.retain(Duration.ofMillis(100)));
+            }
+        },
+        READ {
+            @Override
+            Lock lock(Interlock session, RedissonClient client) {
+                return session.readWriteLock("kept").readLock();
+            }
+        },
+        ADAPTED_READ {
+            @Override
+            Lock lock(Interlock session, RedissonClient client) {
+                return session.adapt(client.getReadWriteLock("kept")).readLock();
+            }
+        };
+
+        abstract Lock lock(Interlock session, RedissonClient client);
+    }
+
+    /** The thread that ends such a turn renews leases and sees to all other names: a listener must not keep it. */
+    @ParameterizedTest
+    @EnumSource
+    void aListenerThatBlocksAtTheEndOfAKeptTurnHurtsNothing(Kept kept) {
+        CountDownLatch end = new CountDownLatch(1);
+        AtomicReference<Thread> blocked = new AtomicReference<>();
+        SyncListener blocking = new SyncListener() {
+            @Override
+            public void released(String name, long tenureNanos) {
+                if (name.equals("kept")) {
+                    blocked.set(Thread.currentThread());
+                    Uninterruptibles.awaitUninterruptibly(end);
+                }
+            }
+        };
+        Duration lease = Duration.ofMillis(1_500);
+        RedissonClient client = client(server().url());
+        Interlock session = over(client, b -> b.listener(blocking).lease(lease));
+        DistributedReentrantLock lock = lock(session, NAME);
+        Actor holder = actor("holder");
+        Actor leaver = actor("leaver");
+        holder.run(lock::lock);
+        Lock other = kept.lock(session, client);
+        leaver.run(other::lock);
+        leaver.run(other::unlock);
+        try {
+            await("blocked").until(() -> blocked.get() != null);
+            assertThat(blocked.get()).isNotEqualTo(leaver.thread());
+            await("leases").during(lease.multipliedBy(2)).untilAsserted(() -> holder.run(lock::assertHeld));
+        } finally {
+            end.countDown();
+        }
+        holder.run(lock::unlock);
     }
 }

@@ -12,13 +12,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** What the remote halves have in common: the frontman, whom listeners hear of, and who clears up behind whoever leaves. */
 public abstract class AbstractRemoteLock implements RemoteLock, Stake {
-    private static final Logger log = LoggerFactory.getLogger(AbstractRemoteLock.class);
-
     protected final Session session;
     protected final Settings settings;
     protected final String name;
@@ -155,30 +151,21 @@ public abstract class AbstractRemoteLock implements RemoteLock, Stake {
     /** Tells the listener of an acquisition. */
     protected final void reportAcquired(long waitedNanos, boolean alreadyOwned) {
         if (listening) {
-            notifyListener(() -> listener.acquired(name, waitedNanos, alreadyOwned));
+            session.tell(() -> listener.acquired(name, waitedNanos, alreadyOwned));
         }
     }
 
     /** Tells the listener that the tenure goes on for another thread. */
     protected final void reportHandedOff() {
         if (listening) {
-            notifyListener(() -> listener.handedOff(name));
+            session.tell(() -> listener.handedOff(name));
         }
     }
 
     /** Tells the listener that the tenure ends. */
     protected final void reportReleased(long tenureNanos) {
         if (listening) {
-            notifyListener(() -> listener.released(name, tenureNanos));
-        }
-    }
-
-    // On the thread that locks or unlocks: what a listener throws must not cost it its lock.
-    private static void notifyListener(Runnable event) {
-        try {
-            event.run();
-        } catch (RuntimeException | Error e) {
-            log.warn("A listener failed", e);
+            session.tell(() -> listener.released(name, tenureNanos));
         }
     }
 

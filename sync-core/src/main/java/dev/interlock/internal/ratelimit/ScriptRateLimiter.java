@@ -22,12 +22,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /** A limiter whose requests scripts decide on. Holds nothing that changes but its {@link Stock}, if it takes permits ahead. */
 final class ScriptRateLimiter implements RateLimiter {
-    private static final Logger log = LoggerFactory.getLogger(ScriptRateLimiter.class);
     private static final Script UPDATE = Script.load("ratelimit/update");
 
     /** A wait without bounds: 285 years, the longest that scripts tell. */
@@ -256,11 +253,7 @@ final class ScriptRateLimiter implements RateLimiter {
             throw closed;
         }
         session.ensureOpen();
-        try {
-            session.settings().listener().decidedWithoutRedis(terms.name, permits, policy);
-        } catch (RuntimeException | Error e) {
-            log.warn("A listener failed", e);
-        }
+        session.tell(() -> session.settings().listener().decidedWithoutRedis(terms.name, permits, policy));
         return switch (policy) {
             case ADMIT -> Answer.withoutRedis(terms.latest(), permits, 0);
             case REFUSE -> Answer.withoutRedis(terms.latest(), 0, RETRY_MICROS);
