@@ -28,6 +28,7 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import org.jspecify.annotations.Nullable;
+import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -292,9 +293,14 @@ public final class Session {
         return channels;
     }
 
-    /** Returns whether Redisson's clients listen to sharded channels here. */
+    /** Returns whether Redisson's clients listen to sharded channels here, which depends on the server and on settings of the client's. */
     public boolean isSharded() {
-        return client().getConfig().isClusterConfig();
+        return client() instanceof Redisson redisson
+                ? redisson.getCommandExecutor()
+                        .getConnectionManager()
+                        .getSubscribeService()
+                        .isShardingSupported()
+                : client().getConfig().isClusterConfig();
     }
 
     /** Returns the ticker's reading. */

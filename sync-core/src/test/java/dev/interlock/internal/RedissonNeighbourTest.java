@@ -3,10 +3,12 @@ package dev.interlock.internal;
 import static dev.interlock.internal.Contender.LEASE;
 import static dev.interlock.internal.Contender.TENURE;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.interlock.internal.Contender.Answer;
 import dev.interlock.internal.Contender.Status;
+import dev.interlock.testing.RespError;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -195,6 +197,29 @@ class RedissonNeighbourTest extends LockScriptTest {
         redis("PEXPIRE", keys.turns(), "60000");
         expire();
         assertThat(rally.waiter.acquire(rally.queued).status()).isEqualTo(Status.GRANTED);
+    }
+
+    /** A server that refuses to tell who else waits refuses the command as a whole: half of it would be worse than none. */
+    @Test
+    void whatMayNotBeCountedChangesNothing() {
+        Contender a = contender();
+        Contender reader = contender();
+        a.own(1);
+        reader.request(2).reading().send();
+        redis("PEXPIRE", keys.lock(), "9000");
+        String tenure = redis("DUMP", keys.lock()).toString();
+        redis("ACL", "SETUSER", "default", "-pubsub");
+        try {
+            assertThatThrownBy(() -> a.renew(1)).isInstanceOf(RespError.class).hasMessageContaining("can't run this command");
+            assertThatThrownBy(() -> a.release(1)).isInstanceOf(RespError.class).hasMessageContaining("can't run this command");
+            assertThat(redis("DUMP", keys.lock())).hasToString(tenure);
+            assertThat(ttl(keys.lock())).isLessThanOrEqualTo(9_000);
+            assertThat(ttls()).doesNotContainKey(keys.mark(a.id));
+        } finally {
+            redis("ACL", "SETUSER", "default", "+pubsub");
+        }
+        assertThat(a.release(1)).isEqualTo(TENURE);
+        assertThat(owners()).containsExactly(reader.id + ":r");
     }
 
     /** Two sessions, one of which owns the lock while the other waits; from hand-over to hand-over they change places. */

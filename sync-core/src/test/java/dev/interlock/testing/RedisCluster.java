@@ -3,6 +3,9 @@ package dev.interlock.testing;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
+import java.util.function.Function;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /**
  * A Redis Cluster of three masters with a replica each. A dead master is replaced after some 3 s.
@@ -31,10 +34,19 @@ public final class RedisCluster extends Topology {
 
     /** Starts a cluster and returns when it's ready. */
     public static RedisCluster launch() {
+        return launch(RedisServer::launch);
+    }
+
+    /** As {@link #launch}, of the oldest version that we support. */
+    public static RedisCluster launchOldest() {
+        return launch(RedisServer::launchOldest);
+    }
+
+    private static RedisCluster launch(Function<String[], RedisServer> launcher) {
         RedisCluster cluster = new RedisCluster();
         try {
             for (int i = 0; i < 2 * MASTERS; i++) {
-                cluster.nodes.add(RedisServer.launch(ARGUMENTS));
+                cluster.nodes.add(launcher.apply(ARGUMENTS));
             }
             cluster.form();
             return cluster;
@@ -46,9 +58,9 @@ public final class RedisCluster extends Topology {
 
     private void form() {
         for (int i = 0; i < MASTERS; i++) {
-            String first = Integer.toString(SLOTS * i / MASTERS);
-            String last = Integer.toString(SLOTS * (i + 1) / MASTERS - 1);
-            nodes.get(i).command("CLUSTER", "ADDSLOTSRANGE", first, last);
+            Stream<String> slots =
+                    IntStream.range(SLOTS * i / MASTERS, SLOTS * (i + 1) / MASTERS).mapToObj(Integer::toString);
+            nodes.get(i).command(Stream.concat(Stream.of("CLUSTER", "ADDSLOTS"), slots).toArray(String[]::new));
         }
         for (int i = 0; i < nodes.size(); i++) {
             nodes.get(i).command("CLUSTER", "SET-CONFIG-EPOCH", Integer.toString(i + 1));

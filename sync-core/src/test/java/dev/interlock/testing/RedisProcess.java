@@ -42,6 +42,7 @@ final class RedisProcess {
 
     private static final String CONFIGURATION = "redis.conf";
 
+    private final RedisBinary binary;
     private final List<String> extraArguments;
     private final Path folder;
     private final boolean isConfigured;
@@ -49,7 +50,8 @@ final class RedisProcess {
     private @Nullable Process guard;
     private long pid;
 
-    private RedisProcess(List<String> extraArguments, Path folder, boolean isConfigured) {
+    private RedisProcess(RedisBinary binary, List<String> extraArguments, Path folder, boolean isConfigured) {
+        this.binary = binary;
         this.extraArguments = extraArguments;
         this.folder = folder;
         this.isConfigured = isConfigured;
@@ -60,7 +62,7 @@ final class RedisProcess {
      *
      * @param configuration the lines of a configuration file, empty for none; a sentinel needs one that it can write to
      */
-    static RedisProcess launch(String configuration, List<String> extraArguments) {
+    static RedisProcess launch(RedisBinary binary, String configuration, List<String> extraArguments) {
         Path folder;
         try {
             folder = Files.createTempDirectory("interlock-redis");
@@ -70,7 +72,7 @@ final class RedisProcess {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
-        var server = new RedisProcess(extraArguments, folder, !configuration.isEmpty());
+        var server = new RedisProcess(binary, extraArguments, folder, !configuration.isEmpty());
         server.start(0);
         return server;
     }
@@ -152,13 +154,13 @@ final class RedisProcess {
 
     private List<String> commandLine() {
         var command = new ArrayList<>(List.of("sh", "-c", GUARD, folder.toString()));
-        command.add(RedisBinary.path().toString());
+        command.add(binary.path().toString());
         if (isConfigured) {
             command.add(folder.resolve(CONFIGURATION).toString());
         }
         command.addAll(List.of("--bind", Loopback.HOST, "--port", Integer.toString(port)));
         command.addAll(List.of("--dir", folder.toString(), "--save", "", "--appendonly", "no"));
-        command.addAll(List.of("--enable-debug-command", "local"));
+        command.addAll(binary.debugArguments());
         command.addAll(extraArguments);
         return command;
     }

@@ -67,7 +67,7 @@ public final class RedisServer implements AutoCloseable {
         }
         return container()
                 .map(url -> new RedisServer(URI.create(url), URI.create(url), null, false))
-                .orElseGet(() -> embedded("", List.of(), false));
+                .orElseGet(() -> embedded(RedisBinary.current(), "", List.of(), false));
     }
 
     private static Optional<String> container() {
@@ -79,22 +79,29 @@ public final class RedisServer implements AutoCloseable {
     }
 
     /**
-     * Starts a private embedded server and returns when it answers.
+     * Starts a private server and returns when it answers: an embedded one, or the {@code redis-server} that the environment variable
+     * {@code INTERLOCK_REDIS_SERVER} names.
      *
      * @param extraArguments of {@code redis-server}, for instance {@code "--replicaof", "127.0.0.1", "7000"}
      * @throws IllegalStateException with the output of the server if it does not start
      */
     public static RedisServer launch(String... extraArguments) {
-        return embedded("", List.of(extraArguments), true);
+        return embedded(RedisBinary.current(), "", List.of(extraArguments), true);
+    }
+
+    /** As {@link #launch}, of the oldest version that we support. */
+    public static RedisServer launchOldest(String... extraArguments) {
+        return embedded(RedisBinary.oldest(), "", List.of(extraArguments), true);
     }
 
     /** As {@link #launch}, with a configuration file of these lines. */
     static RedisServer launchConfigured(String configuration, String... extraArguments) {
-        return embedded(configuration, List.of(extraArguments), true);
+        return embedded(RedisBinary.current(), configuration, List.of(extraArguments), true);
     }
 
-    private static RedisServer embedded(String configuration, List<String> extraArguments, boolean closeable) {
-        var process = RedisProcess.launch(configuration, extraArguments);
+    private static RedisServer embedded(
+            RedisBinary binary, String configuration, List<String> extraArguments, boolean closeable) {
+        var process = RedisProcess.launch(binary, configuration, extraArguments);
         return new RedisServer(process.url(), process.url(), process, closeable);
     }
 

@@ -146,8 +146,9 @@ class RedisServerTest {
 
     @Test
     void binaryIsNamedAfterThePlatform() {
-        assertThat(RedisBinary.resourceName("Linux", "amd64")).isEqualTo("redis-server-7.0.15-linux-amd64");
-        assertThat(RedisBinary.resourceName("Mac OS X", "aarch64")).isEqualTo("redis-server-7.0.15-darwin-arm64");
+        assertThat(RedisBinary.resourceName("7.0.15", "Linux", "amd64")).isEqualTo("redis-server-7.0.15-linux-amd64");
+        assertThat(RedisBinary.resourceName("6.2.7", "Mac OS X", "aarch64"))
+                .isEqualTo("redis-server-6.2.7-darwin-arm64");
     }
 
     @Test

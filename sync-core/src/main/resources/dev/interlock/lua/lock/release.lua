@@ -33,6 +33,7 @@ local number, owner = tonumber(sequence), session .. ':' .. sequence
 -- @include share
 -- @include draw
 -- @include give
+-- @include foreign
 
 -- The way of most hand-overs, at less cost: there is nothing to do but to give the lock to the head of the queue, which is alive, wants it
 -- for itself and has no others of its session behind it.
@@ -40,8 +41,7 @@ if used == '' and operations == '' then
   local line = redis.call('zrange', queue, 0, 1)
   local heir, theirs, grantLease = string.match(line[1] or '', '^([^:]+):(%d+):(%d+)$')
   local follower = line[2] and string.match(line[2], '^[^:]+')
-  local numsub = publish == 'spublish' and 'shardnumsub' or 'numsub'
-  if heir and heir ~= follower and redis.call('exists', conditions) == 0 and redis.call('pubsub', numsub, channel)[2] == 0 then
+  if heir and heir ~= follower and redis.call('exists', conditions) == 0 and foreignWaiters() == 0 then
     local time = redis.call('time')
     local micros = time[1] * 1000000 + time[2]
     local isAlive = tonumber(redis.call('zscore', waiters, heir) or 0) * 1000 >= micros
@@ -70,6 +70,7 @@ end
 -- @include tickets
 -- @include owners
 
+local foreign = foreignWaiters()
 local queued, released, settled = string.match(redis.call('get', mark) or '0:0', '^(%d+):(%d+)(.*)$')
 queued, released = math.max(tonumber(queued), number), tonumber(released)
 local before = released >= number
@@ -107,7 +108,6 @@ local millis = math.floor(micros / 1000)
 -- @include conditions
 -- @include operations
 -- @include grant
--- @include foreign
 
 if owned or left and operations == '*' then
   operate(operations, done - first)
@@ -126,7 +126,7 @@ end
 -- the queue is told to come back after so many ms.
 local maxTurns, yield = 16, 10
 local function standBack()
-  if foreignWaiters() == 0 then
+  if foreign == 0 then
     return false
   end
   local due = redis.call('hincrby', turns, 'count', 1) >= maxTurns

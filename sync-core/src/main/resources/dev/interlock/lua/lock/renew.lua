@@ -17,9 +17,9 @@ local lock, queue, waiters, readers = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local session, sequence, lease, channel, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 
 -- @include foreign
-
 -- @include share
 
+local foreign = foreignWaiters()
 local waiting = redis.call('zcard', queue)
 if redis.call('hexists', lock, session .. ':' .. sequence) == 1 then
   redis.call('pexpire', lock, lease)
@@ -38,4 +38,4 @@ elseif redis.call('hget', lock, session .. ':r') == sequence then
 else
   return { 0, 0, 0, 0 }
 end
-return { 1, tonumber(lease), waiting, foreignWaiters() }
+return { 1, tonumber(lease), waiting, foreign }
