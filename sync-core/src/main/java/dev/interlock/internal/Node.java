@@ -18,6 +18,7 @@ public final class Node {
     private final Outage outage;
     private final ScriptRunner runner;
     private final Mailbox mailbox;
+    private final Backlog backlog;
     private final AtomicInteger unanswered = new AtomicInteger();
 
     Node(
@@ -27,11 +28,13 @@ public final class Node {
             Outage outage,
             Lookout lookout,
             Consumer<Message> receiver,
-            Runnable connected) {
+            Runnable connected,
+            Backlog backlog) {
         this.client = client;
         this.outage = outage;
         this.runner = new ScriptRunner(client, settings, outage, lookout);
         this.mailbox = new Mailbox(client, session, receiver, connected);
+        this.backlog = backlog;
     }
 
     RedissonClient client() {
@@ -44,6 +47,11 @@ public final class Node {
 
     Mailbox mailbox() {
         return mailbox;
+    }
+
+    /** Returns what it has yet to confirm. */
+    public Backlog backlog() {
+        return backlog;
     }
 
     /** Runs a script there, once; fails at once if the server has been silent for others who wait yet. */

@@ -155,7 +155,8 @@ public final class Session {
                         isAlone ? outage : new Outage("Node " + (i + 1), settings.unheard(), listeners()),
                         lookout,
                         this::receive,
-                        () -> execute(this::pulse)))
+                        () -> execute(this::pulse),
+                        new Backlog(settings, this::schedule, this::isClosed)))
                 .toList();
         this.keeper = new LeaseKeeper(settings, this::schedule, calls -> runner().runAll(calls), listeners());
     }
@@ -414,6 +415,7 @@ public final class Session {
                             guarded(() -> confirmations.add(stake.close())).run());
             // Afterwards: a stake that was let go in this moment has left a command.
             confirmations.addAll(outstanding.values());
+            nodes.forEach(node -> node.backlog().flush());
             await(CompletableFuture.allOf(confirmations.toArray(CompletableFuture<?>[]::new)));
             nodes.forEach(node -> guarded(
                             () -> node.mailbox().close(Math.max(1, TimeUnit.NANOSECONDS.toMillis(deadline - now()))))

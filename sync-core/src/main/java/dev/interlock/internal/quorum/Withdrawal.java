@@ -1,5 +1,6 @@
 package dev.interlock.internal.quorum;
 
+import dev.interlock.internal.Backlog.Errand;
 import dev.interlock.internal.Node;
 import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
@@ -12,15 +13,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gives up everywhere whatever a sequence and those before it have, or may get by a command that is still on its way. Repeated at each node until that
- * has confirmed it, or no lease that was asked for can last any longer.
+ * Gives up everywhere whatever a sequence and those before it have, or may get by a command that is still on its way. Repeated at each node, by
+ * its backlog, until that has confirmed it or no lease that was asked for can last any longer.
  */
 final class Withdrawal {
     private static final Logger log = LoggerFactory.getLogger(Withdrawal.class);
-    private static final long RETRY_MILLIS = 200;
 
     /** How it stands with one node. Guarded by the withdrawal. */
-    private static final class Leave {
+    private final class Leave implements Errand {
         private final Node node;
         private long sentNanos;
         private boolean isUnderWay;
@@ -31,6 +31,35 @@ final class Withdrawal {
 
         Leave(Node node) {
             this.node = node;
+        }
+
+        @Override
+        public boolean isOver() {
+            if (!everywhere.isDone() && (superseded || !isWorthwhile())) {
+                end();
+            }
+            synchronized (Withdrawal.this) {
+                return isOver || everywhere.isDone();
+            }
+        }
+
+        @Override
+        public boolean isDue(long now) {
+            synchronized (Withdrawal.this) {
+                return !isUnderWay
+                        || now - sentNanos >= session.settings().silenceNanos();
+            }
+        }
+
+        @Override
+        public CompletableFuture<Released> send() {
+            synchronized (Withdrawal.this) {
+                sentNanos = session.now();
+                isUnderWay = true;
+                isLast = session.isClosed();
+            }
+            return scripts.release(node, sequence, leaseMillis, true)
+                    .whenComplete((released, failure) -> answered(this, released, failure));
         }
     }
 
@@ -72,8 +101,10 @@ final class Withdrawal {
 
     Withdrawal begin() {
         session.expect(this, everywhere);
-        leaves.forEach(this::send);
-        followUp();
+        for (Leave leave : leaves) {
+            leave.send();
+            leave.node.backlog().add(leave);
+        }
         return this;
     }
 
@@ -102,16 +133,6 @@ final class Withdrawal {
         return waiters > 0;
     }
 
-    private void send(Leave leave) {
-        synchronized (this) {
-            leave.sentNanos = session.now();
-            leave.isUnderWay = true;
-            leave.isLast = session.isClosed();
-        }
-        scripts.release(leave.node, sequence, leaseMillis, true)
-                .whenComplete((released, failure) -> answered(leave, released, failure));
-    }
-
     private void answered(Leave leave, @Nullable Released released, @Nullable Throwable failure) {
         boolean isLast;
         Verdict reached;
@@ -137,6 +158,9 @@ final class Withdrawal {
             isLast = over == leaves.size();
             reached = reached();
         }
+        if (released != null) {
+            leave.node.backlog().heard();
+        }
         if (reached != null) {
             verdict.complete(reached);
         }
@@ -155,31 +179,6 @@ final class Withdrawal {
     private void end() {
         verdict.completeExceptionally(new IllegalStateException("no majority has confirmed it"));
         everywhere.complete(null);
-    }
-
-    private void followUp() {
-        session.schedule(this::follow, RETRY_MILLIS);
-    }
-
-    private void follow() {
-        if (everywhere.isDone()) {
-            return;
-        }
-        if (superseded || !isWorthwhile()) {
-            end();
-            return;
-        }
-        List<Leave> due;
-        synchronized (this) {
-            long now = session.now();
-            due = leaves.stream()
-                    .filter(leave -> !leave.isOver)
-                    .filter(leave -> !leave.isUnderWay
-                            || now - leave.sentNanos >= session.settings().silenceNanos())
-                    .toList();
-        }
-        due.forEach(this::send);
-        followUp();
     }
 
     private boolean isWorthwhile() {
