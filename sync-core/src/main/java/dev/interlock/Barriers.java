@@ -1,5 +1,6 @@
 package dev.interlock;
 
+import dev.interlock.internal.Keys;
 import com.google.common.collect.MapMaker;
 import dev.interlock.internal.Session;
 import dev.interlock.internal.barrier.RemoteBarrier;
@@ -47,7 +48,7 @@ final class Barriers {
             }
             if (barrier.action() != action) {
                 throw new IllegalArgumentException(
-                        "barrier '" + name + "' is in use in this session with another action, or with none");
+                        "barrier " + Keys.quoted(name) + " is in use in this session with another action, or with none");
             }
             if (barrier.handOut()) {
                 return barrier;
@@ -75,7 +76,7 @@ final class Barriers {
     }
 
     private static IllegalArgumentException otherParties(String name, int known, int stated) {
-        return new IllegalArgumentException("barrier '" + name + "' is one of " + known
+        return new IllegalArgumentException("barrier " + Keys.quoted(name) + " is one of " + known
                 + " parties; it can't be one of " + stated + " at the same time");
     }
 }

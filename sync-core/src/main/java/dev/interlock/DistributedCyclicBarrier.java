@@ -1,5 +1,6 @@
 package dev.interlock;
 
+import dev.interlock.internal.Keys;
 import dev.interlock.internal.barrier.RemoteBarrier;
 import java.lang.ref.Cleaner;
 import java.lang.ref.Reference;
@@ -193,7 +194,7 @@ public final class DistributedCyclicBarrier extends CyclicBarrier {
     /** Returns the name, the parties, and what this session knows of the current generation without a round trip. */
     @Override
     public String toString() {
-        return getClass().getName() + "@" + Integer.toHexString(hashCode()) + "[" + getName() + "][" + getParties()
+        return getClass().getName() + "@" + Integer.toHexString(hashCode()) + "[" + Keys.excerpt(getName()) + "][" + getParties()
                 + " parties, " + remote + "]";
     }
 }

@@ -1,5 +1,6 @@
 package dev.interlock;
 
+import dev.interlock.internal.Keys;
 import static java.util.Objects.requireNonNull;
 
 import dev.interlock.internal.lock.Exclusion;
@@ -486,7 +487,7 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
     }
 
     private String describe(Class<?> type) {
-        return type.getName() + "@" + Integer.toHexString(hashCode()) + "[" + getName() + "]";
+        return type.getName() + "@" + Integer.toHexString(hashCode()) + "[" + Keys.excerpt(getName()) + "]";
     }
 
     @Serial

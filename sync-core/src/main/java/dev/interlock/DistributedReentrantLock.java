@@ -1,5 +1,6 @@
 package dev.interlock;
 
+import dev.interlock.internal.Keys;
 import static java.util.Objects.requireNonNull;
 
 import dev.interlock.internal.lock.Exclusion;
@@ -335,7 +336,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
     public String toString() {
         Thread owner = getOwner();
         String state = owner == null ? "[Unlocked]" : "[Locked by thread " + owner.getName() + "]";
-        return getClass().getName() + "@" + Integer.toHexString(hashCode()) + "[" + getName() + "]" + state + "["
+        return getClass().getName() + "@" + Integer.toHexString(hashCode()) + "[" + Keys.excerpt(getName()) + "]" + state + "["
                 + remote + "]";
     }
 

@@ -1,5 +1,6 @@
 package dev.interlock;
 
+import dev.interlock.internal.Keys;
 import static java.util.Objects.requireNonNull;
 
 import com.google.common.collect.Lists;
@@ -91,7 +92,7 @@ public final class DistributedSemaphore extends Semaphore {
         }
         int actual = admission.remote().permits();
         if (actual != permits) {
-            throw new IllegalArgumentException("semaphore '" + getName() + "' was stated to have " + permits
+            throw new IllegalArgumentException("semaphore " + Keys.quoted(getName()) + " was stated to have " + permits
                     + " permits, but has " + actual + "; resize() changes that");
         }
     }
@@ -327,7 +328,7 @@ public final class DistributedSemaphore extends Semaphore {
     /** Returns the name, and how many permits there were when Redis was last heard. No round trip. */
     @Override
     public String toString() {
-        return getClass().getName() + "@" + Integer.toHexString(hashCode()) + "[" + getName() + "]["
+        return getClass().getName() + "@" + Integer.toHexString(hashCode()) + "[" + Keys.excerpt(getName()) + "]["
                 + admission.remote() + "]";
     }
 

@@ -201,7 +201,7 @@ public final class Interlock implements AutoCloseable {
                                 fair, answerNanos(), local -> new QueueReadWriteLock(session, absent, local, fair)));
         if (lock.isFair() != fair) {
             throw new IllegalArgumentException(
-                    "read-write lock '" + name + "' is in use in this session as one that is "
+                    "read-write lock " + Keys.quoted(name) + " is in use in this session as one that is "
                             + (fair ? "not fair" : "fair") + "; it can't be both at the same time");
         }
         return lock;
@@ -288,7 +288,7 @@ public final class Interlock implements AutoCloseable {
                                 options,
                                 local -> new ScriptSemaphore(session, absent, permits, options.isOwned(), local)));
         if (!semaphore.options().equals(options)) {
-            throw new IllegalArgumentException("semaphore '" + name + "' is in use in this session as "
+            throw new IllegalArgumentException("semaphore " + Keys.quoted(name) + " is in use in this session as "
                     + semaphore.options() + "; it can't be " + options + " at the same time");
         }
         try {
@@ -334,7 +334,7 @@ public final class Interlock implements AutoCloseable {
                 : locks.computeIfAbsent(
                         name, absent -> new DistributedReentrantLock(options, remoteHalf(absent, options)));
         if (!lock.options().equals(options)) {
-            throw new IllegalArgumentException("lock '" + name + "' is in use in this session as " + lock.options()
+            throw new IllegalArgumentException("lock " + Keys.quoted(name) + " is in use in this session as " + lock.options()
                     + "; it can't be " + options + " at the same time");
         }
         return lock;

@@ -1,5 +1,6 @@
 package dev.interlock;
 
+import dev.interlock.internal.Keys;
 import java.io.Serial;
 
 /**
@@ -25,7 +26,7 @@ public final class LeaseLostException extends IllegalMonitorStateException {
      * @param reason what was seen, for people
      */
     public LeaseLostException(String lockName, long fencingToken, String reason) {
-        this("Lock '" + lockName + "' was lost: " + reason, lockName, fencingToken);
+        this("Lock " + Keys.quoted(lockName) + " was lost: " + reason, lockName, fencingToken);
     }
 
     private LeaseLostException(String message, String lockName, long fencingToken) {
@@ -44,7 +45,7 @@ public final class LeaseLostException extends IllegalMonitorStateException {
      */
     public static LeaseLostException ofPermits(String semaphoreName, long permits, String reason) {
         String what = permits == 1 ? "1 permit" : permits + " permits";
-        return new LeaseLostException(what + " of semaphore '" + semaphoreName + "' lost: " + reason, semaphoreName, 0);
+        return new LeaseLostException(what + " of semaphore " + Keys.quoted(semaphoreName) + " lost: " + reason, semaphoreName, 0);
     }
 
     /**

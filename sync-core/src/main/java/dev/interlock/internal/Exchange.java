@@ -205,7 +205,7 @@ public abstract class Exchange implements Stake {
         if (!refused) {
             refused = true;
             refusedNanos = now;
-            log.warn("Redis refuses what is said about '{}': {}", key, ScriptRunner.brief(cause));
+            log.warn("Redis refuses what is said about {}: {}", Keys.quoted(key), ScriptRunner.brief(cause));
         }
         pending = false;
         // Before those are woken who will look at what that has changed.

@@ -100,8 +100,8 @@ public final class LeaseKeeper {
         listeners.execute(() -> {
             log.atLevel(ScriptRunner.isTransient(cause) ? Level.DEBUG : Level.WARN)
                     .log(
-                            "The lease of '{}' was not renewed, {} ms are left: {}",
-                            name,
+                            "The lease of {} was not renewed, {} ms are left: {}",
+                            Keys.quoted(name),
                             leftNanos / 1_000_000,
                             ScriptRunner.brief(cause));
             settings.listener().renewalFailed(name, leftNanos, cause);

@@ -1,7 +1,5 @@
 package dev.interlock.internal;
 
-import com.google.common.base.Ascii;
-import com.google.common.base.CharMatcher;
 import com.google.common.primitives.ImmutableLongArray;
 import com.google.common.util.concurrent.Uninterruptibles;
 import dev.interlock.RedisUnavailableException;
@@ -24,7 +22,6 @@ import org.slf4j.LoggerFactory;
  */
 public final class Mailbox {
     private static final Logger log = LoggerFactory.getLogger(Mailbox.class);
-    private static final int EXCERPT = 100;
 
     /**
      * What a script has published: {@code <kind> <number>… <key>}, where the key comes last since it may contain anything.
@@ -51,6 +48,11 @@ public final class Mailbox {
                 numbers.add(Long.parseLong(fields[i]));
             }
             return new Message(kind, fields[count + 1], numbers.build());
+        }
+
+        @Override
+        public String toString() {
+            return kind + " " + numbers + " for " + Keys.quoted(key);
         }
 
         private static int countIn(String text) {
@@ -141,21 +143,15 @@ public final class Mailbox {
             message = Message.parse(text);
         } catch (IndexOutOfBoundsException | NumberFormatException e) {
             // The exception would hold the whole text once more.
-            log.warn("Unreadable message in the mailbox: {}", excerpt(text));
+            log.warn("Unreadable message in the mailbox: {}", Keys.excerpt(text));
             return;
         }
         try {
             receiver.accept(message);
         } catch (RuntimeException e) {
             // Whose it is doesn't matter to the other messages, nor to the client's other channels.
-            log.error("A message in the mailbox could not be dealt with: {}", excerpt(text), e);
+            log.error("A message in the mailbox could not be dealt with: {}", Keys.excerpt(text), e);
         }
-    }
-
-    // Anybody may have written it: as much as they like, with line ends that would make it look like lines of the log.
-    private static String excerpt(String text) {
-        String start = CharMatcher.javaIsoControl().replaceFrom(Ascii.truncate(text, EXCERPT, "…"), '?');
-        return text.length() <= EXCERPT ? start : start + " (" + text.length() + " characters)";
     }
 
     void close(long timeoutMillis) {

@@ -302,7 +302,8 @@ public final class ScriptRunner {
                 .findFirst()
                 .orElse("");
         Throwable root = cause.getCause();
-        return cause.getClass().getSimpleName() + ": " + line + (root == null ? "" : " (" + root.getMessage() + ")");
+        return cause.getClass().getSimpleName() + ": " + Keys.escaped(line)
+                + (root == null ? "" : " (" + Keys.excerpt(String.valueOf(root.getMessage())) + ")");
     }
 
     /** Returns what a future failed with, without the wrapping. */

@@ -109,12 +109,12 @@ abstract class Attendance extends Exchange {
 
     RedisUnavailableException unavailable() {
         return new RedisUnavailableException(
-                "Redis has not answered for barrier '" + name + "'",
+                "Redis has not answered for barrier " + Keys.quoted(name),
                 session.outage().cause());
     }
 
     IllegalStateException refusal(@Nullable Throwable cause) {
-        return new IllegalStateException("Redis refuses what barrier '" + name + "' asks", cause);
+        return new IllegalStateException("Redis refuses what barrier " + Keys.quoted(name) + " asks", cause);
     }
 
     boolean isUnused() {

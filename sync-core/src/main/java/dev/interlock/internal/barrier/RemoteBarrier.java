@@ -1,5 +1,6 @@
 package dev.interlock.internal.barrier;
 
+import dev.interlock.internal.Keys;
 import com.google.common.util.concurrent.Uninterruptibles;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Session;
@@ -117,7 +118,7 @@ public final class RemoteBarrier extends Attendance {
         mutex.lock();
         try {
             if (otherParties > 0) {
-                throw new IllegalArgumentException("barrier '" + name + "' is one of " + otherParties
+                throw new IllegalArgumentException("barrier " + Keys.quoted(name) + " is one of " + otherParties
                         + " parties; it can't be one of " + parties + " at the same time");
             }
         } finally {

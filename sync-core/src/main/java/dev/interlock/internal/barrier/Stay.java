@@ -1,5 +1,6 @@
 package dev.interlock.internal.barrier;
 
+import dev.interlock.internal.Keys;
 import dev.interlock.internal.Session;
 import dev.interlock.internal.barrier.Arrival.Fate;
 import java.util.concurrent.BrokenBarrierException;
@@ -164,11 +165,11 @@ final class Stay {
                     interrupted = false;
                     throw new InterruptedException();
                 }
-                throw new TimeoutException("barrier '" + barrier.name() + "' has not tripped in time");
+                throw new TimeoutException("barrier " + Keys.quoted(barrier.name()) + " has not tripped in time");
             }
             case CLOSED -> throw closed();
             case REFUSED -> throw barrier.refusal(arrival.failure);
-            default -> throw new BrokenBarrierException("barrier '" + barrier.name() + "' is broken");
+            default -> throw new BrokenBarrierException("barrier " + Keys.quoted(barrier.name()) + " is broken");
         }
     }
 

@@ -97,7 +97,7 @@ public final class ScriptLatch extends Exchange implements RemoteLatch {
         if (isNew && known != null && otherCount < 0) {
             throw exception(known);
         } else if (began >= 0 && began != wanted && !past) {
-            throw new IllegalArgumentException("latch '" + name + "' began with a count of " + began
+            throw new IllegalArgumentException("latch " + Keys.quoted(name) + " began with a count of " + began
                     + "; it can't be joined with a count of " + wanted);
         }
         return known == null && !past;
@@ -124,7 +124,7 @@ public final class ScriptLatch extends Exchange implements RemoteLatch {
     private void hear(CompletableFuture<Void> answer) {
         if (!isAnswered(answer)) {
             throw new RedisUnavailableException(
-                    "Redis has not answered for latch '" + name + "' within "
+                    "Redis has not answered for latch " + Keys.quoted(name) + " within "
                             + session.settings().commandTimeoutMillis() + " ms",
                     session.outage().cause());
         }
@@ -159,7 +159,7 @@ public final class ScriptLatch extends Exchange implements RemoteLatch {
         }
         session.expect(confirmed, confirmed);
         if (!isAnswered(confirmed)) {
-            log.warn("Redis has not confirmed that latch '{}' was counted down; it is told until it has", name);
+            log.warn("Redis has not confirmed that latch {} was counted down; it is told until it has", Keys.quoted(name));
         }
         ensureAlive();
         throwIfRefused(confirmed);
@@ -247,7 +247,7 @@ public final class ScriptLatch extends Exchange implements RemoteLatch {
     }
 
     private IllegalStateException refusal(Throwable cause) {
-        return new IllegalStateException("Redis refuses latch '" + name + "'", cause);
+        return new IllegalStateException("Redis refuses latch " + Keys.quoted(name), cause);
     }
 
     // ---- what the exchange needs
@@ -278,12 +278,12 @@ public final class ScriptLatch extends Exchange implements RemoteLatch {
             }
             case OTHER_COUNT -> {
                 otherCount = (int) number(reply, 2);
-                fail("latch '" + name + "' began with another count");
+                fail("latch " + Keys.quoted(name) + " began with another count");
             }
             case GONE -> {
                 past = true;
-                fail("latch '" + name
-                        + "' is lost: Redis doesn't know it any more, since its data was lost or deleted,"
+                fail("latch " + Keys.quoted(name)
+                        + " is lost: Redis doesn't know it any more, since its data was lost or deleted,"
                         + " or since it was open and its retention is over");
             }
             default -> throw new IllegalStateException("not a status: " + reply);

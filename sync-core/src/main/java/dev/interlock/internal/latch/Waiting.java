@@ -1,5 +1,6 @@
 package dev.interlock.internal.latch;
 
+import dev.interlock.internal.Keys;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Session;
 import java.util.concurrent.CompletableFuture;
@@ -91,7 +92,7 @@ public final class Waiting {
 
     private RedisUnavailableException unavailable(long waitedNanos) {
         return new RedisUnavailableException(
-                "Redis has not answered for latch '" + latch.name() + "' within "
+                "Redis has not answered for latch " + Keys.quoted(latch.name()) + " within "
                         + TimeUnit.NANOSECONDS.toMillis(waitedNanos) + " ms",
                 session.outage().cause());
     }

@@ -1,5 +1,6 @@
 package dev.interlock.internal.lock;
 
+import dev.interlock.internal.Keys;
 import static java.util.Objects.requireNonNull;
 
 import dev.interlock.internal.lock.Exclusion.Holds;
@@ -112,6 +113,6 @@ final class DistributedCondition implements Condition {
 
     @Override
     public String toString() {
-        return "condition " + key + " of '" + lock.name() + "'";
+        return "condition " + Keys.excerpt(key) + " of " + Keys.quoted(lock.name());
     }
 }

@@ -213,7 +213,7 @@ public final class Exclusion implements Lock {
     /** Throws {@link IllegalMonitorStateException} unless the current thread has the local half. */
     public void requireHeld() {
         if (local.holds() == 0) {
-            throw new IllegalMonitorStateException("lock '" + remote.name() + "' isn't held by the current thread");
+            throw new IllegalMonitorStateException("lock " + Keys.quoted(remote.name()) + " isn't held by the current thread");
         }
     }
 
@@ -266,7 +266,7 @@ public final class Exclusion implements Lock {
         if (requireNonNull(condition, "condition") instanceof DistributedCondition own && own.belongsTo(this)) {
             return own;
         }
-        throw new IllegalArgumentException("the condition doesn't belong to lock '" + remote.name() + "'");
+        throw new IllegalArgumentException("the condition doesn't belong to lock " + Keys.quoted(remote.name()));
     }
 
     /** What a thread has given up to wait for a condition. */

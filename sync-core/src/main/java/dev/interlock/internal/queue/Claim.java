@@ -1,5 +1,6 @@
 package dev.interlock.internal.queue;
 
+import dev.interlock.internal.Keys;
 import dev.interlock.internal.Session;
 import dev.interlock.internal.Stake;
 import dev.interlock.internal.lock.RemoteLock;
@@ -242,7 +243,7 @@ final class Claim extends Correspondence {
         tickets.remove(request);
         releaseContinued(request);
         settle();
-        return new IllegalStateException("Redis refuses to lock '" + key + "': " + cause.getMessage(), cause);
+        return new IllegalStateException("Redis refuses to lock " + Keys.quoted(key) + ": " + cause.getMessage(), cause);
     }
 
     /** Returns for how long the thread that waits may sleep before it has to take another step by itself. */

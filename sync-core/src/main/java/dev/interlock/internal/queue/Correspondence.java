@@ -1,5 +1,6 @@
 package dev.interlock.internal.queue;
 
+import dev.interlock.internal.Keys;
 import com.google.common.primitives.ImmutableLongArray;
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.Mailbox.Message;
@@ -285,7 +286,7 @@ abstract class Correspondence {
                 placeOf(waiter.thread, waiter.leaseMillis, session.now());
             }
         } catch (IllegalStateException e) {
-            log.debug("The session of '{}' is being closed", key, e);
+            log.debug("The session of {} is being closed", Keys.quoted(key), e);
         }
     }
 
@@ -482,7 +483,7 @@ abstract class Correspondence {
                 }
             }
             case 'p' -> session.schedule(this::pulse, numbers.get(0));
-            default -> log.warn("Unknown message for '{}': {}", key, message);
+            default -> log.warn("Unknown message for {}: {}", Keys.quoted(key), message);
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.interlock.internal.queue;
 
+import dev.interlock.internal.Keys;
 import com.google.common.primitives.ImmutableLongArray;
 import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
@@ -184,7 +185,7 @@ public class QueueLock extends AbstractRemoteLock implements Correspondence.Owne
     RedisUnavailableException unavailable(long waitedNanos) {
         long millis = TimeUnit.NANOSECONDS.toMillis(waitedNanos);
         return new RedisUnavailableException(
-                "Redis has not answered for lock '" + name + "' within " + millis + " ms",
+                "Redis has not answered for lock " + Keys.quoted(name) + " within " + millis + " ms",
                 session.outage().cause());
     }
 

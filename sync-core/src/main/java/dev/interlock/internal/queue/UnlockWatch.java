@@ -1,5 +1,6 @@
 package dev.interlock.internal.queue;
 
+import dev.interlock.internal.Keys;
 import dev.interlock.internal.Session;
 import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
@@ -28,7 +29,7 @@ final class UnlockWatch {
      */
     static @Nullable UnlockWatch open(Session session, String channel, Runnable unlocked) {
         if (!session.channels().tryAcquire()) {
-            log.debug("No channel left for {}", channel);
+            log.debug("No channel left for {}", Keys.quoted(channel));
             return null;
         }
         UnlockWatch watch = new UnlockWatch(session, channel);
@@ -47,7 +48,7 @@ final class UnlockWatch {
     private void subscribe(String channel, Runnable unlocked) {
         topic.addListenerAsync(String.class, (on, message) -> unlocked.run()).whenComplete((id, failure) -> {
             if (failure != null) {
-                log.debug("No channel for {}", channel, failure);
+                log.debug("No channel for {}", Keys.quoted(channel), failure);
                 channels.release();
             } else {
                 subscribed(id);

@@ -1,5 +1,6 @@
 package dev.interlock.internal.quorum;
 
+import dev.interlock.internal.Keys;
 import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Mailbox.Message;
@@ -321,7 +322,7 @@ public final class QuorumLock extends AbstractRemoteLock {
         boolean goesOnAfter(Round lost) {
             Throwable refusal = lost.refusal();
             if (refusal != null) {
-                throw new IllegalStateException("Redis refuses to lock '" + name + "'", refusal);
+                throw new IllegalStateException("Redis refuses to lock " + Keys.quoted(name), refusal);
             }
             Throwable failure = lost.failure();
             boolean refused = lost.isRefused();
@@ -348,7 +349,7 @@ public final class QuorumLock extends AbstractRemoteLock {
     }
 
     private RedisUnavailableException unavailable(@Nullable Throwable cause) {
-        return new RedisUnavailableException("No majority of the nodes has answered for lock '" + name + "'", cause);
+        return new RedisUnavailableException("No majority of the nodes has answered for lock " + Keys.quoted(name), cause);
     }
 
     // ---- release
@@ -444,7 +445,7 @@ public final class QuorumLock extends AbstractRemoteLock {
     private Tenure owned() {
         Tenure current = tenure;
         if (current == null) {
-            throw new IllegalStateException("no tenure of '" + name + "'");
+            throw new IllegalStateException("no tenure of " + Keys.quoted(name));
         }
         return current;
     }

@@ -1,5 +1,6 @@
 package dev.interlock.internal.quorum;
 
+import dev.interlock.internal.Keys;
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.Node;
 import dev.interlock.internal.ScriptRunner;
@@ -278,8 +279,8 @@ final class Tenure {
             } else {
                 Throwable known = cause == null ? new IllegalStateException("no answer") : cause;
                 log.warn(
-                        "The lease of '{}' was renewed at {} of {} nodes only, {} ms are left: {}",
-                        lock.name(),
+                        "The lease of {} was renewed at {} of {} nodes only, {} ms are left: {}",
+                        Keys.quoted(lock.name()),
                         found,
                         nodes.size(),
                         left / 1_000_000,

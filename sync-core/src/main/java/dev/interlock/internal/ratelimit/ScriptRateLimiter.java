@@ -268,7 +268,7 @@ final class ScriptRateLimiter implements RateLimiter {
 
     private RedisUnavailableException unavailable(@Nullable Throwable cause) {
         return new RedisUnavailableException(
-                "Redis didn't decide on rate limiter '" + terms.name + "' within "
+                "Redis didn't decide on rate limiter " + Keys.quoted(terms.name) + " within "
                         + session.settings().commandTimeoutMillis() + " ms",
                 cause);
     }
@@ -327,6 +327,6 @@ final class ScriptRateLimiter implements RateLimiter {
 
     @Override
     public String toString() {
-        return "rate limiter '" + terms.name + "'" + (of == null ? "" : " for '" + of + "'") + ", " + terms.latest();
+        return "rate limiter " + Keys.quoted(terms.name) + (of == null ? "" : " for " + Keys.quoted(of)) + ", " + terms.latest();
     }
 }

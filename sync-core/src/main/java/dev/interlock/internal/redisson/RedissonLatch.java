@@ -1,5 +1,6 @@
 package dev.interlock.internal.redisson;
 
+import dev.interlock.internal.Keys;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Mailbox.Message;
 import dev.interlock.internal.ScriptRunner;
@@ -149,11 +150,11 @@ public final class RedissonLatch implements RemoteLatch, Stake {
                 return refusal(cause);
             }
         }
-        return new RedisUnavailableException("Redis " + what + " latch '" + name() + "'", cause);
+        return new RedisUnavailableException("Redis " + what + " latch " + Keys.quoted(name()), cause);
     }
 
     private IllegalStateException refusal(Throwable cause) {
-        return new IllegalStateException("Redisson refuses latch '" + name() + "'", cause);
+        return new IllegalStateException("Redisson refuses latch " + Keys.quoted(name()), cause);
     }
 
     @Override
@@ -262,7 +263,7 @@ public final class RedissonLatch implements RemoteLatch, Stake {
 
     @Override
     public void receive(Message message) {
-        throw new IllegalStateException("no script of ours runs for '" + name() + "', yet there is " + message);
+        throw new IllegalStateException("no script of ours runs for " + Keys.quoted(name()) + ", yet there is " + message);
     }
 
     @Override

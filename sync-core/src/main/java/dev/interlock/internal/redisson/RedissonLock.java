@@ -1,5 +1,6 @@
 package dev.interlock.internal.redisson;
 
+import dev.interlock.internal.Keys;
 import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Mailbox.Message;
@@ -187,7 +188,7 @@ public class RedissonLock extends AbstractRemoteLock {
             Throwable failure =
                     ScriptRunner.cause(failed.handle((result, thrown) -> thrown).join());
             if (!ScriptRunner.isTransient(failure)) {
-                throw new IllegalStateException("Redisson refuses to lock '" + name + "'", failure);
+                throw new IllegalStateException("Redisson refuses to lock " + Keys.quoted(name), failure);
             }
             boolean over = !forever && session.now() - begun >= patience;
             // A short wait may be over before Redisson has subscribed, which it calls a failure.
@@ -204,7 +205,7 @@ public class RedissonLock extends AbstractRemoteLock {
     }
 
     private RedisUnavailableException unavailable(@Nullable Throwable cause) {
-        return new RedisUnavailableException("Redis has not answered for lock '" + name + "'", cause);
+        return new RedisUnavailableException("Redis has not answered for lock " + Keys.quoted(name), cause);
     }
 
     private boolean own(Turn next, long start) {
@@ -228,7 +229,7 @@ public class RedissonLock extends AbstractRemoteLock {
     // once.
     private void withdraw(Turn unwanted, RFuture<?> request) {
         request.whenComplete((acquired, failure) -> unwanted.end()
-                .whenComplete((done, unknown) -> log.debug("A request for '{}' was withdrawn", name, unknown)));
+                .whenComplete((done, unknown) -> log.debug("A request for {} was withdrawn", Keys.quoted(name), unknown)));
         if (!(unwanted.lock() instanceof RedissonFairLock)) {
             request.cancel(true);
         }
@@ -284,7 +285,7 @@ public class RedissonLock extends AbstractRemoteLock {
                         // What is repeated may have been done the first time.
                         return attempts.get() > 1;
                     }
-                    log.warn("Lock '{}' could not be released in Redis; its lease will end it", name, cause);
+                    log.warn("Lock {} could not be released in Redis; its lease will end it", Keys.quoted(name), cause);
                     throw new IllegalStateException(cause);
                 });
         session.expect(released, released);
@@ -317,7 +318,7 @@ public class RedissonLock extends AbstractRemoteLock {
     private Turn current() {
         Turn current = turn;
         if (current == null) {
-            throw new IllegalStateException("no tenure of '" + name + "'");
+            throw new IllegalStateException("no tenure of " + Keys.quoted(name));
         }
         return current;
     }
@@ -356,7 +357,7 @@ public class RedissonLock extends AbstractRemoteLock {
         }
         Long token = session.await(fenced.getTokenAsync().toCompletableFuture());
         if (token == null) {
-            throw new RedisUnavailableException("Redis has not answered for the token of lock '" + name + "'", null);
+            throw new RedisUnavailableException("Redis has not answered for the token of lock " + Keys.quoted(name), null);
         }
         return token;
     }
@@ -417,7 +418,7 @@ public class RedissonLock extends AbstractRemoteLock {
 
     @Override
     public void receive(Message message) {
-        throw new IllegalStateException("no script of ours runs for '" + name + "', yet there is " + message);
+        throw new IllegalStateException("no script of ours runs for " + Keys.quoted(name) + ", yet there is " + message);
     }
 
     @Override

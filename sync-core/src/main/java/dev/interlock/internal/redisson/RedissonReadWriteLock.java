@@ -1,5 +1,6 @@
 package dev.interlock.internal.redisson;
 
+import dev.interlock.internal.Keys;
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
@@ -82,7 +83,7 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
             } else if (ScriptRunner.cause(failure) instanceof IllegalMonitorStateException) {
                 lose(current, "its owner in Redis had changed before it was released");
             } else {
-                log.warn("'{}' remains locked for others until it is read no more", name, failure);
+                log.warn("{} remains locked for others until it is read no more", Keys.quoted(name), failure);
             }
             return null;
         });
@@ -96,7 +97,7 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
                 : session.client().getTopic(channel, StringCodec.INSTANCE);
         topic.publishAsync(ALL).whenComplete((receivers, failure) -> {
             if (failure != null) {
-                log.debug("Readers of '{}' were not called", name, failure);
+                log.debug("Readers of {} were not called", Keys.quoted(name), failure);
             }
         });
     }

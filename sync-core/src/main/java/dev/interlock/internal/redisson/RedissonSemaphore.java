@@ -1,5 +1,6 @@
 package dev.interlock.internal.redisson;
 
+import dev.interlock.internal.Keys;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Mailbox.Message;
 import dev.interlock.internal.ScriptRunner;
@@ -164,8 +165,8 @@ public final class RedissonSemaphore implements RemoteSemaphore, Stake {
             session.outage().failed(sentNanos, failure);
             session.schedule(this::askAgain, RETRY_MILLIS);
         } else {
-            log.warn("Redisson refuses semaphore '{}': {}", name(), ScriptRunner.brief(failure));
-            recipient.failed(() -> new IllegalStateException("Redisson refuses semaphore '" + name() + "'", failure));
+            log.warn("Redisson refuses semaphore {}: {}", Keys.quoted(name()), ScriptRunner.brief(failure));
+            recipient.failed(() -> new IllegalStateException("Redisson refuses semaphore " + Keys.quoted(name()), failure));
         }
     }
 
@@ -205,7 +206,7 @@ public final class RedissonSemaphore implements RemoteSemaphore, Stake {
             if (session.outage().isTooLong() && recipient.isWaiting()) {
                 Throwable cause = session.outage().cause();
                 recipient.failed(() ->
-                        new RedisUnavailableException("Redis has not answered for semaphore '" + name() + "'", cause));
+                        new RedisUnavailableException("Redis has not answered for semaphore " + Keys.quoted(name()), cause));
             }
             ask();
             keepAlive();
@@ -254,9 +255,9 @@ public final class RedissonSemaphore implements RemoteSemaphore, Stake {
                 Throwable cause = ScriptRunner.cause(failure);
                 session.outage().failed(sentNanos, cause);
                 log.warn(
-                        "It isn't known whether {} permits were added to semaphore '{}': {}",
+                        "It isn't known whether {} permits were added to semaphore {}: {}",
                         permits,
-                        name(),
+                        Keys.quoted(name()),
                         ScriptRunner.brief(cause));
             }
             told.complete(null);
@@ -374,7 +375,7 @@ public final class RedissonSemaphore implements RemoteSemaphore, Stake {
 
     @Override
     public void receive(Message message) {
-        throw new IllegalStateException("no script of ours runs for '" + name() + "', yet there is " + message);
+        throw new IllegalStateException("no script of ours runs for " + Keys.quoted(name()) + ", yet there is " + message);
     }
 
     @Override

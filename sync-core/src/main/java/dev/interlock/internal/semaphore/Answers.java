@@ -1,5 +1,6 @@
 package dev.interlock.internal.semaphore;
 
+import dev.interlock.internal.Keys;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
@@ -67,7 +68,7 @@ final class Answers {
 
     RedisUnavailableException unavailable() {
         return new RedisUnavailableException(
-                "Redis has not answered for semaphore '" + name + "'",
+                "Redis has not answered for semaphore " + Keys.quoted(name),
                 session.outage().cause());
     }
 
@@ -77,6 +78,6 @@ final class Answers {
                 ScriptRunner.cause(refused.handle((result, thrown) -> thrown).join());
         return cause instanceof IllegalArgumentException || cause instanceof UnsupportedOperationException
                 ? (RuntimeException) cause
-                : new IllegalStateException("Redis refuses semaphore '" + name + "'", cause);
+                : new IllegalStateException("Redis refuses semaphore " + Keys.quoted(name), cause);
     }
 }

@@ -361,9 +361,9 @@ public final class ScriptSemaphore extends Exchange implements RemoteSemaphore {
     private void disagree(long actual, boolean isOwned) {
         String use = owned ? "whose permits belong to sessions" : "whose permits belong to nobody";
         String message = isOwned == owned
-                ? "semaphore '" + name + "' was stated to have " + permits + " permits, but has " + actual
+                ? "semaphore " + Keys.quoted(name) + " was stated to have " + permits + " permits, but has " + actual
                         + "; resize() changes that"
-                : "semaphore '" + name + "' was stated to be one " + use + ", but it isn't";
+                : "semaphore " + Keys.quoted(name) + " was stated to be one " + use + ", but it isn't";
         Operation operation = operations.peek();
         if (operation != null && operation.verb.equals("join")) {
             operations.remove();
@@ -382,7 +382,7 @@ public final class ScriptSemaphore extends Exchange implements RemoteSemaphore {
         while (!operations.isEmpty()) {
             operations.remove().result.completeExceptionally(failure);
         }
-        recipient.failed(() -> new IllegalStateException("Redis refuses semaphore '" + name + "'", failure));
+        recipient.failed(() -> new IllegalStateException("Redis refuses semaphore " + Keys.quoted(name), failure));
     }
 
     @Override
@@ -463,7 +463,7 @@ public final class ScriptSemaphore extends Exchange implements RemoteSemaphore {
     }
 
     private RedisUnavailableException unavailable(@Nullable Throwable cause) {
-        return new RedisUnavailableException("Redis has not answered for semaphore '" + name + "'", cause);
+        return new RedisUnavailableException("Redis has not answered for semaphore " + Keys.quoted(name), cause);
     }
 
     @Override
