@@ -126,9 +126,10 @@ public final class Interlock implements AutoCloseable {
     /**
      * Returns the lock of this name. The same object is returned for as long as anybody refers to it or holds it.
      *
-     * @param name any name but the empty one; the lock excludes an {@code RLock} of the same name
+     * @param name any name but the empty one and those like our own keys, which begin with {@code interlock:} and contain an opening
+     *     brace; the lock excludes an {@code RLock} of the same name
      * @return the lock
-     * @throws IllegalArgumentException if the name is empty, or in use in this session with options, or as a fair lock
+     * @throws IllegalArgumentException if the name is empty or like a key of ours, or in use in this session with options, or as a fair lock
      * @throws IllegalStateException if this session is closed
      */
     public DistributedReentrantLock lock(String name) {
@@ -328,6 +329,7 @@ public final class Interlock implements AutoCloseable {
 
     private DistributedReentrantLock obtain(String name, LockOptions options) {
         checkUse(name);
+        Keys.checkLockKey("name", session.key(name));
         DistributedReentrantLock known = locks.get(name);
         DistributedReentrantLock lock = known != null
                 ? known

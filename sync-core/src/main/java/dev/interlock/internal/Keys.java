@@ -48,6 +48,15 @@ public final class Keys {
         checkText(argument, name);
     }
 
+    /** Checks that the key of a lock, which is its name, is none of those that are kept for locks and others. */
+    public static void checkLockKey(String argument, String key) {
+        if (key.startsWith("interlock:") && key.contains("{")) {
+            throw new IllegalArgumentException(
+                    argument + " must not begin with 'interlock:' and contain '{', as the keys do in which locks are kept, but is "
+                            + quoted(key));
+        }
+    }
+
     /** Checks that text is the same for Redis as for us, which half a surrogate pair isn't: UTF-8 has none, and makes it a '?'. */
     public static void checkText(String argument, String text) {
         if (!UTF_8.newEncoder().canEncode(text)) {

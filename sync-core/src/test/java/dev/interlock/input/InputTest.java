@@ -10,6 +10,7 @@ import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.InterlockBuilder;
 import dev.interlock.LeaseLostException;
+import dev.interlock.LockOptions;
 import dev.interlock.fleet.Crew;
 import dev.interlock.fleet.Keyspace;
 import dev.interlock.ratelimit.RateLimit;
@@ -28,6 +29,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.redisson.api.RLock;
 import org.redisson.api.RReadWriteLock;
 
@@ -61,6 +63,30 @@ class InputTest {
                 .isThrownBy(() -> interlock.lock(""))
                 .withMessageContaining("name")
                 .withMessageContaining("empty");
+    }
+
+    /** A lock has the key of its name, which must be none of those in which other locks are kept. */
+    @ParameterizedTest
+    @ValueSource(strings = {"interlock:{a}:rw", "interlock:{a}:queue", "interlock:queue:{a}", "interlock:{"})
+    void nameMustNotBeAKeyOfAnotherLock(String name) {
+        try (Interlock within = Interlock.builder()
+                .namespace("interlock")
+                .uri(RedisServer.provided().url())
+                .open()) {
+            List<ThrowingCallable> all = List.of(
+                    () -> interlock.lock(name),
+                    () -> interlock.fairLock(name),
+                    () -> interlock.lock(name, LockOptions.retain(Duration.ofSeconds(1))),
+                    () -> within.lock(name.substring("interlock:".length())));
+            assertThat(all)
+                    .allSatisfy(call -> assertThatIllegalArgumentException()
+                            .isThrownBy(call)
+                            .withMessageContaining("name must not begin with 'interlock:'")
+                            .withMessageContaining("'" + name + "'"));
+        }
+        assertThat(interlock.lock("interlock:a").isLocked()).isFalse();
+        assertThat(interlock.semaphore(keyspace.name(name), 1).availablePermits())
+                .isEqualTo(1);
     }
 
     /** Half a surrogate pair has no form in UTF-8: Redis would take it for a question mark, and for all other halves. */
