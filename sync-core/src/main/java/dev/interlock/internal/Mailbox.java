@@ -1,5 +1,7 @@
 package dev.interlock.internal;
 
+import static java.util.Objects.requireNonNull;
+
 import com.google.common.primitives.ImmutableLongArray;
 import com.google.common.util.concurrent.Uninterruptibles;
 import dev.interlock.RedisUnavailableException;
@@ -83,17 +85,27 @@ public final class Mailbox {
     /** Opens the mailbox, or throws {@link RedisUnavailableException} when that time is over. */
     void open(long timeoutMillis) {
         try {
-            subscribe(timeoutMillis);
-        } catch (RedisUnavailableException e) {
+            Uninterruptibles.getUninterruptibly(openSoon(), timeoutMillis, TimeUnit.MILLISECONDS);
+        } catch (ExecutionException e) {
+            throw unavailable(ScriptRunner.cause(requireNonNull(e.getCause())));
+        } catch (TimeoutException e) {
             // The subscription may come yet, on a client that others go on using.
-            topic.removeAllListenersAsync();
-            throw e;
+            abandon();
+            throw unavailable(e);
         }
     }
 
-    private void subscribe(long timeoutMillis) {
-        awaited(listen(), timeoutMillis);
-        awaited(watch(), timeoutMillis);
+    private static RedisUnavailableException unavailable(Throwable cause) {
+        return new RedisUnavailableException("Redis can't be reached: the session's mailbox doesn't open", cause);
+    }
+
+    // A client that connects when it is first used throws instead of returning a future.
+    private void abandon() {
+        try {
+            topic.removeAllListenersAsync();
+        } catch (RuntimeException e) {
+            log.debug("The mailbox was never open", e);
+        }
     }
 
     private RFuture<Integer> listen() {
@@ -119,21 +131,12 @@ public final class Mailbox {
                     .thenCompose(listening -> watch().toCompletableFuture())
                     .whenComplete((watching, failure) -> {
                         if (failure != null) {
-                            topic.removeAllListenersAsync();
+                            abandon();
                         }
                     });
         } catch (RuntimeException e) {
-            // A client that is shut down throws instead of returning a future.
+            // A client that is shut down, or connects only now and can't, throws instead of returning a future.
             return CompletableFuture.failedFuture(e);
-        }
-    }
-
-    private static void awaited(RFuture<Integer> subscription, long timeoutMillis) {
-        try {
-            Uninterruptibles.getUninterruptibly(
-                    subscription.toCompletableFuture(), timeoutMillis, TimeUnit.MILLISECONDS);
-        } catch (ExecutionException | TimeoutException e) {
-            throw new RedisUnavailableException("Redis can't be reached: the session's mailbox doesn't open", e);
         }
     }
 

@@ -25,6 +25,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
+import org.redisson.client.RedisException;
 import org.redisson.config.Config;
 import org.redisson.config.NameMapper;
 
@@ -268,6 +269,35 @@ class ConnectionInputTest {
             client.shutdown();
         }
         threads.assertGone();
+    }
+
+    /** A client that connects when it is first used does so when the session is opened, on the thread that opens it. */
+    @Test
+    void serverOfALazyClientIsGone() {
+        RedisServer server = RedisServer.launch();
+        RedissonClient client = lazyClient(server.url());
+        try (server) {
+            server.kill();
+            assertTimeoutPreemptively(
+                    BOUND,
+                    () -> assertThat(catchThrowable(() -> Interlock.using(client)))
+                            .isInstanceOf(RedisUnavailableException.class)
+                            .hasCauseInstanceOf(RedisException.class));
+            server.restart();
+            try (Interlock interlock = Interlock.using(client)) {
+                assertThat(interlock.lock("lazy").tryLock()).isTrue();
+                interlock.lock("lazy").unlock();
+            }
+        } finally {
+            client.shutdown();
+        }
+        threads.assertGone();
+    }
+
+    private static RedissonClient lazyClient(String url) {
+        Config config = config(url);
+        config.setLazyInitialization(true);
+        return Redisson.create(config);
     }
 
     /** A closed session leaves no thread; a client that was given to it goes on. */
