@@ -1,7 +1,7 @@
 package dev.interlock;
 
-import dev.interlock.internal.Keys;
 import com.google.common.collect.MapMaker;
+import dev.interlock.internal.Keys;
 import dev.interlock.internal.Session;
 import dev.interlock.internal.barrier.RemoteBarrier;
 import java.util.concurrent.ConcurrentHashMap;
@@ -47,8 +47,8 @@ final class Barriers {
                 throw otherParties(name, barrier.getParties(), parties);
             }
             if (barrier.action() != action) {
-                throw new IllegalArgumentException(
-                        "barrier " + Keys.quoted(name) + " is in use in this session with another action, or with none");
+                throw new IllegalArgumentException("barrier " + Keys.quoted(name)
+                        + " is in use in this session with another action, or with none");
             }
             if (barrier.handOut()) {
                 return barrier;

@@ -194,7 +194,7 @@ public final class DistributedCyclicBarrier extends CyclicBarrier {
     /** Returns the name, the parties, and what this session knows of the current generation without a round trip. */
     @Override
     public String toString() {
-        return getClass().getName() + "@" + Integer.toHexString(hashCode()) + "[" + Keys.excerpt(getName()) + "][" + getParties()
-                + " parties, " + remote + "]";
+        return getClass().getName() + "@" + Integer.toHexString(hashCode()) + "[" + Keys.excerpt(getName()) + "]["
+                + getParties() + " parties, " + remote + "]";
     }
 }

@@ -1,8 +1,8 @@
 package dev.interlock;
 
-import dev.interlock.internal.Keys;
 import static java.util.Objects.requireNonNull;
 
+import dev.interlock.internal.Keys;
 import dev.interlock.internal.lock.Exclusion;
 import dev.interlock.internal.lock.RemoteReadWriteLock;
 import dev.interlock.internal.lock.SharedLocalHalf;

@@ -1,8 +1,8 @@
 package dev.interlock;
 
-import dev.interlock.internal.Keys;
 import static java.util.Objects.requireNonNull;
 
+import dev.interlock.internal.Keys;
 import dev.interlock.internal.lock.Exclusion;
 import dev.interlock.internal.lock.LocalHalf;
 import dev.interlock.internal.lock.RemoteLock;
@@ -336,8 +336,8 @@ public final class DistributedReentrantLock extends ReentrantLock {
     public String toString() {
         Thread owner = getOwner();
         String state = owner == null ? "[Unlocked]" : "[Locked by thread " + owner.getName() + "]";
-        return getClass().getName() + "@" + Integer.toHexString(hashCode()) + "[" + Keys.excerpt(getName()) + "]" + state + "["
-                + remote + "]";
+        return getClass().getName() + "@" + Integer.toHexString(hashCode()) + "[" + Keys.excerpt(getName()) + "]"
+                + state + "[" + remote + "]";
     }
 
     @Serial

@@ -1,9 +1,9 @@
 package dev.interlock;
 
-import dev.interlock.internal.Keys;
 import static java.util.Objects.requireNonNull;
 
 import com.google.common.collect.Lists;
+import dev.interlock.internal.Keys;
 import dev.interlock.internal.Session;
 import dev.interlock.internal.semaphore.Admission;
 import dev.interlock.internal.semaphore.LocalStock;

@@ -336,8 +336,8 @@ public final class Interlock implements AutoCloseable {
                 : locks.computeIfAbsent(
                         name, absent -> new DistributedReentrantLock(options, remoteHalf(absent, options)));
         if (!lock.options().equals(options)) {
-            throw new IllegalArgumentException("lock " + Keys.quoted(name) + " is in use in this session as " + lock.options()
-                    + "; it can't be " + options + " at the same time");
+            throw new IllegalArgumentException("lock " + Keys.quoted(name) + " is in use in this session as "
+                    + lock.options() + "; it can't be " + options + " at the same time");
         }
         return lock;
     }

@@ -45,7 +45,8 @@ public final class LeaseLostException extends IllegalMonitorStateException {
      */
     public static LeaseLostException ofPermits(String semaphoreName, long permits, String reason) {
         String what = permits == 1 ? "1 permit" : permits + " permits";
-        return new LeaseLostException(what + " of semaphore " + Keys.quoted(semaphoreName) + " lost: " + reason, semaphoreName, 0);
+        return new LeaseLostException(
+                what + " of semaphore " + Keys.quoted(semaphoreName) + " lost: " + reason, semaphoreName, 0);
     }
 
     /**

@@ -51,9 +51,9 @@ public final class Keys {
     /** Checks that the key of a lock, which is its name, is none of those that are kept for locks and others. */
     public static void checkLockKey(String argument, String key) {
         if (key.startsWith("interlock:") && key.contains("{")) {
-            throw new IllegalArgumentException(
-                    argument + " must not begin with 'interlock:' and contain '{', as the keys do in which locks are kept, but is "
-                            + quoted(key));
+            throw new IllegalArgumentException(argument
+                    + " must not begin with 'interlock:' and contain '{', as the keys do in which locks are kept, but is "
+                    + quoted(key));
         }
     }
 

@@ -83,8 +83,7 @@ class NameInMessagesTest extends FaultFixture {
             CompletableFuture<LeaseLostException> lost = new CompletableFuture<>();
             lock.onLost(lost::complete);
             proxy().stall();
-            assertHarmless(messageOf(
-                    () -> session.lock(NAME + NAME).tryLock(100, TimeUnit.MILLISECONDS)));
+            assertHarmless(messageOf(() -> session.lock(NAME + NAME).tryLock(100, TimeUnit.MILLISECONDS)));
             assertThat(lost).succeedsWithin(PATIENCE);
             assertHarmless(String.valueOf(lost.join().getMessage()));
             assertThat(lost.join().lockName()).isEqualTo(NAME);

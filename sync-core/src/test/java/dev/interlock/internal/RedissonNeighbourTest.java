@@ -210,8 +210,12 @@ class RedissonNeighbourTest extends LockScriptTest {
         String tenure = redis("DUMP", keys.lock()).toString();
         redis("ACL", "SETUSER", "default", "-pubsub");
         try {
-            assertThatThrownBy(() -> a.renew(1)).isInstanceOf(RespError.class).hasMessageContaining("can't run this command");
-            assertThatThrownBy(() -> a.release(1)).isInstanceOf(RespError.class).hasMessageContaining("can't run this command");
+            assertThatThrownBy(() -> a.renew(1))
+                    .isInstanceOf(RespError.class)
+                    .hasMessageContaining("can't run this command");
+            assertThatThrownBy(() -> a.release(1))
+                    .isInstanceOf(RespError.class)
+                    .hasMessageContaining("can't run this command");
             assertThat(redis("DUMP", keys.lock())).hasToString(tenure);
             assertThat(ttl(keys.lock())).isLessThanOrEqualTo(9_000);
             assertThat(ttls()).doesNotContainKey(keys.mark(a.id));

@@ -87,9 +87,8 @@ class ThreeNodesTest extends QuorumFixture {
     @Test
     void turnsWithoutANodeAreRememberedByOneTimer() throws ReflectiveOperationException {
         QuorumInterlock session = session();
-        List<DistributedReentrantLock> locks = IntStream.range(0, 300)
-                .mapToObj(i -> session.lock(NAME + i))
-                .toList();
+        List<DistributedReentrantLock> locks =
+                IntStream.range(0, 300).mapToObj(i -> session.lock(NAME + i)).toList();
         locks.forEach(DistributedReentrantLock::lock);
         await("all votes").until(() -> IntStream.range(0, 300).allMatch(i -> nodes.votes(NAME + i, session.id()) == 3));
         nodes.proxy(2).stall();

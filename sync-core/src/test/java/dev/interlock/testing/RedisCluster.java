@@ -58,9 +58,11 @@ public final class RedisCluster extends Topology {
 
     private void form() {
         for (int i = 0; i < MASTERS; i++) {
-            Stream<String> slots =
-                    IntStream.range(SLOTS * i / MASTERS, SLOTS * (i + 1) / MASTERS).mapToObj(Integer::toString);
-            nodes.get(i).command(Stream.concat(Stream.of("CLUSTER", "ADDSLOTS"), slots).toArray(String[]::new));
+            Stream<String> slots = IntStream.range(SLOTS * i / MASTERS, SLOTS * (i + 1) / MASTERS)
+                    .mapToObj(Integer::toString);
+            nodes.get(i)
+                    .command(Stream.concat(Stream.of("CLUSTER", "ADDSLOTS"), slots)
+                            .toArray(String[]::new));
         }
         for (int i = 0; i < nodes.size(); i++) {
             nodes.get(i).command("CLUSTER", "SET-CONFIG-EPOCH", Integer.toString(i + 1));

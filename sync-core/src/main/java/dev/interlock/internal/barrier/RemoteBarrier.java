@@ -1,8 +1,8 @@
 package dev.interlock.internal.barrier;
 
-import dev.interlock.internal.Keys;
 import com.google.common.util.concurrent.Uninterruptibles;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.Keys;
 import dev.interlock.internal.Session;
 import dev.interlock.internal.barrier.Arrival.Fate;
 import dev.interlock.internal.barrier.Standing.State;

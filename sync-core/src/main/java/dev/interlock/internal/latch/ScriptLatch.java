@@ -159,7 +159,9 @@ public final class ScriptLatch extends Exchange implements RemoteLatch {
         }
         session.expect(confirmed, confirmed);
         if (!isAnswered(confirmed)) {
-            log.warn("Redis has not confirmed that latch {} was counted down; it is told until it has", Keys.quoted(name));
+            log.warn(
+                    "Redis has not confirmed that latch {} was counted down; it is told until it has",
+                    Keys.quoted(name));
         }
         ensureAlive();
         throwIfRefused(confirmed);

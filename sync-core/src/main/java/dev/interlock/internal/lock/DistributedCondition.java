@@ -1,8 +1,8 @@
 package dev.interlock.internal.lock;
 
-import dev.interlock.internal.Keys;
 import static java.util.Objects.requireNonNull;
 
+import dev.interlock.internal.Keys;
 import dev.interlock.internal.lock.Exclusion.Holds;
 import dev.interlock.internal.lock.RemoteLock.Conditions;
 import dev.interlock.internal.lock.RemoteLock.Conditions.Outcome;

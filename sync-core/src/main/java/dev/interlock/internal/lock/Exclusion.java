@@ -213,7 +213,8 @@ public final class Exclusion implements Lock {
     /** Throws {@link IllegalMonitorStateException} unless the current thread has the local half. */
     public void requireHeld() {
         if (local.holds() == 0) {
-            throw new IllegalMonitorStateException("lock " + Keys.quoted(remote.name()) + " isn't held by the current thread");
+            throw new IllegalMonitorStateException(
+                    "lock " + Keys.quoted(remote.name()) + " isn't held by the current thread");
         }
     }
 

@@ -1,9 +1,9 @@
 package dev.interlock.internal.lock;
 
-import dev.interlock.internal.Keys;
 import static java.util.Objects.requireNonNull;
 
 import dev.interlock.LeaseLostException;
+import dev.interlock.internal.Keys;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Condition;
@@ -283,7 +283,8 @@ public final class Sharing implements Lock {
     /** Throws {@link LeaseLostException} unless what the current thread shares is still valid. */
     public void assertHeld() {
         if (!isInside()) {
-            throw new IllegalMonitorStateException("lock " + Keys.quoted(remote.name()) + " isn't held by the current thread");
+            throw new IllegalMonitorStateException(
+                    "lock " + Keys.quoted(remote.name()) + " isn't held by the current thread");
         }
         remote.assertValid();
     }

@@ -243,7 +243,8 @@ final class Claim extends Correspondence {
         tickets.remove(request);
         releaseContinued(request);
         settle();
-        return new IllegalStateException("Redis refuses to lock " + Keys.quoted(key) + ": " + cause.getMessage(), cause);
+        return new IllegalStateException(
+                "Redis refuses to lock " + Keys.quoted(key) + ": " + cause.getMessage(), cause);
     }
 
     /** Returns for how long the thread that waits may sleep before it has to take another step by itself. */

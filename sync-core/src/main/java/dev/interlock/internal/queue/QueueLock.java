@@ -1,9 +1,9 @@
 package dev.interlock.internal.queue;
 
-import dev.interlock.internal.Keys;
 import com.google.common.primitives.ImmutableLongArray;
 import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.Keys;
 import dev.interlock.internal.Mailbox.Message;
 import dev.interlock.internal.Session;
 import dev.interlock.internal.lock.AbstractRemoteLock;

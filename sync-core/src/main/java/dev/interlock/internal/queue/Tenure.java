@@ -1,6 +1,5 @@
 package dev.interlock.internal.queue;
 
-import dev.interlock.internal.Keys;
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.LeaseKeeper;
 import dev.interlock.internal.Script.Call;

@@ -1,8 +1,8 @@
 package dev.interlock.internal.quorum;
 
-import dev.interlock.internal.Keys;
 import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.Keys;
 import dev.interlock.internal.Mailbox.Message;
 import dev.interlock.internal.Session;
 import dev.interlock.internal.lock.AbstractRemoteLock;
@@ -349,7 +349,8 @@ public final class QuorumLock extends AbstractRemoteLock {
     }
 
     private RedisUnavailableException unavailable(@Nullable Throwable cause) {
-        return new RedisUnavailableException("No majority of the nodes has answered for lock " + Keys.quoted(name), cause);
+        return new RedisUnavailableException(
+                "No majority of the nodes has answered for lock " + Keys.quoted(name), cause);
     }
 
     // ---- release

@@ -1,7 +1,7 @@
 package dev.interlock.internal.quorum;
 
-import dev.interlock.internal.Keys;
 import dev.interlock.LeaseLostException;
+import dev.interlock.internal.Keys;
 import dev.interlock.internal.Node;
 import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;

@@ -46,8 +46,7 @@ final class Withdrawal {
         @Override
         public boolean isDue(long now) {
             synchronized (Withdrawal.this) {
-                return !isUnderWay
-                        || now - sentNanos >= session.settings().silenceNanos();
+                return !isUnderWay || now - sentNanos >= session.settings().silenceNanos();
             }
         }
 

@@ -327,6 +327,7 @@ final class ScriptRateLimiter implements RateLimiter {
 
     @Override
     public String toString() {
-        return "rate limiter " + Keys.quoted(terms.name) + (of == null ? "" : " for " + Keys.quoted(of)) + ", " + terms.latest();
+        return "rate limiter " + Keys.quoted(terms.name) + (of == null ? "" : " for " + Keys.quoted(of)) + ", "
+                + terms.latest();
     }
 }

@@ -1,7 +1,7 @@
 package dev.interlock.internal.redisson;
 
-import dev.interlock.internal.Keys;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.Keys;
 import dev.interlock.internal.Mailbox.Message;
 import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
@@ -263,7 +263,8 @@ public final class RedissonLatch implements RemoteLatch, Stake {
 
     @Override
     public void receive(Message message) {
-        throw new IllegalStateException("no script of ours runs for " + Keys.quoted(name()) + ", yet there is " + message);
+        throw new IllegalStateException(
+                "no script of ours runs for " + Keys.quoted(name()) + ", yet there is " + message);
     }
 
     @Override

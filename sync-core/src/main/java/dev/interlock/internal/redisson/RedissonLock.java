@@ -1,8 +1,8 @@
 package dev.interlock.internal.redisson;
 
-import dev.interlock.internal.Keys;
 import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.Keys;
 import dev.interlock.internal.Mailbox.Message;
 import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
@@ -229,7 +229,8 @@ public class RedissonLock extends AbstractRemoteLock {
     // once.
     private void withdraw(Turn unwanted, RFuture<?> request) {
         request.whenComplete((acquired, failure) -> unwanted.end()
-                .whenComplete((done, unknown) -> log.debug("A request for {} was withdrawn", Keys.quoted(name), unknown)));
+                .whenComplete(
+                        (done, unknown) -> log.debug("A request for {} was withdrawn", Keys.quoted(name), unknown)));
         if (!(unwanted.lock() instanceof RedissonFairLock)) {
             request.cancel(true);
         }
@@ -357,7 +358,8 @@ public class RedissonLock extends AbstractRemoteLock {
         }
         Long token = session.await(fenced.getTokenAsync().toCompletableFuture());
         if (token == null) {
-            throw new RedisUnavailableException("Redis has not answered for the token of lock " + Keys.quoted(name), null);
+            throw new RedisUnavailableException(
+                    "Redis has not answered for the token of lock " + Keys.quoted(name), null);
         }
         return token;
     }
@@ -418,7 +420,8 @@ public class RedissonLock extends AbstractRemoteLock {
 
     @Override
     public void receive(Message message) {
-        throw new IllegalStateException("no script of ours runs for " + Keys.quoted(name) + ", yet there is " + message);
+        throw new IllegalStateException(
+                "no script of ours runs for " + Keys.quoted(name) + ", yet there is " + message);
     }
 
     @Override

@@ -1,7 +1,7 @@
 package dev.interlock.internal.redisson;
 
-import dev.interlock.internal.Keys;
 import dev.interlock.LeaseLostException;
+import dev.interlock.internal.Keys;
 import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
 import dev.interlock.internal.lock.RemoteReadWriteLock;

@@ -1,7 +1,7 @@
 package dev.interlock.internal.redisson;
 
-import dev.interlock.internal.Keys;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.Keys;
 import dev.interlock.internal.Mailbox.Message;
 import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
@@ -166,7 +166,8 @@ public final class RedissonSemaphore implements RemoteSemaphore, Stake {
             session.schedule(this::askAgain, RETRY_MILLIS);
         } else {
             log.warn("Redisson refuses semaphore {}: {}", Keys.quoted(name()), ScriptRunner.brief(failure));
-            recipient.failed(() -> new IllegalStateException("Redisson refuses semaphore " + Keys.quoted(name()), failure));
+            recipient.failed(
+                    () -> new IllegalStateException("Redisson refuses semaphore " + Keys.quoted(name()), failure));
         }
     }
 
@@ -205,8 +206,8 @@ public final class RedissonSemaphore implements RemoteSemaphore, Stake {
             }
             if (session.outage().isTooLong() && recipient.isWaiting()) {
                 Throwable cause = session.outage().cause();
-                recipient.failed(() ->
-                        new RedisUnavailableException("Redis has not answered for semaphore " + Keys.quoted(name()), cause));
+                recipient.failed(() -> new RedisUnavailableException(
+                        "Redis has not answered for semaphore " + Keys.quoted(name()), cause));
             }
             ask();
             keepAlive();
@@ -375,7 +376,8 @@ public final class RedissonSemaphore implements RemoteSemaphore, Stake {
 
     @Override
     public void receive(Message message) {
-        throw new IllegalStateException("no script of ours runs for " + Keys.quoted(name()) + ", yet there is " + message);
+        throw new IllegalStateException(
+                "no script of ours runs for " + Keys.quoted(name()) + ", yet there is " + message);
     }
 
     @Override

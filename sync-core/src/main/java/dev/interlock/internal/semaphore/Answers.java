@@ -1,7 +1,7 @@
 package dev.interlock.internal.semaphore;
 
-import dev.interlock.internal.Keys;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.Keys;
 import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
 import java.util.concurrent.CompletableFuture;
