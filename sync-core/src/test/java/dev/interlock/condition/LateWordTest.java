@@ -32,6 +32,7 @@ class LateWordTest extends ConditionFixture {
     }
 
     /** Leaves a wait for something else by time-out. Returns whether it did. */
+    @SuppressWarnings("WaitNotInLoop") // nobody signals it
     private static boolean leaveAndSignal(Side side) throws InterruptedException {
         side.lock().lock();
         try {

@@ -1,5 +1,7 @@
 package dev.interlock.condition;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.interlock.Interlock;
 import dev.interlock.testing.ChildConsole;
 import dev.interlock.testing.ChildJvm;
@@ -97,7 +99,7 @@ final class Leaver {
                 if (command[0].equals("stop")) {
                     return;
                 }
-                Place place = places.get(command[1]);
+                Place place = requireNonNull(places.get(command[1]));
                 switch (command[0]) {
                     case "wait" -> place.await();
                     case "timeOut" -> place.leave(false);

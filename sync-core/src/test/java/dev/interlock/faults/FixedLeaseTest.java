@@ -15,7 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** A lease of fixed length is one thread's: the next thread of its JVM, which goes on with the tenure, has a whole one of its own. */
 class FixedLeaseTest extends FaultFixture {
     private static final String NAME = "stock";
-    private static final Duration SLICE = Duration.ofMillis(10_000);
+    private static final Duration SLICE = Duration.ofSeconds(10);
 
     private static void lock(DistributedReentrantLock lock) {
         lock.lock(20, TimeUnit.SECONDS);
