@@ -122,11 +122,12 @@ public final class DistributedCountDownLatch extends CountDownLatch {
         return remote.count();
     }
 
-    /** As in the superclass, with the count as it was last heard of; asks nobody. */
+    /** As in the superclass, with the count as it was last heard of, or {@code unknown} if it never was; asks nobody. */
     @Override
     public String toString() {
+        long count = remote.knownCount();
         return getClass().getName() + "@" + Integer.toHexString(System.identityHashCode(this)) + "[Count = "
-                + remote.knownCount() + "]";
+                + (count == RemoteLatch.UNKNOWN ? "unknown" : count) + "]";
     }
 
     /** The superclass. */

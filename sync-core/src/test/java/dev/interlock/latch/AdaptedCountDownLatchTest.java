@@ -1,5 +1,7 @@
 package dev.interlock.latch;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.interlock.Interlock;
 import dev.interlock.testing.RedisServer;
 import java.util.EnumSet;
@@ -12,6 +14,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
 import org.redisson.Redisson;
 import org.redisson.api.RCountDownLatch;
 import org.redisson.api.RedissonClient;
@@ -54,6 +57,15 @@ class AdaptedCountDownLatchTest extends CountDownLatchContract {
     @Override
     protected Set<Deviation> deviations() {
         return EnumSet.of(Deviation.TO_STRING_LAGS);
+    }
+
+    @Test
+    @DisplayName("a count that nobody has asked for reads as unknown, not as that of an open latch")
+    void countIsUnknownUntilItIsHeardOf() {
+        CountDownLatch latch = newLatch(2);
+        assertThat(latch.toString()).endsWith("[Count = unknown]");
+        assertThat(latch.getCount()).isEqualTo(2);
+        assertThat(latch.toString()).endsWith("[Count = 2]");
     }
 
     @AfterAll

@@ -4,6 +4,9 @@ import java.util.concurrent.CompletableFuture;
 
 /** The remote half of a latch, which decides when the {@link Gate} is opened. */
 public interface RemoteLatch {
+    /** A count of which nothing was heard yet. */
+    long UNKNOWN = -1;
+
     /** Returns the name. */
     String name();
 
@@ -24,7 +27,7 @@ public interface RemoteLatch {
     /**
      * Returns the count as far as it is known, without asking.
      *
-     * @return the count, 0 if the latch is open
+     * @return the count, 0 if the latch is open, {@link #UNKNOWN} if it was never heard of
      */
     long knownCount();
 

@@ -40,7 +40,7 @@ public final class RedissonLatch implements RemoteLatch, Stake {
 
     private long requestedNanos;
     private volatile boolean open;
-    private volatile long known;
+    private volatile long known = UNKNOWN;
     private volatile @Nullable Throwable refusal;
 
     /** Creates the remote half over this latch object. */
