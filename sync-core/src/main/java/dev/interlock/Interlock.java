@@ -230,15 +230,15 @@ public final class Interlock implements AutoCloseable {
      *
      * @param name as in {@link #cyclicBarrier(String, int)}
      * @param parties as in {@link #cyclicBarrier(String, int)}
-     * @param action what to run when all have arrived, before any of them goes on
+     * @param action what to run when all have arrived, before any of them goes on; null for nothing
      * @return the barrier
      * @throws IllegalArgumentException as {@link #cyclicBarrier(String, int)}, or if the barrier is in use in this session without
      *     an action, or with one that isn't the same object
      * @throws RedisUnavailableException as {@link #cyclicBarrier(String, int)}
      * @throws IllegalStateException if this session is closed
      */
-    public DistributedCyclicBarrier cyclicBarrier(String name, int parties, Runnable action) {
-        return obtainBarrier(name, parties, requireNonNull(action, "action"));
+    public DistributedCyclicBarrier cyclicBarrier(String name, int parties, @Nullable Runnable action) {
+        return obtainBarrier(name, parties, action);
     }
 
     private DistributedCyclicBarrier obtainBarrier(String name, int parties, @Nullable Runnable action) {
@@ -351,7 +351,8 @@ public final class Interlock implements AutoCloseable {
      * Puts the drop-in type over a lock object of Redisson's: plain, fair, spin, fenced or multi. The local half gives it
      * the JDK's type, its interruption rules, hold counts without a round trip and local hand-off; what decides between
      * JVMs remains Redisson's own protocol, with its guarantees. Adapt an object once and keep the result: two adapters
-     * exclude each other, but don't share holds.
+     * exclude each other, but don't share holds. {@code isFair()} is false, also over a fair lock of Redisson's: that knows of one
+     * waiter per session, and threads of this JVM barge and hand the lock to each other as over any other lock.
      *
      * @param lock the lock to adapt; it may belong to any client
      * @return a lock that excludes every other user of {@code lock}

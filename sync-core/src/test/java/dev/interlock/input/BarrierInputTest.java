@@ -46,9 +46,13 @@ class BarrierInputTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> interlock.cyclicBarrier("", 1))
                 .withMessageContaining("name");
-        assertThatNullPointerException()
-                .isThrownBy(() -> interlock.cyclicBarrier(name, 1, none()))
-                .withMessageContaining("action");
+    }
+
+    /** As in the JDK. */
+    @Test
+    void nullIsNoAction() {
+        DistributedCyclicBarrier barrier = interlock.cyclicBarrier(name, 1, null);
+        assertThat(interlock.cyclicBarrier(name, 1)).isSameAs(barrier);
     }
 
     @ParameterizedTest
