@@ -1,7 +1,6 @@
 package dev.interlock.internal.queue;
 
 import dev.interlock.LeaseLostException;
-import dev.interlock.internal.Keys;
 import dev.interlock.internal.LeaseKeeper;
 import dev.interlock.internal.Script.Call;
 import dev.interlock.internal.ScriptRunner;
