@@ -122,7 +122,9 @@ public final class DistributedCountDownLatch extends CountDownLatch {
         return remote.count();
     }
 
-    /** As in the superclass, with the count as it was last heard of, or {@code unknown} if it never was; asks nobody. */
+    /**
+     * As in the superclass, with the count as it was last heard of, or {@code unknown} if it never was; asks nobody.
+     */
     @Override
     public String toString() {
         long count = remote.knownCount();

@@ -126,10 +126,12 @@ public final class Interlock implements AutoCloseable {
     /**
      * Returns the lock of this name. The same object is returned for as long as anybody refers to it or holds it.
      *
-     * @param name any name but the empty one and those like our own keys, which begin with {@code interlock:} and contain an opening
+     * @param name any name but the empty one and those like our own keys, which begin with {@code interlock:} and
+     * contain an opening
      *     brace; the lock excludes an {@code RLock} of the same name
      * @return the lock
-     * @throws IllegalArgumentException if the name is empty or like a key of ours, or in use in this session with options, or as a fair lock
+     * @throws IllegalArgumentException if the name is empty or like a key of ours, or in use in this session with
+     * options, or as a fair lock
      * @throws IllegalStateException if this session is closed
      */
     public DistributedReentrantLock lock(String name) {
@@ -351,7 +353,8 @@ public final class Interlock implements AutoCloseable {
      * Puts the drop-in type over a lock object of Redisson's: plain, fair, spin, fenced or multi. The local half gives it
      * the JDK's type, its interruption rules, hold counts without a round trip and local hand-off; what decides between
      * JVMs remains Redisson's own protocol, with its guarantees. Adapt an object once and keep the result: two adapters
-     * exclude each other, but don't share holds. {@code isFair()} is false, also over a fair lock of Redisson's: that knows of one
+     * exclude each other, but don't share holds. {@code isFair()} is false, also over a fair lock of Redisson's: that
+     * knows of one
      * waiter per session, and threads of this JVM barge and hand the lock to each other as over any other lock.
      *
      * @param lock the lock to adapt; it may belong to any client

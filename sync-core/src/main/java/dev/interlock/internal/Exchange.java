@@ -20,8 +20,10 @@ import org.slf4j.LoggerFactory;
  * <p>There is one command at a time, and what comes up meanwhile goes with the next. A command carries a <em>version</em>
  * that only grows, by which its script refuses one that was delayed on its way. One that is not answered is followed by
  * another: the first time after a second, for its connection may have gone mute, and then after as long as anybody waits for
- * an answer; one that has failed, by another a moment later. What no repetition will mend isn't repeated, unless something has
- * been done that Redis {@linkplain #insist has to hear of}: that is said until the lease is over. While threads wait for anything the pulse asks as well, so that
+ * an answer; one that has failed, by another a moment later. What no repetition will mend isn't repeated, unless
+ * something has
+ * been done that Redis {@linkplain #insist has to hear of}: that is said until the lease is over. While threads wait
+ * for anything the pulse asks as well, so that
  * a lost message costs a second.
  *
  * <p>Whatever changes the state is an event, handled under {@link #mutex} by whichever thread brings it. Nothing blocks

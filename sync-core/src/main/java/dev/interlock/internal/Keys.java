@@ -65,7 +65,10 @@ public final class Keys {
         }
     }
 
-    /** Returns a name in quotation marks as people may read it in a line of a log, whatever it contains and however long it is. */
+    /**
+     * Returns a name in quotation marks as people may read it in a line of a log, whatever it contains and however
+     * long it is.
+     */
     public static String quoted(String name) {
         return "'" + excerpt(name) + "'";
     }

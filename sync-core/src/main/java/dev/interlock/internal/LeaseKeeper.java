@@ -95,7 +95,10 @@ public final class LeaseKeeper {
         listeners.execute(() -> settings.listener().renewed(name, leftNanos));
     }
 
-    /** Tells the session's listener of a renewal that failed, and the log unless that is told of the outage, for all names together. */
+    /**
+     * Tells the session's listener of a renewal that failed, and the log unless that is told of the outage, for all
+     * names together.
+     */
     public void renewalFailed(String name, long leftNanos, Throwable cause) {
         listeners.execute(() -> {
             log.atLevel(ScriptRunner.isTransient(cause) ? Level.DEBUG : Level.WARN)

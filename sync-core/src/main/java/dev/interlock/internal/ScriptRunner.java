@@ -52,7 +52,10 @@ public final class ScriptRunner {
     /** A line that begins as errors of Redis do, by a code. */
     private static final Pattern ERROR = Pattern.compile("^[A-Z]+ ");
 
-    /** What passes though it is told as an error of the script: Redis 6.2 wraps the errors of the commands in a script. */
+    /**
+     * What passes though it is told as an error of the script: Redis 6.2 wraps the errors of the commands in a
+     * script.
+     */
     private static final Pattern PASSING = Pattern.compile(
             ": -(MISCONF|OOM|NOREPLICAS|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN) |Script killed|max number of clients");
 
@@ -252,8 +255,10 @@ public final class ScriptRunner {
     }
 
     /**
-     * Returns whether the same command may succeed if it is repeated a moment later. That is so for all that Redis, Redisson or the
-     * network may fail by, but for what is known to last: a key of another type, a missing right, any other error of the script's
+     * Returns whether the same command may succeed if it is repeated a moment later. That is so for all that Redis,
+     * Redisson or the
+     * network may fail by, but for what is known to last: a key of another type, a missing right, any other error of
+     * the script's
      * own, and a client that is shut down.
      */
     public static boolean isTransient(Throwable failure) {
@@ -274,7 +279,8 @@ public final class ScriptRunner {
     }
 
     /**
-     * Returns whether Redis has answered by an error instead of executing the command. Of others it isn't known whether it was executed;
+     * Returns whether Redis has answered by an error instead of executing the command. Of others it isn't known
+     * whether it was executed;
      * of those that Redisson repeats by itself, the last may have been.
      */
     public static boolean isRefused(Throwable failure) {

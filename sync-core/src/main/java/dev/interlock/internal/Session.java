@@ -294,7 +294,10 @@ public final class Session {
         return channels;
     }
 
-    /** Returns whether Redisson's clients listen to sharded channels here, which depends on the server and on settings of the client's. */
+    /**
+     * Returns whether Redisson's clients listen to sharded channels here, which depends on the server and on settings
+     * of the client's.
+     */
     public boolean isSharded() {
         return client() instanceof Redisson redisson
                 ? redisson.getCommandExecutor()

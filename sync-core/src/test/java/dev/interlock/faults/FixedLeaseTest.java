@@ -12,7 +12,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A lease of fixed length is one thread's: the next thread of its JVM, which goes on with the tenure, has a whole one of its own. */
+/**
+ * A lease of fixed length is one thread's: the next thread of its JVM, which goes on with the tenure, has a whole one
+ * of its own.
+ */
 class FixedLeaseTest extends FaultFixture {
     private static final String NAME = "stock";
     private static final Duration SLICE = Duration.ofSeconds(10);
@@ -25,7 +28,9 @@ class FixedLeaseTest extends FaultFixture {
         return free(isFair ? session.fairLock(NAME) : session.lock(NAME));
     }
 
-    /** Whatever the first thread has left of its lease: the owner in Redis is another one, whose lease has just begun. */
+    /**
+     * Whatever the first thread has left of its lease: the owner in Redis is another one, whose lease has just begun.
+     */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void theNextThreadHasAWholeLease(boolean isFair) {

@@ -27,8 +27,8 @@ import org.redisson.api.RSemaphore;
 import org.redisson.api.RedissonClient;
 
 /**
- * The disk of Redis is full for a moment, so that it refuses all that writes (MISCONF). Whoever waits goes on waiting, and what was given
- * back or counted meanwhile is told again: all of it happens long before a lease is over.
+ * The disk of Redis is full for a moment, so that it refuses all writes (MISCONF). Waits go on, and returned locks,
+ * permits and counts are sent again: all of it happens long before a lease is over.
  */
 class FullDiskTest extends FaultFixture {
     private static final String NAME = "stock";

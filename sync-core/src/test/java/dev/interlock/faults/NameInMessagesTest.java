@@ -21,7 +21,9 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
-/** A name may contain anything, and so whoever chooses it could write lines of a log. Whatever shows a name shows a line of it, cut. */
+/**
+ * A name may contain anything, line ends included. Logs and messages show it escaped, and cut to one line.
+ */
 class NameInMessagesTest extends FaultFixture {
     private static final String NAME = "stock\n2026-11-23 ERROR forged\r\u001b[2J\u2028\u202e" + "x".repeat(5_000);
 

@@ -132,7 +132,7 @@ class BacklogTest {
         assertThat(next).isNull();
     }
 
-    /** Who closes waits for all of it, and not for long. */
+    /** {@code close()} waits until all of it is confirmed, but only for a bounded time. */
     @Test
     void aSessionThatClosesTellsEverythingAtOnce() {
         add(100);

@@ -199,7 +199,10 @@ class RedissonNeighbourTest extends LockScriptTest {
         assertThat(rally.waiter.acquire(rally.queued).status()).isEqualTo(Status.GRANTED);
     }
 
-    /** A server that refuses to tell who else waits refuses the command as a whole: half of it would be worse than none. */
+    /**
+     * A server that refuses to tell who else waits refuses the command as a whole: half of it would be worse than
+     * none.
+     */
     @Test
     void whatMayNotBeCountedChangesNothing() {
         Contender a = contender();

@@ -77,7 +77,7 @@ class TokenScriptTest extends LockScriptTest {
         greater(last, b.request(3).above(last + 1).send());
     }
 
-    /** A session has no room for such a token. Whoever has brought it into the world, tokens go on from the clock. */
+    /** A session has no room for such a token: tokens go on from the clock. */
     @Test
     void whatIsTooGreatIsNoToken() {
         Contender a = contender();

@@ -362,7 +362,10 @@ class ThreeNodesTest extends QuorumFixture {
         assertThatThrownBy(() -> session.lock(NAME)).isInstanceOf(IllegalStateException.class);
     }
 
-    /** A node that refuses for good is one of the minority that may be missing: who waits for the others goes on waiting. */
+    /**
+     * A node that refuses for good is one of the minority that may be missing: who waits for the others goes on
+     * waiting.
+     */
     @Test
     void oneNodeThatRefusesEndsNoWait() {
         DistributedReentrantLock lock = session().lock(NAME);

@@ -16,7 +16,9 @@ import org.junit.jupiter.api.extension.TestWatcher;
  * often it doesn't happen again. Repetitions run in the JVM of the first run.
  */
 final class OnlyLateTestsRepeat implements TestWatcher, BeforeEachCallback {
-    /** How AssertJ's {@code succeedsWithin} and {@code failsWithin} tell of it; they have no error type of their own. */
+    /**
+     * How AssertJ's {@code succeedsWithin} and {@code failsWithin} tell of it; they have no error type of their own.
+     */
     private static final Pattern UNFINISHED_FUTURE =
             Pattern.compile("Expecting\\s+<CompletableFuture\\[Incomplete]>\\s+to be completed within"
                     + "|to be an instance of:\\s+\\S+\\s+but was:\\s+java\\.util\\.concurrent\\.TimeoutException");
@@ -39,7 +41,8 @@ final class OnlyLateTestsRepeat implements TestWatcher, BeforeEachCallback {
     }
 
     /**
-     * Whether the failure says only that something took too long, as when a renewal came after the end of its lease; so must
+     * Whether the failure says only that something took too long, as when a renewal came after the end of its lease;
+     * so must
      * those of the clean-up after it.
      */
     static boolean isLate(Throwable failure) {

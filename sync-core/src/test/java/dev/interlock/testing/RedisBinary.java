@@ -18,11 +18,14 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A Redis server as an executable file: the one that the environment variable {@code INTERLOCK_REDIS_SERVER} names, or else the one that the
- * jar {@code org.signal:embedded-redis} carries for this platform. An earlier version of that jar has the oldest Redis that we
+ * A Redis server as an executable file: the one that the environment variable {@code INTERLOCK_REDIS_SERVER} names,
+ * or else the one that the
+ * jar {@code org.signal:embedded-redis} carries for this platform. An earlier version of that jar has the oldest
+ * Redis that we
  * support; the build unpacks it beside the test classes.
  *
- * <p>What a jar carries is copied out once per machine and user. Several JVMs may do so at once: each writes a file of its own and
+ * <p>What a jar carries is copied out once per machine and user. Several JVMs may do so at once: each writes a file
+ * of its own and
  * moves it into place atomically, and none ever writes to a file that another one may be executing.
  */
 final class RedisBinary {
@@ -60,7 +63,9 @@ final class RedisBinary {
         return path;
     }
 
-    /** Arguments by which tests may use {@code DEBUG}; before Redis 7 they always may, and there is no such argument. */
+    /**
+     * Arguments by which tests may use {@code DEBUG}; before Redis 7 they always may, and there is no such argument.
+     */
     List<String> debugArguments() {
         boolean isAlwaysAllowed = Integer.parseInt(version.substring(0, version.indexOf('.'))) < 7;
         return isAlwaysAllowed ? List.of() : List.of("--enable-debug-command", "local");

@@ -79,7 +79,8 @@ public final class RedisServer implements AutoCloseable {
     }
 
     /**
-     * Starts a private server and returns when it answers: an embedded one, or the {@code redis-server} that the environment variable
+     * Starts a private server and returns when it answers: an embedded one, or the {@code redis-server} that the
+     * environment variable
      * {@code INTERLOCK_REDIS_SERVER} names.
      *
      * @param extraArguments of {@code redis-server}, for instance {@code "--replicaof", "127.0.0.1", "7000"}

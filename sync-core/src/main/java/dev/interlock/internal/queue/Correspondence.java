@@ -65,7 +65,8 @@ abstract class Correspondence {
     private @Nullable UnlockWatch watch;
 
     /**
-     * Remote part of the greatest fencing token that Redis has told. Anybody may write messages, and what is learned here goes into
+     * Remote part of the greatest fencing token that Redis has told. Anybody may write messages, and what is learned
+     * here goes into
      * Redis as the floor of all sessions' tokens: so it is from replies only.
      */
     private volatile long lastToken;

@@ -77,7 +77,8 @@ final class Release {
     }
 
     /**
-     * Gives back what a sequence has that nobody wants, as a message or an answer says. Does nothing if that is being given up
+     * Gives back what a sequence has that nobody wants, as a message or an answer says. Does nothing if that is being
+     * given up
      * already: what a thread has entered ends by its own release, which alone knows what there is to do.
      *
      * @param waiter the waiter of a condition that has got it, or 0

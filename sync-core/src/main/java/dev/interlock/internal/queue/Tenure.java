@@ -43,7 +43,10 @@ final class Tenure {
     final boolean renewed;
     final long startNanos;
 
-    /** When the session's turn began: with this tenure, or the one that it continues. Guarded by the mutex of the claim, read by others. */
+    /**
+     * When the session's turn began: with this tenure, or the one that it continues. Guarded by the mutex of the
+     * claim, read by others.
+     */
     volatile long turnNanos;
 
     private volatile long validUntilNanos;
@@ -141,7 +144,10 @@ final class Tenure {
         return nowNanos - validUntilNanos < 0 && loss.get() == null;
     }
 
-    /** Returns whether it has the lease that a thread wants. A fixed one is for the first thread that enters: what is left of it is less. */
+    /**
+     * Returns whether it has the lease that a thread wants. A fixed one is for the first thread that enters: what is
+     * left of it is less.
+     */
     boolean fits(boolean renewedLease, long leaseMillis) {
         boolean isWhole = renewed || token == remoteToken << LOCAL_BITS;
         return isWhole && renewed == renewedLease && ticket.leaseMillis == leaseMillis;

@@ -13,7 +13,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gives up everywhere whatever a sequence and those before it have, or may get by a command that is still on its way. Repeated at each node, by
+ * Gives up everywhere whatever a sequence and those before it have, or may get by a command that is still on its way.
+ * Repeated at each node, by
  * its backlog, until that has confirmed it or no lease that was asked for can last any longer.
  */
 final class Withdrawal {

@@ -6,7 +6,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 
-/** A command of Redisson's that has to get through: it is repeated until the lease is over, if it fails by what allows that. */
+/**
+ * A command of Redisson's that has to get through: it is repeated until the lease is over, if it fails by what allows
+ * that.
+ */
 final class Insistence<T> {
     private static final long RETRY_MILLIS = 200;
 

@@ -244,7 +244,10 @@ public final class RedissonSemaphore implements RemoteSemaphore, Stake {
         return told;
     }
 
-    /** Redisson doesn't say whether a command that it has had no answer to was executed, so only what was refused is repeated. */
+    /**
+     * Redisson doesn't say whether a command that it has had no answer to was executed, so only what was refused is
+     * repeated.
+     */
     private CompletableFuture<Void> say(CompletableFuture<Void> command, int permits) {
         long sentNanos = session.now();
         CompletableFuture<Void> told = new CompletableFuture<>();

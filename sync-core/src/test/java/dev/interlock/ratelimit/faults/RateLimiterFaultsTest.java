@@ -197,7 +197,7 @@ class RateLimiterFaultsTest extends FaultFixture {
         assertThatIllegalStateException().isThrownBy(() -> limiter(session));
     }
 
-    /** Who waits for permits of a window that is far away doesn't sleep until then. */
+    /** Closing the session ends a wait for permits of a window that is far away. */
     @Test
     void closeEndsWaits() {
         Interlock session = session();

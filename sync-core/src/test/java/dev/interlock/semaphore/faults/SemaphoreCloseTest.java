@@ -19,7 +19,9 @@ import org.redisson.api.RedissonClient;
 /** A thread comes to wait for permits while its session is being closed. */
 class SemaphoreCloseTest extends SemaphoreFaultFixture {
 
-    /** Holds one thread when it reads the time for the second time: by then it has looked whether the session is open. */
+    /**
+     * Holds one thread when it reads the time for the second time: by then it has looked whether the session is open.
+     */
     private static final class HoldingTicker implements LongSupplier {
         final CountDownLatch held = new CountDownLatch(1);
         final CountDownLatch goesOn = new CountDownLatch(1);
