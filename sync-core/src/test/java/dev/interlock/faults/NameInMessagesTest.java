@@ -3,6 +3,7 @@ package dev.interlock.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
 
+import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
@@ -74,6 +75,7 @@ class NameInMessagesTest extends FaultFixture {
         ListAppender<ILoggingEvent> told = new ListAppender<>();
         told.list = new CopyOnWriteArrayList<>();
         told.start();
+        logger.setLevel(Level.DEBUG); // at which a renewal is told that an outage has cost
         logger.addAppender(told);
         try {
             Interlock session = session(b -> b.lease(Duration.ofMillis(1_500)));
@@ -94,6 +96,7 @@ class NameInMessagesTest extends FaultFixture {
             holder.ask(() -> catchThrowable(pair.readLock()::unlock)).join();
         } finally {
             logger.detachAppender(told);
+            logger.setLevel(null);
         }
         List<String> lines = told.list.stream()
                 .map(ILoggingEvent::getFormattedMessage)
