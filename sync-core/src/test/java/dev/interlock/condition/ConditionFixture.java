@@ -110,8 +110,8 @@ abstract class ConditionFixture extends FaultFixture {
         CompletableFuture<Boolean> returned = thread.begin(side::await);
         await("waiting").untilAsserted(() -> {
             assertThat(returned).as("spuriously").isNotDone();
+            assertThat(holder(NAME)).as("holder").isEmpty();
             assertThat(waiters()).isEqualTo(count);
-            assertThat(holder(NAME)).isEmpty();
         });
         return returned;
     }
