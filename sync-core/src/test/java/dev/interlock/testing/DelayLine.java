@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** One direction of a connection: frames leave in the order in which they came, each not before it is due. */
 final class DelayLine {
@@ -25,13 +26,20 @@ final class DelayLine {
     }
 
     private final BlockingQueue<Parcel> parcels = new LinkedBlockingQueue<>();
+    private final AtomicInteger underWay = new AtomicInteger();
     private final Faults faults;
 
     DelayLine(Faults faults) {
         this.faults = faults;
     }
 
+    /** Returns whether anything is yet to be delivered. */
+    boolean isBusy() {
+        return underWay.get() > 0;
+    }
+
     void put(byte[] bytes, Duration delay) {
+        underWay.incrementAndGet();
         parcels.add(
                 new Parcel(bytes, System.nanoTime() + delay.plus(faults.delay()).toNanos()));
     }
@@ -55,9 +63,11 @@ final class DelayLine {
             faults.awaitFlow();
             if (parcel.bytes == END) {
                 flush(out);
+                underWay.decrementAndGet();
                 return;
             }
             gone = gone || !write(parcel.bytes, out);
+            underWay.decrementAndGet();
         }
     }
 

@@ -213,6 +213,11 @@ public final class FaultProxy implements AutoCloseable {
         return faults.counted(Faults.Kind.DUPLICATE_REQUEST);
     }
 
+    /** Whether the server has yet to get requests that are held back, also those of clients that are gone. */
+    public boolean holdsRequests() {
+        return connections.stream().anyMatch(ProxiedConnection::holdsRequests);
+    }
+
     /** How many connections are open. */
     public int connections() {
         return connections.size();

@@ -100,6 +100,11 @@ final class ProxiedConnection {
         return muted || deaf;
     }
 
+    /** Whether the server has yet to get requests that are held back. */
+    boolean holdsRequests() {
+        return toServer.isBusy();
+    }
+
     /** Closes both sides at once; what is under way is lost. */
     void cut() {
         for (Socket socket : List.of(client, server)) {
