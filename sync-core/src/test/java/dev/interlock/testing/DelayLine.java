@@ -53,21 +53,24 @@ final class DelayLine {
     void deliver(OutputStream receiver) throws InterruptedException {
         var out = new BufferedOutputStream(receiver);
         boolean gone = false;
+        int unflushed = 0;
         while (true) {
             Parcel parcel = parcels.peek();
             if (parcel == null || parcel.dueNanos - System.nanoTime() > 0) {
                 gone |= !flush(out);
+                underWay.addAndGet(-unflushed);
+                unflushed = 0;
             }
             parcel = parcels.take();
             awaitDue(parcel);
             faults.awaitFlow();
             if (parcel.bytes == END) {
                 flush(out);
-                underWay.decrementAndGet();
+                underWay.addAndGet(-unflushed - 1);
                 return;
             }
             gone = gone || !write(parcel.bytes, out);
-            underWay.decrementAndGet();
+            unflushed++;
         }
     }
 

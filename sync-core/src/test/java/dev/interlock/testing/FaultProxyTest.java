@@ -242,8 +242,10 @@ class FaultProxyTest {
             assertThat(client.call("INCRBY", "k", "10")).isEqualTo(10L);
             assertThat(server.keys()).containsExactly("k");
         }
+        assertThat(proxy.holdsRequests()).isTrue();
         await().atMost(PATIENCE).until(() -> "11".equals(server.command("GET", "k")));
         await().atMost(PATIENCE).until(() -> server.keys().contains("behind"));
+        await().atMost(PATIENCE).until(() -> !proxy.holdsRequests());
     }
 
     @Test
