@@ -1,6 +1,5 @@
 package dev.interlock.testing;
 
-import dev.interlock.LeaseLostException;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.regex.Pattern;
@@ -40,15 +39,10 @@ final class OnlyLateTestsRepeat implements TestWatcher, BeforeEachCallback {
         }
     }
 
-    /**
-     * Whether the failure says only that something took too long, as when a renewal came after the end of its lease;
-     * so must
-     * those of the clean-up after it.
-     */
+    /** Whether the failure says only that something took too long; so must those of the clean-up after it. */
     static boolean isLate(Throwable failure) {
         return (failure instanceof TooLate
                         || failure instanceof ConditionTimeoutException
-                        || failure instanceof LeaseLostException
                         || (failure instanceof AssertionError && isUnfinishedFuture(failure.getMessage())))
                 && Stream.of(failure.getSuppressed()).allMatch(OnlyLateTestsRepeat::isLate);
     }

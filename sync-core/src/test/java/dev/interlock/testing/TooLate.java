@@ -10,6 +10,11 @@ public final class TooLate extends AssertionError {
         super(message);
     }
 
+    /** Something short-lived has ended before it could be prolonged, as {@code cause} says. */
+    public TooLate(String what, Throwable cause) {
+        super(what + ": " + cause.getMessage(), cause);
+    }
+
     /** Fails unless it took less than {@code bound}. */
     public static void assertWithin(Duration bound, Duration took) {
         assertWithin("it", bound, took);
