@@ -467,10 +467,12 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
     }
 
     /**
-     * Returns the threads of <em>this</em> JVM that may be waiting for a condition of the write lock.
+     * Returns the threads of <em>this</em> JVM among those that {@link #getWaitQueueLength} counts.
      *
-     * @throws IllegalMonitorStateException if the current thread doesn't hold the write lock
-     * @throws IllegalArgumentException if the condition doesn't belong to this lock object
+     * @throws IllegalMonitorStateException as {@link #hasWaiters}
+     * @throws LeaseLostException as {@link #hasWaiters}
+     * @throws IllegalArgumentException as {@link #hasWaiters}
+     * @throws RedisUnavailableException as {@link #hasWaiters}
      */
     @Override
     protected Collection<Thread> getWaitingThreads(Condition condition) {

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import com.google.common.primitives.Ints;
 import com.google.common.util.concurrent.MoreExecutors;
+import dev.interlock.internal.ScriptRunner;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.time.Duration;
@@ -31,6 +32,9 @@ final class RedisUri {
             boolean understood = parsed.getQuery() == null && parsed.getFragment() == null;
             if (addressed && understood && SCHEMES.contains(parsed.getScheme()) && database(parsed) >= 0) {
                 return uri;
+            }
+            if (parsed.getHost() != null && parsed.getPort() == -1) {
+                why = " (the port is missing)";
             }
         } catch (URISyntaxException e) {
             // The exception itself holds the whole text, with the password in it.
@@ -77,7 +81,8 @@ final class RedisUri {
         try {
             return Redisson.create(config);
         } catch (RedisException e) {
-            throw new RedisUnavailableException("Redis at uri '" + withoutPassword(uri) + "' can't be reached", e);
+            throw new RedisUnavailableException(
+                    "Redis at uri '" + withoutPassword(uri) + "' " + ScriptRunner.whyUnreachable(e), e);
         }
     }
 

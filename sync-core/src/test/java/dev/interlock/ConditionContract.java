@@ -240,11 +240,8 @@ abstract class ConditionContract extends ConditionWaitContract {
         for (int end = 0; end < 2; end++) {
             int own = end;
             ends.of(end).assertWaiters(WAITERS);
-            Object[] seen = IntStream.range(0, WAITERS)
-                    .filter(place -> contender == Contender.SAME_OBJECT || place % 2 == own)
-                    .mapToObj(place -> waiters.get(place).thread())
-                    .toArray();
-            assertThat(ends.of(end).waitingThreads().toArray()).containsExactlyInAnyOrder(seen);
+            assertThat(ends.of(end).waitingThreads().toArray())
+                    .containsExactlyInAnyOrder(seen(contender, own, waiters, 0));
         }
         assertNobodyQueued(ends.here().lock());
 
@@ -252,6 +249,37 @@ abstract class ConditionContract extends ConditionWaitContract {
         waiters.forEach(Running::result);
         assertThat(ends.here().waitingThreads()).isEmpty();
         assertThat(ends.there().waitingThreads()).isEmpty();
+        assertLeftClean(ends);
+    }
+
+    /** The waiters from a place on that are seen through one end. */
+    private static Object[] seen(Contender contender, int end, List<Running<Boolean>> waiters, int from) {
+        return IntStream.range(from, WAITERS)
+                .filter(place -> contender == Contender.SAME_OBJECT || place % 2 == end)
+                .mapToObj(place -> waiters.get(place).thread())
+                .toArray();
+    }
+
+    @ParameterizedTest
+    @MethodSource("contenders")
+    @DisplayName(
+            "who is signalled doesn't wait for the condition any more, though the signaller goes on holding the lock")
+    void showsNobodySignalled(Contender contender) {
+        Ends ends = newEnds(contender);
+        List<Running<Boolean>> waiters = startWaiters(ends, newOrder());
+        ReentrantLock lock = ends.here().lock();
+
+        lock.lock();
+        for (int signals = 1; signals <= WAITERS; signals++) {
+            ends.here().condition().signal();
+
+            assertThat(LockProbe.waitingThreads(lock, ends.here().condition()).toArray())
+                    .as("after %d signals", signals)
+                    .containsExactlyInAnyOrder(seen(contender, 0, waiters, signals));
+            ends.here().assertWaitersOfHeldLock(WAITERS - signals);
+        }
+        lock.unlock();
+        waiters.forEach(Running::result);
         assertLeftClean(ends);
     }
 

@@ -96,7 +96,8 @@ public final class Mailbox {
     }
 
     private static RedisUnavailableException unavailable(Throwable cause) {
-        return new RedisUnavailableException("Redis can't be reached: the session's mailbox doesn't open", cause);
+        return new RedisUnavailableException(
+                "Redis " + ScriptRunner.whyUnreachable(cause) + ": the session's mailbox doesn't open", cause);
     }
 
     // A client that connects when it is first used throws instead of returning a future.

@@ -69,8 +69,10 @@ public final class Outage {
         }
         sinceNanos = sentNanos;
         active = true;
-        log.warn("{} doesn't answer: {}", who, ScriptRunner.brief(failure));
-        listeners.execute(() -> listener.redisUnreachable(failure));
+        listeners.execute(() -> {
+            log.warn("{} doesn't answer: {}", who, ScriptRunner.brief(failure));
+            listener.redisUnreachable(failure);
+        });
     }
 
     /** Redis has answered. */
@@ -96,8 +98,10 @@ public final class Outage {
             unacknowledged = false;
             cause = null;
             long nanos = ticker.getAsLong() - sinceNanos;
-            log.info("{} answers again, after {} ms", who, nanos / 1_000_000);
-            listeners.execute(() -> listener.redisReachable(nanos));
+            listeners.execute(() -> {
+                log.info("{} answers again, after {} ms", who, nanos / 1_000_000);
+                listener.redisReachable(nanos);
+            });
         }
     }
 

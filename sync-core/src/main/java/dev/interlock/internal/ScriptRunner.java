@@ -2,6 +2,7 @@ package dev.interlock.internal;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import com.google.common.base.Throwables;
 import com.google.common.collect.Lists;
 import dev.interlock.internal.Script.Call;
 import io.netty.buffer.Unpooled;
@@ -51,6 +52,13 @@ public final class ScriptRunner {
 
     /** A line that begins as errors of Redis do, by a code. */
     private static final Pattern ERROR = Pattern.compile("^[A-Z]+ ");
+
+    /** Where Redis goes on with the script that has met the error, or Redisson with the command. */
+    private static final Pattern CONTEXT = Pattern.compile("\\s+script: |, command|\\R");
+
+    /** What Redis says to those whom it doesn't let in. */
+    private static final Pattern LOGIN =
+            Pattern.compile("^(NOAUTH|WRONGPASS|NOPERM|ERR (AUTH|Client sent AUTH|invalid password)) ");
 
     /**
      * What passes though it is told as an error of the script: Redis 6.2 wraps the errors of the commands in a
@@ -298,17 +306,40 @@ public final class ScriptRunner {
         return end < 0 ? message : message.substring(0, end);
     }
 
+    private static String words(Throwable cause) {
+        return CONTEXT.split(error(cause), 2)[0];
+    }
+
+    /**
+     * Returns what to throw for a failure that lasts. What Redisson adds to Redis' words, the command and its script, stays with
+     * the cause.
+     *
+     * @param what the object that was asked for, as {@code lock 'orders'}
+     */
+    public static IllegalStateException refusal(String what, Throwable failure) {
+        Throwable cause = cause(failure);
+        String error = words(cause);
+        String reason = error.startsWith("WRONGTYPE ")
+                ? "somebody else's value of another type is at one of its keys (WRONGTYPE)"
+                : Keys.escaped(error);
+        return new IllegalStateException("Redis refuses " + what + ": " + reason, cause);
+    }
+
+    /** Returns what to say of a Redis to which no connection could be made: its own words, if it has turned us away. */
+    public static String whyUnreachable(Throwable failure) {
+        return Throwables.getCausalChain(failure).stream()
+                .map(ScriptRunner::error)
+                .filter(error -> LOGIN.matcher(error).find())
+                .findFirst()
+                .map(error -> "refuses the connection: " + Keys.escaped(error))
+                .orElse("can't be reached");
+    }
+
     /** Returns a line that says what a future failed with. Redisson's messages go on with the command and its script. */
     public static String brief(Throwable failure) {
         Throwable cause = cause(failure);
-        String message = String.valueOf(cause.getMessage());
-        int end = message.indexOf(", command");
-        String line = message.substring(0, end < 0 ? message.length() : end)
-                .lines()
-                .findFirst()
-                .orElse("");
         Throwable root = cause.getCause();
-        return cause.getClass().getSimpleName() + ": " + Keys.escaped(line)
+        return cause.getClass().getSimpleName() + ": " + Keys.escaped(words(cause))
                 + (root == null ? "" : " (" + Keys.excerpt(String.valueOf(root.getMessage())) + ")");
     }
 

@@ -7,11 +7,14 @@ import dev.interlock.DistributedCountDownLatch;
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.DistributedSemaphore;
 import dev.interlock.Interlock;
+import dev.interlock.ratelimit.RateLimit;
 import dev.interlock.testing.RespError;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.IntStream;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 
 /** Redis answers, but with an error that passes: BUSY, LOADING, NOSCRIPT. It is waited out. */
@@ -59,6 +62,37 @@ class RefusalTest extends FaultFixture {
         held.assertHeld();
         held.unlock();
         assertThat(recorder.count(Recorder.Kind.LOST)).isZero();
+    }
+
+    /** Where somebody else's value is at a key, the message says so in a line, without the script that has met it. */
+    @Test
+    void aValueOfAnotherTypeIsToldInALine() {
+        Interlock session = session();
+        RateLimit limit = RateLimit.fixedWindow(1, Duration.ofHours(1));
+        session.rateLimiter(NAME, limit).tryAcquire();
+        session.semaphore(NAME, 1).acquireUninterruptibly();
+        session.semaphore(NAME, 1).release();
+        for (String key : server().keys("*" + NAME + "*")) {
+            server().command("DEL", key);
+            server().command("LPUSH", key, "a stranger's");
+        }
+        server().command("LPUSH", NAME, "a stranger's");
+
+        Map<String, ThrowingCallable> all = Map.of(
+                "lock 'stock'", () -> session.lock(NAME).lock(),
+                "lock 'fair'",
+                        () -> {
+                            server().command("LPUSH", "fair", "a stranger's");
+                            session.fairLock("fair").tryLock();
+                        },
+                "semaphore 'stock'", () -> session.semaphore(NAME, 1).tryAcquire(),
+                "rate limiter 'stock'", () -> session.rateLimiter(NAME, limit).tryAcquire());
+        all.forEach((what, call) -> assertThatThrownBy(call)
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageMatching("Redis refuses " + what + ": .*\\(WRONGTYPE\\)")
+                .message()
+                .doesNotContain("script"));
+        server().keys("*").forEach(key -> server().command("DEL", key));
     }
 
     @Test
@@ -128,12 +162,11 @@ class RefusalTest extends FaultFixture {
         actor.run(lock::unlock);
     }
 
-    /** Another key has the name for a moment. */
+    /** Something else has the name for a moment. At no time is there nothing: what is repeated would take that for a loss. */
     private void whileTaken(String key, Actor.Action action) throws InterruptedException {
-        server().command("RENAME", key, "interlock:mark:aside");
+        server().command("COPY", key, "interlock:mark:aside");
         server().command("SET", key, "a string");
         action.run();
-        server().command("DEL", key);
         server().command("RENAME", "interlock:mark:aside", key);
     }
 

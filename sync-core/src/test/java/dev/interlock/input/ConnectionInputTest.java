@@ -40,6 +40,27 @@ class ConnectionInputTest {
 
     private final SessionThreads threads = new SessionThreads();
 
+    @Test
+    void aMissingPortIsNamed() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Interlock.connect("redis://localhost"))
+                .withMessageContaining("the port is missing");
+    }
+
+    @Test
+    void whatRedisSaysOfThePasswordIsInTheMessage() {
+        try (RedisServer strict = RedisServer.launch()) {
+            strict.command("CONFIG", "SET", "requirepass", PASSWORD);
+            String address = strict.host() + ":" + strict.port();
+            assertThat(catchThrowable(() -> Interlock.connect("redis://:" + SECRET + "@" + address)))
+                    .isInstanceOf(RedisUnavailableException.class)
+                    .hasMessageContaining("refuses the connection: WRONGPASS");
+            assertThat(catchThrowable(() -> Interlock.connect("redis://" + address)))
+                    .isInstanceOf(RedisUnavailableException.class)
+                    .hasMessageContaining("refuses the connection: NOAUTH");
+        }
+    }
+
     @ParameterizedTest
     @ValueSource(
             strings = {

@@ -405,7 +405,8 @@ public final class Contender {
                 Long.toString(sequence),
                 Long.toString(first),
                 String.join(" ", operations),
-                condition);
+                condition,
+                "0");
         assertThat(reply).hasSize(4);
         return new Signalled(reply.get(0) == 1, reply.get(1) == 1, reply.get(2) == 1, reply.get(3));
     }

@@ -56,6 +56,18 @@ class ScriptRunnerTest extends LockScriptTest {
         return answer(reply).get(0).equals(1L);
     }
 
+    /** What is logged of a failure are Redis' words, in a line, without the script and the arguments of the command. */
+    @Test
+    void aFailureIsLoggedInALine() {
+        redis("SET", keys.lock(), "a string");
+        CompletableFuture<List<Object>> refused = runner.run(renewal(keys.lock(), contender(), 1));
+        assertThatThrownBy(() -> answer(refused))
+                .satisfies(failure -> assertThat(ScriptRunner.brief(failure))
+                        .isEqualTo(
+                                "RedisException: WRONGTYPE Operation against a key holding the wrong kind of value"));
+        redis("DEL", keys.lock());
+    }
+
     /** Renewals travel together, but what one of them meets touches no other. */
     @Test
     void brokenKeySpoilsNoOtherRenewalOfTheBatch() {

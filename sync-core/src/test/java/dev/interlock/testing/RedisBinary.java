@@ -19,10 +19,9 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A Redis server as an executable file: the one that the environment variable {@code INTERLOCK_REDIS_SERVER} names,
- * or else the one that the
- * jar {@code org.signal:embedded-redis} carries for this platform. An earlier version of that jar has the oldest
- * Redis that we
- * support; the build unpacks it beside the test classes.
+ * or else the one that the jar {@code org.signal:embedded-redis} carries for this platform. An earlier version of that
+ * jar has the oldest Redis that we support, which that variable names by {@code 6.2.7}; the build unpacks it beside the
+ * test classes.
  *
  * <p>What a jar carries is copied out once per machine and user. Several JVMs may do so at once: each writes a file
  * of its own and
@@ -47,7 +46,11 @@ final class RedisBinary {
     static synchronized RedisBinary current() {
         if (current == null) {
             String named = System.getenv("INTERLOCK_REDIS_SERVER");
-            current = named == null || named.isBlank() ? embedded(VERSION) : named(Path.of(named.strip()));
+            if (named == null || named.isBlank()) {
+                current = embedded(VERSION);
+            } else {
+                current = named.strip().equals(OLDEST) ? oldest() : named(Path.of(named.strip()));
+            }
         }
         return current;
     }

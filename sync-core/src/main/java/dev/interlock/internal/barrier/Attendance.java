@@ -6,6 +6,7 @@ import dev.interlock.internal.Keys;
 import dev.interlock.internal.Mailbox.Message;
 import dev.interlock.internal.Script;
 import dev.interlock.internal.Script.Call;
+import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
 import dev.interlock.internal.barrier.Arrival.Fate;
 import dev.interlock.internal.barrier.Standing.Outcome;
@@ -114,7 +115,8 @@ abstract class Attendance extends Exchange {
     }
 
     IllegalStateException refusal(@Nullable Throwable cause) {
-        return new IllegalStateException("Redis refuses what barrier " + Keys.quoted(name) + " asks", cause);
+        String what = "barrier " + Keys.quoted(name);
+        return cause == null ? new IllegalStateException("Redis refuses " + what) : ScriptRunner.refusal(what, cause);
     }
 
     boolean isUnused() {

@@ -6,6 +6,7 @@ import dev.interlock.internal.Keys;
 import dev.interlock.internal.Mailbox.Message;
 import dev.interlock.internal.Script;
 import dev.interlock.internal.Script.Call;
+import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -249,7 +250,7 @@ public final class ScriptLatch extends Exchange implements RemoteLatch {
     }
 
     private IllegalStateException refusal(Throwable cause) {
-        return new IllegalStateException("Redis refuses latch " + Keys.quoted(name), cause);
+        return ScriptRunner.refusal("latch " + Keys.quoted(name), cause);
     }
 
     // ---- what the exchange needs

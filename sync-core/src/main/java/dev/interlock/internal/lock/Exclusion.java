@@ -164,6 +164,7 @@ public final class Exclusion implements Lock {
     @Override
     public void unlock() {
         if (local.holds() != 1) {
+            requireHeld();
             local.unlock();
             return;
         }
@@ -213,9 +214,13 @@ public final class Exclusion implements Lock {
     /** Throws {@link IllegalMonitorStateException} unless the current thread has the local half. */
     public void requireHeld() {
         if (local.holds() == 0) {
-            throw new IllegalMonitorStateException(
-                    "lock " + Keys.quoted(remote.name()) + " isn't held by the current thread");
+            throw notHeld(remote);
         }
+    }
+
+    static IllegalMonitorStateException notHeld(RemoteLock lock) {
+        return new IllegalMonitorStateException(
+                "lock " + Keys.quoted(lock.name()) + " isn't held by the current thread");
     }
 
     /** Returns the token of the current acquisition. */

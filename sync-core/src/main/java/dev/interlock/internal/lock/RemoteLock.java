@@ -64,7 +64,7 @@ public interface RemoteLock {
         /** Returns how many threads of all sessions wait. */
         int count(String condition);
 
-        /** Returns the threads of this session that wait. */
+        /** Returns the threads of this session among those that {@link #count} counts. */
         Collection<Thread> threads(String condition);
     }
 

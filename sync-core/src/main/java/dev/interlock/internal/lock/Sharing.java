@@ -3,7 +3,6 @@ package dev.interlock.internal.lock;
 import static java.util.Objects.requireNonNull;
 
 import dev.interlock.LeaseLostException;
-import dev.interlock.internal.Keys;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Condition;
@@ -269,7 +268,11 @@ public final class Sharing implements Lock {
 
     @Override
     public void unlock() {
-        if (local.sharedHolds() != 1 || local.holds() > 0) {
+        int shares = local.sharedHolds();
+        if (shares == 0) {
+            throw Exclusion.notHeld(remote);
+        }
+        if (shares > 1 || local.holds() > 0) {
             local.unlockShared();
             return;
         }
@@ -283,8 +286,7 @@ public final class Sharing implements Lock {
     /** Throws {@link LeaseLostException} unless what the current thread shares is still valid. */
     public void assertHeld() {
         if (!isInside()) {
-            throw new IllegalMonitorStateException(
-                    "lock " + Keys.quoted(remote.name()) + " isn't held by the current thread");
+            throw Exclusion.notHeld(remote);
         }
         remote.assertValid();
     }

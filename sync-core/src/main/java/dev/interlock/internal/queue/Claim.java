@@ -1,6 +1,7 @@
 package dev.interlock.internal.queue;
 
 import dev.interlock.internal.Keys;
+import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
 import dev.interlock.internal.Stake;
 import dev.interlock.internal.lock.RemoteLock;
@@ -243,8 +244,7 @@ final class Claim extends Correspondence {
         tickets.remove(request);
         releaseContinued(request);
         settle();
-        return new IllegalStateException(
-                "Redis refuses to lock " + Keys.quoted(key) + ": " + cause.getMessage(), cause);
+        return ScriptRunner.refusal("lock " + Keys.quoted(key), cause);
     }
 
     /** Returns for how long the thread that waits may sleep before it has to take another step by itself. */

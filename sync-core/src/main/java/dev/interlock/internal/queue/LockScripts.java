@@ -7,6 +7,7 @@ import dev.interlock.internal.Script.Call;
 import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 
@@ -296,15 +297,21 @@ final class LockScripts {
      * @param waiters whether another session stands in the queue
      * @param conditions whether threads wait for conditions
      * @param count of those who wait for the condition that was asked for
+     * @param own the numbers of the waiters of this session among these, if they were asked for
      */
-    record Signalled(boolean owned, boolean waiters, boolean conditions, int count) {}
+    record Signalled(boolean owned, boolean waiters, boolean conditions, int count, Set<Long> own) {}
 
-    /** Does what a tenure has to do with its conditions while it goes on, and counts the waiters of one. */
-    CompletableFuture<Signalled> signal(long sequence, Operations operations, String condition) {
-        Call call = SIGNAL.on(signalKeys, id, sequence, operations.first(), operations.text(), condition);
+    /** Does what a tenure has to do with its conditions while it goes on, and counts the waiters of one, or lists its own. */
+    CompletableFuture<Signalled> signal(long sequence, Operations operations, String condition, boolean isListed) {
+        Call call =
+                SIGNAL.on(signalKeys, id, sequence, operations.first(), operations.text(), condition, isListed ? 1 : 0);
         return runner.run(call)
                 .thenApply(reply -> new Signalled(
-                        number(reply, 0) > 0, number(reply, 1) > 0, number(reply, 2) > 0, (int) number(reply, 3)));
+                        number(reply, 0) > 0,
+                        number(reply, 1) > 0,
+                        number(reply, 2) > 0,
+                        (int) number(reply, 3),
+                        reply.stream().skip(4).map(number -> (Long) number).collect(Collectors.toSet())));
     }
 
     /** Asks how waiters stand. Returns the reply: the time in µs; then waiter, state, and sequence, of each. */

@@ -132,8 +132,12 @@ final class QueueConditions implements RemoteLock.Conditions {
 
     @Override
     public int count(String condition) {
+        return look(condition, false).count();
+    }
+
+    private Signalled look(String condition, boolean isListed) {
         Tenure current = lock.valid();
-        Signalled signalled = session.await(waiters.count(current, condition));
+        Signalled signalled = session.await(waiters.look(current, condition, isListed));
         if (signalled == null) {
             throw lock.unavailable(
                     TimeUnit.MILLISECONDS.toNanos(session.settings().commandTimeoutMillis()));
@@ -141,11 +145,11 @@ final class QueueConditions implements RemoteLock.Conditions {
         if (!signalled.owned()) {
             throw new LeaseLostException(current.lose("its owner in Redis had changed"));
         }
-        return signalled.count();
+        return signalled;
     }
 
     @Override
     public Collection<Thread> threads(String condition) {
-        return waiters.threads(condition);
+        return waiters.threads(look(condition, true).own());
     }
 }

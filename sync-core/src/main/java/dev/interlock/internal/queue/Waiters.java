@@ -214,25 +214,27 @@ final class Waiters {
                 .toList();
     }
 
-    /** Returns how many wait for a condition, asking Redis if need be. */
-    CompletableFuture<Signalled> count(Tenure current, String condition) {
+    /** Returns who waits for a condition once all signals of this tenure are done, asking Redis if need be. */
+    CompletableFuture<Signalled> look(Tenure current, String condition, boolean isListed) {
         mutex.lock();
         try {
-            return current.awaited
-                    ? send(current, condition)
-                    : CompletableFuture.completedFuture(
-                            new Signalled(true, false, false, locally(condition).size()));
+            if (current.awaited) {
+                return send(current, condition, isListed);
+            }
+            Set<Long> own =
+                    locally(condition).stream().map(waiter -> waiter.sequence).collect(Collectors.toSet());
+            return CompletableFuture.completedFuture(new Signalled(true, false, false, own.size(), own));
         } finally {
             mutex.unlock();
         }
     }
 
-    /** Returns the threads of this session that wait for a condition. */
-    Collection<Thread> threads(String condition) {
+    /** Returns the threads of these waiters. */
+    Collection<Thread> threads(Set<Long> sequences) {
         mutex.lock();
         try {
             return waiting.values().stream()
-                    .filter(waiter -> waiter.condition.equals(condition))
+                    .filter(waiter -> sequences.contains(waiter.sequence))
                     .map(waiter -> waiter.thread)
                     .toList();
         } finally {
@@ -244,7 +246,7 @@ final class Waiters {
     void flush(Tenure current) {
         locked(() -> {
             if (isAnySignalDue) {
-                send(current, "");
+                send(current, "", false);
             }
         });
     }
@@ -255,11 +257,11 @@ final class Waiters {
     }
 
     @CanIgnoreReturnValue
-    private CompletableFuture<Signalled> send(Tenure current, String condition) {
+    private CompletableFuture<Signalled> send(Tenure current, String condition, boolean isListed) {
         Operations operations = operations();
         long last = first + log.size() - 1;
         isAnySignalDue = false;
-        CompletableFuture<Signalled> reply = scripts.signal(current.sequence, operations, condition);
+        CompletableFuture<Signalled> reply = scripts.signal(current.sequence, operations, condition, isListed);
         reply.whenComplete((signalled, failure) -> claim.signalled(current, last, signalled));
         return reply;
     }

@@ -4,6 +4,7 @@ import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Keys;
 import dev.interlock.internal.Mailbox.Message;
+import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
 import dev.interlock.internal.lock.AbstractRemoteLock;
 import dev.interlock.internal.lock.LocalHalf;
@@ -322,7 +323,7 @@ public final class QuorumLock extends AbstractRemoteLock {
         boolean goesOnAfter(Round lost) {
             Throwable refusal = lost.refusal();
             if (refusal != null) {
-                throw new IllegalStateException("Redis refuses to lock " + Keys.quoted(name), refusal);
+                throw ScriptRunner.refusal("lock " + Keys.quoted(name), refusal);
             }
             Throwable failure = lost.failure();
             boolean refused = lost.isRefused();

@@ -1,7 +1,6 @@
 package dev.interlock.internal.quorum;
 
 import dev.interlock.LeaseLostException;
-import dev.interlock.internal.Keys;
 import dev.interlock.internal.Node;
 import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
@@ -13,8 +12,6 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
-import org.slf4j.Logger;
-import org.slf4j.LoggerFactory;
 
 /**
  * The interval in which a session owns a name at a majority of nodes. Each of these is counted on until a local time that lies
@@ -25,7 +22,6 @@ import org.slf4j.LoggerFactory;
  * vote there (told by the token that was drawn with it), as long as the others have been a majority until then.
  */
 final class Tenure {
-    private static final Logger log = LoggerFactory.getLogger(Tenure.class);
 
     /** Bits of a fencing token that count the acquisitions of one tenure. */
     private static final int LOCAL_BITS = 14;
@@ -278,14 +274,7 @@ final class Tenure {
                 session.listeners().execute(() -> settings.listener().renewed(lock.name(), left));
             } else {
                 Throwable known = cause == null ? new IllegalStateException("no answer") : cause;
-                log.warn(
-                        "The lease of {} was renewed at {} of {} nodes only, {} ms are left: {}",
-                        Keys.quoted(lock.name()),
-                        found,
-                        nodes.size(),
-                        left / 1_000_000,
-                        ScriptRunner.brief(known));
-                session.listeners().execute(() -> settings.listener().renewalFailed(lock.name(), left, known));
+                session.keeper().renewalFailed(lock.name(), left, known);
             }
         }
     }

@@ -258,8 +258,8 @@ final class ScriptRateLimiter implements RateLimiter {
             case ADMIT -> Answer.withoutRedis(terms.latest(), permits, 0);
             case REFUSE -> Answer.withoutRedis(terms.latest(), 0, RETRY_MICROS);
             case FAIL -> {
-                if (cause instanceof RuntimeException fatal && !ScriptRunner.isTransient(cause)) {
-                    throw fatal;
+                if (cause != null && !ScriptRunner.isTransient(cause)) {
+                    throw ScriptRunner.refusal("rate limiter " + Keys.quoted(terms.name), cause);
                 }
                 throw unavailable(cause);
             }

@@ -154,7 +154,7 @@ public final class RedissonLatch implements RemoteLatch, Stake {
     }
 
     private IllegalStateException refusal(Throwable cause) {
-        return new IllegalStateException("Redisson refuses latch " + Keys.quoted(name()), cause);
+        return ScriptRunner.refusal("latch " + Keys.quoted(name()), cause);
     }
 
     @Override

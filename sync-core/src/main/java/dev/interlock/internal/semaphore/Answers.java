@@ -78,6 +78,6 @@ final class Answers {
                 ScriptRunner.cause(refused.handle((result, thrown) -> thrown).join());
         return cause instanceof IllegalArgumentException || cause instanceof UnsupportedOperationException
                 ? (RuntimeException) cause
-                : new IllegalStateException("Redis refuses semaphore " + Keys.quoted(name), cause);
+                : ScriptRunner.refusal("semaphore " + Keys.quoted(name), cause);
     }
 }

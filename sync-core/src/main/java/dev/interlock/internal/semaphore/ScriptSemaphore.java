@@ -7,6 +7,7 @@ import dev.interlock.internal.Keys;
 import dev.interlock.internal.Mailbox.Message;
 import dev.interlock.internal.Script;
 import dev.interlock.internal.Script.Call;
+import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -382,7 +383,7 @@ public final class ScriptSemaphore extends Exchange implements RemoteSemaphore {
         while (!operations.isEmpty()) {
             operations.remove().result.completeExceptionally(failure);
         }
-        recipient.failed(() -> new IllegalStateException("Redis refuses semaphore " + Keys.quoted(name), failure));
+        recipient.failed(() -> ScriptRunner.refusal("semaphore " + Keys.quoted(name), failure));
     }
 
     @Override

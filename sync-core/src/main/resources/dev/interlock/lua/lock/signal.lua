@@ -10,10 +10,12 @@
 -- ARGV[3] first            number of the first operation
 -- ARGV[4] operations       as in release
 -- ARGV[5] condition        whose waiters are counted
--- Reply: {1, 1 if another session stands first in the queue, 1 if conditions have waiters, waiters of the condition}; {0, 0, 0, 0} it isn't the owner
+-- ARGV[6] listed           1 if those of the caller are listed, too
+-- Reply: {1, 1 if another session stands first in the queue, 1 if conditions have waiters, waiters of the condition, numbers of those listed ...}; {0, 0, 0, 0} it isn't the owner
 -- Idempotent by: session, sequence, first
 local lock, queue, waiters, conditions, signals = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local session, sequence, first, operations, condition = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5]
+local session, sequence, first, operations = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
+local condition, listed = ARGV[5], ARGV[6]
 
 local owner = session .. ':' .. sequence
 local done = tonumber(redis.call('hget', lock, owner))
@@ -37,4 +39,13 @@ local head = redis.call('zrange', queue, 0, 0)[1]
 local isOthers = head and string.sub(head, 1, #session + 1) ~= session .. ':'
 tellAdmitted('')
 keepConditions()
-return { 1, isOthers and 1 or 0, redis.call('exists', conditions), waiting }
+local reply = { 1, isOthers and 1 or 0, redis.call('exists', conditions), waiting }
+if listed == '1' then
+  for _, member in ipairs(redis.call('zrangebylex', conditions, from, to)) do
+    local id, waiter = string.match(member, ':([^:]+):(%d+):%d+$')
+    if id == session then
+      reply[#reply + 1] = tonumber(waiter)
+    end
+  end
+end
+return reply
