@@ -22,6 +22,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
+import org.redisson.client.RedisException;
 
 /** A limiter whose requests scripts decide on. Holds nothing that changes but its {@link Stock}, if it takes permits ahead. */
 final class ScriptRateLimiter implements RateLimiter {
@@ -258,8 +259,10 @@ final class ScriptRateLimiter implements RateLimiter {
             case ADMIT -> Answer.withoutRedis(terms.latest(), permits, 0);
             case REFUSE -> Answer.withoutRedis(terms.latest(), 0, RETRY_MICROS);
             case FAIL -> {
-                if (cause != null && !ScriptRunner.isTransient(cause)) {
-                    throw ScriptRunner.refusal("rate limiter " + Keys.quoted(terms.name), cause);
+                if (cause instanceof RuntimeException fatal && !ScriptRunner.isTransient(cause)) {
+                    throw cause instanceof RedisException
+                            ? ScriptRunner.refusal("rate limiter " + Keys.quoted(terms.name), cause)
+                            : fatal;
                 }
                 throw unavailable(cause);
             }
