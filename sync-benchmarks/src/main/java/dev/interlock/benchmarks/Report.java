@@ -28,6 +28,12 @@ public final class Report implements Callable<Integer> {
     private @Nullable Path onto;
 
     @Option(
+            names = "--jmh",
+            paramLabel = "FILE",
+            description = "Show what JMH has written there (-rf json -rff FILE), too.")
+    private @Nullable Path jmh;
+
+    @Option(
             names = "--docs",
             paramLabel = "FOLDER",
             description = "Where benchmarks.md, benchmarks.json and charts/ go: ${DEFAULT-VALUE}.")
@@ -48,6 +54,12 @@ public final class Report implements Callable<Integer> {
         }
         if (onto != null && !Files.isRegularFile(onto)) {
             throw new ParameterException(options.console(), "--onto " + onto + " isn't a file");
+        }
+        if (jmh != null && !Files.isRegularFile(jmh)) {
+            throw new ParameterException(options.console(), "--jmh " + jmh + " isn't a file");
+        }
+        if (jmh != null) {
+            Page.keep(jmh, docs);
         }
         Path kept = docs.resolve("benchmarks.json");
         Optional<Results> others = Optional.ofNullable(onto).map(Results::read);

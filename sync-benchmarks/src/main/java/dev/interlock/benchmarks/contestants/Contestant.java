@@ -52,6 +52,15 @@ public interface Contestant {
         /** The work on one name; the threads of a JVM share it. */
         Work work(String name);
 
+        /**
+         * The lock of a name.
+         *
+         * @throws IllegalArgumentException if the contestant is no lock that one thread at a time has
+         */
+        default Lock lock(String name) {
+            throw new IllegalArgumentException("it is no lock that one thread at a time has");
+        }
+
         @Override
         void close();
     }
@@ -90,7 +99,11 @@ public interface Contestant {
      * @param close disconnects
      */
     static <C> Contestant excluding(Function<String, C> open, BiFunction<C, String, Mutex> mutex, Consumer<C> close) {
-        return working(open, mutex.andThen(exclusive -> section(exclusive, Ledger::book)), close);
+        return opening(
+                open,
+                mutex.andThen(exclusive -> section(exclusive, Ledger::book)),
+                mutex.andThen(Mutex::toLock),
+                close);
     }
 
     /**
@@ -142,12 +155,31 @@ public interface Contestant {
      * @param close disconnects
      */
     static <C> Contestant working(Function<String, C> open, BiFunction<C, String, Work> work, Consumer<C> close) {
+        return opening(
+                open,
+                work,
+                (client, name) -> {
+                    throw new IllegalArgumentException("it is no lock that one thread at a time has");
+                },
+                close);
+    }
+
+    private static <C> Contestant opening(
+            Function<String, C> open,
+            BiFunction<C, String, Work> work,
+            BiFunction<C, String, Lock> lock,
+            Consumer<C> close) {
         return address -> {
             C client = open.apply(address);
             return new Opened() {
                 @Override
                 public Work work(String name) {
                     return work.apply(client, name);
+                }
+
+                @Override
+                public Lock lock(String name) {
+                    return lock.apply(client, name);
                 }
 
                 @Override

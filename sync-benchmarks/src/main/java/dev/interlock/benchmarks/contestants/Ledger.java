@@ -174,7 +174,7 @@ public final class Ledger {
     }
 
     /** Called inside a critical section that others may share with this thread, but nobody who {@linkplain #book books}. */
-    void look() {
+    public void look() {
         enter();
         if (page.getLong(SUM) != page.getLong(TWIN)) {
             torn++;
@@ -183,7 +183,7 @@ public final class Ledger {
     }
 
     /** Called inside a section that at most so many threads share at a time, this one included. */
-    void crowd(int most) {
+    public void crowd(int most) {
         enter();
         if ((long) LONGS.getAndAdd(page, INSIDE, 1L) >= most) {
             torn++;
@@ -194,7 +194,7 @@ public final class Ledger {
     }
 
     /** Called inside the critical section. */
-    void book() {
+    public void book() {
         enter();
         long sum = page.getLong(SUM) + 1;
         page.putLong(SUM, sum);
@@ -233,7 +233,7 @@ public final class Ledger {
     }
 
     /** Whether this JVM was in the section last. */
-    boolean isLast() {
+    public boolean isLast() {
         return page.getLong(LAST) == JVM;
     }
 

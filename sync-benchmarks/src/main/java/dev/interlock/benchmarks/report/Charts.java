@@ -43,7 +43,7 @@ final class Charts {
     }
 
     /** Draws all of them into a folder. */
-    static List<Drawn> draw(Results results, Path folder) {
+    static List<Drawn> draw(Results results, Optional<Jmh> jmh, Path folder) {
         System.setProperty("java.awt.headless", "true");
         try {
             Files.createDirectories(folder);
@@ -57,6 +57,10 @@ final class Charts {
         charts.commands();
         charts.delays();
         charts.sections();
+        jmh.ifPresent(suite -> {
+            charts.save("jmh-throughput", suite.throughput());
+            charts.save("jmh-latency", suite.latency());
+        });
         return charts.drawn;
     }
 

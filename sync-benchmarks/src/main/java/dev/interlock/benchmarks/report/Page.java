@@ -19,18 +19,26 @@ public final class Page {
     private static final String CHARTS = "charts";
 
     private final Results results;
+    private final Optional<Jmh> jmh;
     private final StringBuilder text = new StringBuilder();
 
-    private Page(Results results) {
+    private Page(Results results, Optional<Jmh> jmh) {
         this.results = results;
+        this.jmh = jmh;
     }
 
-    /** Writes it into a folder. */
+    /** Takes over what JMH has measured, for the next {@link #write} into that folder. */
+    public static void keep(Path jmh, Path docs) {
+        Jmh.keep(jmh, docs);
+    }
+
+    /** Writes it into a folder, with what is kept there of JMH's. */
     public static void write(Results results, Path docs) {
-        List<Drawn> charts = Charts.draw(results, docs.resolve(CHARTS));
+        Optional<Jmh> jmh = Jmh.read(docs);
+        List<Drawn> charts = Charts.draw(results, jmh, docs.resolve(CHARTS));
         Comparison.write(results, docs);
         try {
-            Files.writeString(docs.resolve("benchmarks.md"), new Page(results).text(charts));
+            Files.writeString(docs.resolve("benchmarks.md"), new Page(results, jmh).text(charts));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
@@ -55,6 +63,7 @@ public final class Page {
         for (Family family : Family.values()) {
             family(family);
         }
+        jmh.ifPresent(this::jmh);
         absent();
         return text.toString().stripTrailing() + "\n";
     }
@@ -149,6 +158,25 @@ public final class Page {
                 + (rounds < 2
                         ? ""
                         : " (" + Numbers.ratio(ratios.get(0)) + "–" + Numbers.ratio(ratios.get(rounds - 1)) + ")");
+    }
+
+    private void jmh(Jmh suite) {
+        say("## JMH");
+        say(
+                "What the JMH suite has measured ([benchmarking.md](benchmarking.md)), "
+                        + suite.trials().get(0).runs()
+                        + " forks and iterations; errors are half of the confidence interval of 99.9 %. Bytes are those that a thread allocates per"
+                        + " operation, Redisson's and Netty's threads included. The score of a group is the sum of its readers and writers.");
+        table(Jmh.headings(), suite.rows());
+        List<List<String>> both = suite.comparison(results);
+        if (!both.isEmpty()) {
+            say("### JMH beside the Scoreboard");
+            say(
+                    "Ours over Redisson's, in speed: JMH's with its error, the Scoreboard's with the extremes of its rounds. Where they don't agree,"
+                            + " remember what differs: JMH gives each implementation JVMs of its own, one after the other, and half a second an"
+                            + " iteration; the Scoreboard's take turns in one JVM, in rounds that meet the same disturbances.");
+            table(List.of("benchmark", "scenario", "JMH", "Scoreboard", "agree"), both);
+        }
     }
 
     private void absent() {

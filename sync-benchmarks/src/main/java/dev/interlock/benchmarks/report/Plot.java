@@ -20,6 +20,7 @@ final class Plot {
     private final String yTitle;
     private final List<String> places;
     private final Map<String, Map<String, Double>> series = new LinkedHashMap<>();
+    private final Map<String, Map<String, Double>> errors = new HashMap<>();
 
     private Plot(String title, CategorySeriesRenderStyle style, String xTitle, String yTitle, List<String> places) {
         this.title = title;
@@ -48,6 +49,14 @@ final class Plot {
         }
     }
 
+    /** The same with an error; the axis has no room for what would be below zero. */
+    void add(String name, String place, double value, double error) {
+        add(name, place, value);
+        if (error > 0) {
+            errors.computeIfAbsent(name, absent -> new HashMap<>()).put(place, Math.min(error, 0.9 * value));
+        }
+    }
+
     /** The chart, if there is something in it. */
     Optional<CategoryChart> chart() {
         if (series.isEmpty()) {
@@ -69,8 +78,18 @@ final class Plot {
                 .sorted()
                 .toArray();
         Look.decades(chart.getStyler(), values[0], values[values.length - 1]);
-        series.keySet().forEach(name -> Palette.paint(name, chart.addSeries(name, places, values(name))));
+        series.keySet()
+                .forEach(name -> Palette.paint(
+                        name,
+                        errors.isEmpty()
+                                ? chart.addSeries(name, places, values(name))
+                                : chart.addSeries(name, places, values(name), errors(name))));
         return Optional.of(chart);
+    }
+
+    private List<Double> errors(String name) {
+        Map<String, Double> known = errors.getOrDefault(name, Map.of());
+        return places.stream().map(place -> known.getOrDefault(place, 0.0)).toList();
     }
 
     // XChart takes null for what isn't there.
