@@ -178,11 +178,50 @@ class ReportTest {
         assertThat(folder.resolve("charts/handoff-latency.png")).doesNotExist();
     }
 
+    private static String trial(String method, String mode, String impl, double score, String unit) {
+        return """
+                {"jvm": "/somewhere/java", "jvmArgs": ["-Xmx1g"], "jmhVersion": "1.37",
+                 "benchmark": "dev.interlock.benchmarks.jmh.LockBenchmark.%s", "mode": "%s", "threads": 8, "forks": 3,
+                 "measurementIterations": 5, "params": {"impl": "%s", "jvms": "1", "delayMillis": "0", "sectionMicros": "0"},
+                 "primaryMetric": {"score": %s, "scoreError": %s, "scoreUnit": "%s", "rawDataHistogram": [[[1, 2]]],
+                  "scorePercentiles": {"50.0": 380.0, "99.0": 990.0}},
+                 "secondaryMetrics": {"gc.alloc.rate.norm": {"score": 0.01}}}
+                """
+                .formatted(method, mode, impl, score, score / 10, unit);
+    }
+
+    /** JMH's own file is shown with its errors, beside what the Scoreboard says, and kept without what is of its machine. */
+    @Test
+    void whatJmhHasMeasuredStandsOnThePage() throws IOException {
+        Path jmh = folder.resolve("run.json");
+        Files.writeString(
+                jmh,
+                List.of(
+                                trial("uncontended", "sample", "Interlock", 400, "us/op"),
+                                trial("uncontended", "sample", "Redisson", 300, "us/op"),
+                                trial("contended", "thrpt", "Interlock", 8_000, "ops/ms"))
+                        .toString());
+        Path results = folder.resolve("results.json");
+        RESULTS.write(results);
+        assertThat(run("--from", results.toString(), "--jmh", jmh.toString(), "--docs", folder.toString()))
+                .describedAs("%s", err)
+                .isZero();
+        assertThat(Files.readString(folder.resolve("benchmarks.md")))
+                .contains("3 × 5 forks and iterations")
+                .contains("| `LockBenchmark.uncontended` | `Redisson` | 8 | 300 ± 30 | us/op | 380 | 990 | 0 | 0.75 ± 0.11 |")
+                .contains("| `LockBenchmark.contended` | `Interlock` | 8 | 8,000 ± 800 | ops/ms | – | – | 0 |  |")
+                .contains("| `LockBenchmark.uncontended` | `uncontended-1t` | 0.75 ± 0.11 | 0.50 (0.46–1.17) | yes |")
+                .contains("](charts/jmh-throughput.png)", "](charts/jmh-latency.png)");
+        assertThat(Files.readString(folder.resolve("jmh.json"))).doesNotContain("somewhere", "Xmx1g", "rawDataHistogram");
+        assertThat(page()).contains("## JMH");
+    }
+
     @Test
     void optionsThatMakeNoSenseAreNamed() {
         assertThat(run("--docs", folder.resolve("none").toString())).isEqualTo(CommandLine.ExitCode.USAGE);
         assertThat(run("--docs", folder.toString(), "--from", "none.json")).isEqualTo(CommandLine.ExitCode.USAGE);
-        assertThat(err.toString()).contains("isn't a folder").contains("isn't a file");
+        assertThat(run("--docs", folder.toString(), "--jmh", "none.json")).isEqualTo(CommandLine.ExitCode.USAGE);
+        assertThat(err.toString()).contains("isn't a folder", "--from none.json isn't", "--jmh none.json isn't");
     }
 
     private String page() throws IOException {
