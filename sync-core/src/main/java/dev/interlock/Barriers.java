@@ -3,7 +3,7 @@ package dev.interlock;
 import com.google.common.collect.MapMaker;
 import dev.interlock.internal.Keys;
 import dev.interlock.internal.Session;
-import dev.interlock.internal.barrier.RemoteBarrier;
+import dev.interlock.internal.barrier.ScriptBarrier;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
@@ -16,7 +16,7 @@ final class Barriers {
     private final Session session;
     private final ConcurrentMap<String, DistributedCyclicBarrier> barriers =
             new MapMaker().weakValues().makeMap();
-    private final ConcurrentMap<String, RemoteBarrier> remotes = new ConcurrentHashMap<>();
+    private final ConcurrentMap<String, ScriptBarrier> remotes = new ConcurrentHashMap<>();
 
     Barriers(Session session) {
         this.session = session;
@@ -24,7 +24,7 @@ final class Barriers {
 
     DistributedCyclicBarrier obtain(String name, int parties, @Nullable Runnable action) {
         while (true) {
-            RemoteBarrier other = remotes.get(name);
+            ScriptBarrier other = remotes.get(name);
             if (other != null && other.parties() != parties) {
                 other.leaveIfUnheld();
             }
@@ -57,7 +57,7 @@ final class Barriers {
     }
 
     private DistributedCyclicBarrier create(String name, int parties, @Nullable Runnable action) {
-        RemoteBarrier remote = remotes.compute(name, (key, known) -> {
+        ScriptBarrier remote = remotes.compute(name, (key, known) -> {
             if (known == null || known.hasLeft()) {
                 return open(key, parties);
             }
@@ -69,8 +69,8 @@ final class Barriers {
         return new DistributedCyclicBarrier(remote, action);
     }
 
-    private RemoteBarrier open(String name, int parties) {
-        RemoteBarrier remote = new RemoteBarrier(session, name, parties, left -> remotes.remove(name, left));
+    private ScriptBarrier open(String name, int parties) {
+        ScriptBarrier remote = new ScriptBarrier(session, name, parties, left -> remotes.remove(name, left));
         remote.attach();
         return remote;
     }

@@ -3,9 +3,9 @@ package dev.interlock;
 import static java.util.Objects.requireNonNull;
 
 import dev.interlock.internal.Session;
-import dev.interlock.internal.latch.Gate;
+import dev.interlock.internal.latch.LocalLatch;
 import dev.interlock.internal.latch.RemoteLatch;
-import dev.interlock.internal.latch.Waiting;
+import dev.interlock.internal.latch.LatchSync;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -44,14 +44,14 @@ import java.util.function.Function;
  */
 public final class DistributedCountDownLatch extends CountDownLatch {
     private final RemoteLatch remote;
-    private final Waiting waiting;
+    private final LatchSync waiting;
 
-    DistributedCountDownLatch(Session session, Function<? super Gate, ? extends RemoteLatch> remote) {
+    DistributedCountDownLatch(Session session, Function<? super LocalLatch, ? extends RemoteLatch> remote) {
         // As long as this is 1 nobody passes; the count itself is in Redis.
         super(1);
-        Gate gate = new SuperGate();
+        LocalLatch gate = new SuperGate();
         this.remote = remote.apply(gate);
-        this.waiting = new Waiting(session, gate, this.remote);
+        this.waiting = new LatchSync(session, gate, this.remote);
     }
 
     /** Joins the latch of that count; returns whether that is still the latch of this name. */
@@ -73,7 +73,7 @@ public final class DistributedCountDownLatch extends CountDownLatch {
      */
     @Override
     public void await() throws InterruptedException {
-        waiting.await(Waiting.FOREVER);
+        waiting.await(LatchSync.FOREVER);
     }
 
     /**
@@ -133,7 +133,7 @@ public final class DistributedCountDownLatch extends CountDownLatch {
     }
 
     /** The superclass. */
-    private final class SuperGate implements Gate {
+    private final class SuperGate implements LocalLatch {
         @Override
         public boolean await(long nanos) throws InterruptedException {
             return DistributedCountDownLatch.super.await(nanos, TimeUnit.NANOSECONDS);

@@ -1,7 +1,7 @@
 package dev.interlock;
 
 import dev.interlock.internal.Keys;
-import dev.interlock.internal.barrier.RemoteBarrier;
+import dev.interlock.internal.barrier.ScriptBarrier;
 import java.lang.ref.Cleaner;
 import java.lang.ref.Reference;
 import java.util.concurrent.BrokenBarrierException;
@@ -45,14 +45,14 @@ import org.jspecify.annotations.Nullable;
 public final class DistributedCyclicBarrier extends CyclicBarrier {
     private static final Cleaner CLEANER = Cleaner.create();
 
-    private final RemoteBarrier remote;
+    private final ScriptBarrier remote;
     private final @Nullable Runnable action;
     private final Cleaner.Cleanable membership;
     private boolean handedOut;
     private boolean discarded;
 
     /** The remote half must not refer to this object: it ends its membership when nobody else does. */
-    DistributedCyclicBarrier(RemoteBarrier remote, @Nullable Runnable action) {
+    DistributedCyclicBarrier(ScriptBarrier remote, @Nullable Runnable action) {
         super(remote.parties());
         this.remote = remote;
         this.action = action;

@@ -3,10 +3,10 @@ package dev.interlock;
 import static java.util.Objects.requireNonNull;
 
 import dev.interlock.internal.Keys;
-import dev.interlock.internal.lock.Exclusion;
+import dev.interlock.internal.lock.LockSync;
 import dev.interlock.internal.lock.RemoteReadWriteLock;
-import dev.interlock.internal.lock.SharedLocalHalf;
-import dev.interlock.internal.lock.Sharing;
+import dev.interlock.internal.lock.LocalReadWriteLock;
+import dev.interlock.internal.lock.ReadSync;
 import java.io.NotSerializableException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
@@ -63,21 +63,21 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
     private final RemoteReadWriteLock remote;
 
     @SuppressWarnings("serial") // serialization is refused
-    private final Exclusion exclusion;
+    private final LockSync sync;
 
     @SuppressWarnings("serial") // serialization is refused
-    private final Sharing sharing;
+    private final ReadSync readSync;
 
     private final ReadLock readLock;
     private final WriteLock writeLock;
 
     DistributedReadWriteLock(
-            boolean fair, long answerNanos, Function<? super SharedLocalHalf, ? extends RemoteReadWriteLock> remote) {
+            boolean fair, long answerNanos, Function<? super LocalReadWriteLock, ? extends RemoteReadWriteLock> remote) {
         super(fair);
-        SharedLocalHalf local = new Local(super.readLock(), super.writeLock());
+        LocalReadWriteLock local = new Local(super.readLock(), super.writeLock());
         this.remote = remote.apply(local);
-        this.exclusion = new Exclusion(local, this.remote);
-        this.sharing = new Sharing(local, this.remote, answerNanos);
+        this.sync = new LockSync(local, this.remote);
+        this.readSync = new ReadSync(local, this.remote, answerNanos);
         this.readLock = new ReadLock(this);
         this.writeLock = new WriteLock(this);
     }
@@ -132,7 +132,7 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
          */
         @Override
         public void lock() {
-            lock.sharing.lock();
+            lock.readSync.lock();
         }
 
         /**
@@ -143,7 +143,7 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
          */
         @Override
         public void lockInterruptibly() throws InterruptedException {
-            lock.sharing.lockInterruptibly();
+            lock.readSync.lockInterruptibly();
         }
 
         /**
@@ -155,7 +155,7 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
          */
         @Override
         public boolean tryLock() {
-            return lock.sharing.tryLock();
+            return lock.readSync.tryLock();
         }
 
         /**
@@ -170,7 +170,7 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
          */
         @Override
         public boolean tryLock(long wait, TimeUnit unit) throws InterruptedException {
-            return lock.sharing.tryLock(wait, unit);
+            return lock.readSync.tryLock(wait, unit);
         }
 
         /**
@@ -183,7 +183,7 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
          */
         @Override
         public void unlock() {
-            lock.sharing.unlock();
+            lock.readSync.unlock();
         }
 
         /**
@@ -194,7 +194,7 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
          * @throws LeaseLostException if the lock has been lost
          */
         public void assertHeld() {
-            lock.sharing.assertHeld();
+            lock.readSync.assertHeld();
         }
 
         /**
@@ -204,7 +204,7 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
          */
         @Override
         public Condition newCondition() {
-            return lock.sharing.newCondition();
+            return lock.readSync.newCondition();
         }
 
         /** Returns the name, and how many read locks are held in this JVM. */
@@ -245,7 +245,7 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
          */
         @Override
         public void lock() {
-            lock.exclusion.lock();
+            lock.sync.lock();
         }
 
         /**
@@ -256,7 +256,7 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
          */
         @Override
         public void lockInterruptibly() throws InterruptedException {
-            lock.exclusion.lockInterruptibly();
+            lock.sync.lockInterruptibly();
         }
 
         /**
@@ -269,7 +269,7 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
          */
         @Override
         public boolean tryLock() {
-            return lock.exclusion.tryLock();
+            return lock.sync.tryLock();
         }
 
         /**
@@ -284,7 +284,7 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
          */
         @Override
         public boolean tryLock(long wait, TimeUnit unit) throws InterruptedException {
-            return lock.exclusion.tryLock(wait, unit);
+            return lock.sync.tryLock(wait, unit);
         }
 
         /**
@@ -297,7 +297,7 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
          */
         @Override
         public void unlock() {
-            lock.exclusion.unlock();
+            lock.sync.unlock();
         }
 
         /**
@@ -310,7 +310,7 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
          * @throws UnsupportedOperationException if the lock is an adapted one, whose protocol has no tokens
          */
         public long fencingToken() {
-            return lock.exclusion.fencingToken();
+            return lock.sync.fencingToken();
         }
 
         /**
@@ -321,7 +321,7 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
          * @throws LeaseLostException if the lock has been lost
          */
         public void assertHeld() {
-            lock.exclusion.assertHeld();
+            lock.sync.assertHeld();
         }
 
         /**
@@ -332,7 +332,7 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
          */
         @Override
         public Condition newCondition() {
-            return lock.exclusion.newCondition();
+            return lock.sync.newCondition();
         }
 
         /**
@@ -344,7 +344,7 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
          * @throws UnsupportedOperationException as {@link #newCondition()}
          */
         public Condition newCondition(String conditionName) {
-            return lock.exclusion.newCondition(conditionName);
+            return lock.sync.newCondition(conditionName);
         }
 
         /** Returns whether the current thread holds this. No round trip; the local truth even if the lock has been lost. */
@@ -382,7 +382,7 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
     @Override
     protected @Nullable Thread getOwner() {
         Thread owner = super.getOwner();
-        return remote.isWaiting() || sharing.isFrontman(owner) ? null : owner;
+        return remote.isWaiting() || readSync.isLeader(owner) ? null : owner;
     }
 
     /** Returns the read holds of all threads of <em>this</em> JVM. */
@@ -421,14 +421,14 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
     @Override
     protected Collection<Thread> getQueuedWriterThreads() {
         return super.getQueuedWriterThreads().stream()
-                .filter(thread -> !sharing.isFrontman(thread))
+                .filter(thread -> !readSync.isLeader(thread))
                 .toList();
     }
 
     /** Returns the threads of this JVM that may be waiting for another thread of this JVM, to read. */
     @Override
     protected Collection<Thread> getQueuedReaderThreads() {
-        Stream<Thread> leading = super.getQueuedWriterThreads().stream().filter(sharing::isFrontman);
+        Stream<Thread> leading = super.getQueuedWriterThreads().stream().filter(readSync::isLeader);
         return Stream.concat(leading, super.getQueuedReaderThreads().stream()).toList();
     }
 
@@ -463,7 +463,7 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
      */
     @Override
     public int getWaitQueueLength(Condition condition) {
-        return exclusion.waiters(condition);
+        return sync.waiters(condition);
     }
 
     /**
@@ -476,7 +476,7 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
      */
     @Override
     protected Collection<Thread> getWaitingThreads(Condition condition) {
-        return exclusion.waitingThreads(condition);
+        return sync.waitingThreads(condition);
     }
 
     /** Returns the name, the holds in this JVM, and the tenure of the session. */
@@ -508,7 +508,7 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
     }
 
     /** The superclass. */
-    private final class Local implements SharedLocalHalf {
+    private final class Local implements LocalReadWriteLock {
         private final ReentrantReadWriteLock.ReadLock shared;
         private final ReentrantReadWriteLock.WriteLock whole;
 

@@ -3,8 +3,8 @@ package dev.interlock;
 import static java.util.Objects.requireNonNull;
 
 import dev.interlock.internal.Keys;
-import dev.interlock.internal.lock.Exclusion;
-import dev.interlock.internal.lock.LocalHalf;
+import dev.interlock.internal.lock.LockSync;
+import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.RemoteLock;
 import java.io.NotSerializableException;
 import java.io.ObjectInputStream;
@@ -61,14 +61,14 @@ public final class DistributedReentrantLock extends ReentrantLock {
     private final LockOptions options;
 
     @SuppressWarnings("serial") // serialization is refused
-    private final Exclusion exclusion;
+    private final LockSync sync;
 
-    DistributedReentrantLock(LockOptions options, Function<LocalHalf, RemoteLock> remote) {
+    DistributedReentrantLock(LockOptions options, Function<LocalLock, RemoteLock> remote) {
         super(options.isFair());
         this.options = options;
-        LocalHalf local = new Local();
+        LocalLock local = new Local();
         this.remote = remote.apply(local);
-        this.exclusion = new Exclusion(local, this.remote);
+        this.sync = new LockSync(local, this.remote);
     }
 
     /**
@@ -81,7 +81,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
      */
     @Override
     public void lock() {
-        exclusion.lock();
+        sync.lock();
     }
 
     /**
@@ -94,7 +94,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
      * @throws RedisUnavailableException as {@link #lock()}
      */
     public void lock(long lease, TimeUnit unit) {
-        exclusion.lock(lease, unit);
+        sync.lock(lease, unit);
     }
 
     /**
@@ -105,7 +105,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
      */
     @Override
     public void lockInterruptibly() throws InterruptedException {
-        exclusion.lockInterruptibly();
+        sync.lockInterruptibly();
     }
 
     /**
@@ -119,7 +119,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
      */
     @Override
     public boolean tryLock() {
-        return exclusion.tryLock();
+        return sync.tryLock();
     }
 
     /**
@@ -134,7 +134,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
      */
     @Override
     public boolean tryLock(long wait, TimeUnit unit) throws InterruptedException {
-        return exclusion.tryLock(wait, unit);
+        return sync.tryLock(wait, unit);
     }
 
     /**
@@ -150,7 +150,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
      * @throws RedisUnavailableException if Redis has not answered within the wait
      */
     public boolean tryLock(long wait, long lease, TimeUnit unit) throws InterruptedException {
-        return exclusion.tryLock(wait, lease, unit);
+        return sync.tryLock(wait, lease, unit);
     }
 
     /**
@@ -163,7 +163,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
      */
     @Override
     public void unlock() {
-        exclusion.unlock();
+        sync.unlock();
     }
 
     LockOptions options() {
@@ -180,7 +180,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
      * @throws UnsupportedOperationException if the lock is an adapted one whose protocol has no tokens
      */
     public long fencingToken() {
-        return exclusion.fencingToken();
+        return sync.fencingToken();
     }
 
     /**
@@ -191,7 +191,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
      * @throws LeaseLostException if the lock has been lost
      */
     public void assertHeld() {
-        exclusion.assertHeld();
+        sync.assertHeld();
     }
 
     /**
@@ -244,7 +244,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
      */
     @Override
     public Condition newCondition() {
-        return exclusion.newCondition();
+        return sync.newCondition();
     }
 
     /**
@@ -257,7 +257,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
      * @see #newCondition()
      */
     public Condition newCondition(String conditionName) {
-        return exclusion.newCondition(conditionName);
+        return sync.newCondition(conditionName);
     }
 
     /** Returns the holds of the current thread. No round trip; the local truth even if the lock has been lost. */
@@ -317,7 +317,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
      */
     @Override
     public int getWaitQueueLength(Condition condition) {
-        return exclusion.waiters(condition);
+        return sync.waiters(condition);
     }
 
     /**
@@ -330,7 +330,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
      */
     @Override
     protected Collection<Thread> getWaitingThreads(Condition condition) {
-        return exclusion.waitingThreads(condition);
+        return sync.waitingThreads(condition);
     }
 
     /** Returns the name, the local owner and the tenure of the session. */
@@ -358,7 +358,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
     }
 
     /** The superclass. */
-    private final class Local implements LocalHalf {
+    private final class Local implements LocalLock {
         @Override
         public void lock() {
             DistributedReentrantLock.super.lock();

@@ -5,8 +5,8 @@ import static java.util.Objects.requireNonNull;
 import com.google.common.collect.Lists;
 import dev.interlock.internal.Keys;
 import dev.interlock.internal.Session;
-import dev.interlock.internal.semaphore.Admission;
-import dev.interlock.internal.semaphore.LocalStock;
+import dev.interlock.internal.semaphore.SemaphoreSync;
+import dev.interlock.internal.semaphore.LocalSemaphore;
 import dev.interlock.internal.semaphore.RemoteSemaphore;
 import java.io.NotSerializableException;
 import java.io.ObjectInputStream;
@@ -57,7 +57,7 @@ public final class DistributedSemaphore extends Semaphore {
     private static final long serialVersionUID = 1L;
 
     @SuppressWarnings("serial") // serialization is refused
-    private final Admission admission;
+    private final SemaphoreSync sync;
 
     @SuppressWarnings("serial") // serialization is refused
     private final SemaphoreOptions options;
@@ -69,7 +69,7 @@ public final class DistributedSemaphore extends Semaphore {
             Session session, SemaphoreOptions options, Function<RemoteSemaphore.Recipient, RemoteSemaphore> remote) {
         super(0, true);
         this.options = options;
-        this.admission = new Admission(session, new Local(), options.isFair(), remote);
+        this.sync = new SemaphoreSync(session, new Local(), options.isFair(), remote);
     }
 
     SemaphoreOptions options() {
@@ -84,13 +84,13 @@ public final class DistributedSemaphore extends Semaphore {
     /** Makes sure that Redis agrees to the number of permits. */
     void join(int permits) {
         if (!joined) {
-            admission.join();
+            sync.join();
             joined = true;
-        } else if (admission.remote().permits() != permits) {
+        } else if (sync.remote().permits() != permits) {
             // It may have been changed from elsewhere.
-            admission.available();
+            sync.available();
         }
-        int actual = admission.remote().permits();
+        int actual = sync.remote().permits();
         if (actual != permits) {
             throw new IllegalArgumentException("semaphore " + Keys.quoted(getName()) + " was stated to have " + permits
                     + " permits, but has " + actual + "; resize() changes that");
@@ -106,7 +106,7 @@ public final class DistributedSemaphore extends Semaphore {
      */
     @Override
     public void acquire() throws InterruptedException {
-        admission.acquire(1);
+        sync.acquire(1);
     }
 
     /**
@@ -118,7 +118,7 @@ public final class DistributedSemaphore extends Semaphore {
      */
     @Override
     public void acquireUninterruptibly() {
-        admission.acquireUninterruptibly(1);
+        sync.acquireUninterruptibly(1);
     }
 
     /**
@@ -130,7 +130,7 @@ public final class DistributedSemaphore extends Semaphore {
      */
     @Override
     public boolean tryAcquire() {
-        return admission.tryAcquire(1);
+        return sync.tryAcquire(1);
     }
 
     /**
@@ -145,7 +145,7 @@ public final class DistributedSemaphore extends Semaphore {
      */
     @Override
     public boolean tryAcquire(long timeout, TimeUnit unit) throws InterruptedException {
-        return admission.tryAcquire(1, requireNonNull(unit, "unit").toNanos(timeout));
+        return sync.tryAcquire(1, requireNonNull(unit, "unit").toNanos(timeout));
     }
 
     /**
@@ -158,7 +158,7 @@ public final class DistributedSemaphore extends Semaphore {
      */
     @Override
     public void release() {
-        admission.release(1);
+        sync.release(1);
     }
 
     /**
@@ -172,7 +172,7 @@ public final class DistributedSemaphore extends Semaphore {
      */
     @Override
     public void acquire(int permits) throws InterruptedException {
-        admission.acquire(checked(permits));
+        sync.acquire(checked(permits));
     }
 
     /**
@@ -185,7 +185,7 @@ public final class DistributedSemaphore extends Semaphore {
      */
     @Override
     public void acquireUninterruptibly(int permits) {
-        admission.acquireUninterruptibly(checked(permits));
+        sync.acquireUninterruptibly(checked(permits));
     }
 
     /**
@@ -199,7 +199,7 @@ public final class DistributedSemaphore extends Semaphore {
      */
     @Override
     public boolean tryAcquire(int permits) {
-        return admission.tryAcquire(checked(permits));
+        return sync.tryAcquire(checked(permits));
     }
 
     /**
@@ -216,7 +216,7 @@ public final class DistributedSemaphore extends Semaphore {
      */
     @Override
     public boolean tryAcquire(int permits, long timeout, TimeUnit unit) throws InterruptedException {
-        return admission.tryAcquire(
+        return sync.tryAcquire(
                 checked(permits), requireNonNull(unit, "unit").toNanos(timeout));
     }
 
@@ -231,7 +231,7 @@ public final class DistributedSemaphore extends Semaphore {
      */
     @Override
     public void release(int permits) {
-        admission.release(checked(permits));
+        sync.release(checked(permits));
     }
 
     private static int checked(int permits) {
@@ -251,7 +251,7 @@ public final class DistributedSemaphore extends Semaphore {
      */
     @Override
     public int availablePermits() {
-        return admission.available();
+        return sync.available();
     }
 
     /**
@@ -263,7 +263,7 @@ public final class DistributedSemaphore extends Semaphore {
      */
     @Override
     public int drainPermits() {
-        return admission.drain();
+        return sync.drain();
     }
 
     /**
@@ -280,7 +280,7 @@ public final class DistributedSemaphore extends Semaphore {
         if (reduction < 0) {
             throw new IllegalArgumentException("reduction must be 0 or more, but is " + reduction);
         }
-        admission.reduce(reduction);
+        sync.reduce(reduction);
     }
 
     /**
@@ -293,7 +293,7 @@ public final class DistributedSemaphore extends Semaphore {
      * @throws UnsupportedOperationException if this is an adapted semaphore, which doesn't know how many there are in all
      */
     public void resize(int permits) {
-        admission.resize(permits);
+        sync.resize(permits);
     }
 
     /**
@@ -305,18 +305,18 @@ public final class DistributedSemaphore extends Semaphore {
      * @return removes the listener when run
      */
     public Runnable onLost(Consumer<? super LeaseLostException> listener) {
-        return admission.onLost(requireNonNull(listener, "listener"));
+        return sync.onLost(requireNonNull(listener, "listener"));
     }
 
     /** Returns the name of this semaphore, without the session's namespace. */
     public String getName() {
-        return admission.name();
+        return sync.name();
     }
 
     /** Returns whether this was obtained as a {@linkplain SemaphoreOptions#fair fair} semaphore. */
     @Override
     public boolean isFair() {
-        return admission.isFair();
+        return sync.isFair();
     }
 
     /** Returns the threads of <em>this</em> JVM that may be waiting for permits. */
@@ -329,7 +329,7 @@ public final class DistributedSemaphore extends Semaphore {
     @Override
     public String toString() {
         return getClass().getName() + "@" + Integer.toHexString(hashCode()) + "[" + Keys.excerpt(getName()) + "]["
-                + admission.remote() + "]";
+                + sync.remote() + "]";
     }
 
     @Serial
@@ -348,7 +348,7 @@ public final class DistributedSemaphore extends Semaphore {
     }
 
     /** The superclass. */
-    private final class Local implements LocalStock {
+    private final class Local implements LocalSemaphore {
         @Override
         public void acquire(int permits) throws InterruptedException {
             DistributedSemaphore.super.acquire(permits);

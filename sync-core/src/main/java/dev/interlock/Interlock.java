@@ -6,10 +6,10 @@ import com.google.common.collect.MapMaker;
 import dev.interlock.internal.Keys;
 import dev.interlock.internal.Session;
 import dev.interlock.internal.latch.ScriptLatch;
-import dev.interlock.internal.lock.LocalHalf;
+import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.RemoteLock;
-import dev.interlock.internal.queue.QueueLock;
-import dev.interlock.internal.queue.QueueReadWriteLock;
+import dev.interlock.internal.queue.ScriptLock;
+import dev.interlock.internal.queue.ScriptReadWriteLock;
 import dev.interlock.internal.ratelimit.Lines;
 import dev.interlock.internal.redisson.RedissonLatch;
 import dev.interlock.internal.redisson.RedissonLock;
@@ -80,7 +80,7 @@ public final class Interlock implements AutoCloseable {
         this.session = session;
         this.barriers = new Barriers(session);
         this.lines = new Lines(session);
-        session.onUnclaimed(message -> QueueLock.giveBack(session, message));
+        session.onUnclaimed(message -> ScriptLock.giveBack(session, message));
     }
 
     /**
@@ -201,7 +201,7 @@ public final class Interlock implements AutoCloseable {
                 : readWriteLocks.computeIfAbsent(
                         name,
                         absent -> new DistributedReadWriteLock(
-                                fair, answerNanos(), local -> new QueueReadWriteLock(session, absent, local, fair)));
+                                fair, answerNanos(), local -> new ScriptReadWriteLock(session, absent, local, fair)));
         if (lock.isFair() != fair) {
             throw new IllegalArgumentException(
                     "read-write lock " + Keys.quoted(name) + " is in use in this session as one that is "
@@ -344,8 +344,8 @@ public final class Interlock implements AutoCloseable {
         return lock;
     }
 
-    private Function<LocalHalf, RemoteLock> remoteHalf(String name, LockOptions options) {
-        return local -> new QueueLock(
+    private Function<LocalLock, RemoteLock> remoteHalf(String name, LockOptions options) {
+        return local -> new ScriptLock(
                 session, name, local, options.isFair(), options.retention().toMillis());
     }
 

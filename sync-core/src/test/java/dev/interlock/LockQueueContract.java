@@ -34,7 +34,7 @@ abstract class LockQueueContract extends LockInterruptContract {
             });
             awaitWaiting(lock, waiter.thread());
             waiters.add(waiter);
-            if (place > 0 || !hidesFrontman(contender)) {
+            if (place > 0 || !hidesLeader(contender)) {
                 queued.add(waiter.thread());
             }
 
@@ -80,7 +80,7 @@ abstract class LockQueueContract extends LockInterruptContract {
         waiter.result();
     }
 
-    private boolean hidesFrontman(Contender contender) {
+    private boolean hidesLeader(Contender contender) {
         return contender == Contender.OTHER_SESSION && deviates(Deviation.REMOTE_WAITER_NOT_QUEUED);
     }
 

@@ -30,7 +30,7 @@ public final class Backlog {
     private static final int BATCH = 64;
 
     private final Settings settings;
-    private final LeaseKeeper.Timer timer;
+    private final LeaseRenewer.Timer timer;
     private final BooleanSupplier closed;
 
     private List<Errand> errands = new ArrayList<>();
@@ -43,7 +43,7 @@ public final class Backlog {
     /** The beat that is to come or under way; null if there is nothing to do. */
     private @Nullable Object next;
 
-    Backlog(Settings settings, LeaseKeeper.Timer timer, BooleanSupplier closed) {
+    Backlog(Settings settings, LeaseRenewer.Timer timer, BooleanSupplier closed) {
         this.settings = settings;
         this.timer = timer;
         this.closed = closed;

@@ -26,13 +26,13 @@ public final class Node {
             String session,
             Settings settings,
             Outage outage,
-            Lookout lookout,
+            AnswerSpinner spinner,
             Consumer<Message> receiver,
             Runnable connected,
             Backlog backlog) {
         this.client = client;
         this.outage = outage;
-        this.runner = new ScriptRunner(client, settings, outage, lookout);
+        this.runner = new ScriptRunner(client, settings, outage, spinner);
         this.mailbox = new Mailbox(client, session, receiver, connected);
         this.backlog = backlog;
     }

@@ -84,7 +84,7 @@ public final class ScriptRunner {
     private final RScript scripts;
     private final long timeoutMillis;
     private final Outage outage;
-    private final Lookout lookout;
+    private final AnswerSpinner spinner;
     private final LongSupplier ticker;
     private final boolean isCluster;
 
@@ -94,11 +94,11 @@ public final class ScriptRunner {
     private final Replicas replicas;
     private final Duration replicationTimeout;
 
-    ScriptRunner(RedissonClient client, Settings settings, Outage outage, Lookout lookout) {
+    ScriptRunner(RedissonClient client, Settings settings, Outage outage, AnswerSpinner spinner) {
         this.client = client;
         this.timeoutMillis = settings.commandTimeoutMillis() * PATIENCE;
         this.outage = outage;
-        this.lookout = lookout;
+        this.spinner = spinner;
         this.ticker = settings.ticker();
         this.isCluster = client.getConfig().isClusterConfig();
         this.isMapped = !(client.getConfig().getCommandMapper() instanceof DefaultCommandMapper);
@@ -252,7 +252,7 @@ public final class ScriptRunner {
             long sentNanos, CompletableFuture<List<Object>> reply, Runnable success) {
         return reply.whenComplete((value, failure) -> {
             if (failure == null) {
-                lookout.heard(ticker.getAsLong() - sentNanos);
+                spinner.heard(ticker.getAsLong() - sentNanos);
                 success.run();
             } else if (!isTransient(failure) || cause(failure) instanceof RedisNoScriptException) {
                 outage.heard();

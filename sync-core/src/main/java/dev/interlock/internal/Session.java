@@ -34,13 +34,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * One owner of names, as Redis sees it. Has one mailbox, one pulse and one lease keeper, however many names it uses:
+ * One owner of names, as Redis sees it. Has one mailbox, one pulse and one lease renewer, however many names it uses:
  *
  * <ul>
  *   <li>The <em>mailbox</em> is the channel on which grants and demands arrive.
  *   <li>The <em>pulse</em>, once a second, asks anew about every name that is waited for. So a lost message costs a second,
  *       and Redis knows that the waiters are alive.
- *   <li>The <em>lease keeper</em> renews what is owned, every third of the lease, and notices leases that are over.
+ *   <li>The <em>lease renewer</em> renews what is owned, every third of the lease, and notices leases that are over.
  * </ul>
  *
  * <p>Sequences belong to the session and only grow, so that no two requests for a name share one even if the lock object
@@ -72,7 +72,7 @@ public final class Session {
     private final Outage outage;
     private final Semaphore channels = new Semaphore(CHANNELS);
     private final AtomicLong sequences = new AtomicLong();
-    private final ConcurrentMap<Object, Stake> stakes = new ConcurrentHashMap<>();
+    private final ConcurrentMap<Object, Participant> stakes = new ConcurrentHashMap<>();
 
     /** What is to be confirmed though no stake speaks of it any more. */
     private final ConcurrentMap<Object, CompletableFuture<?>> outstanding = new ConcurrentHashMap<>();
@@ -80,10 +80,10 @@ public final class Session {
     private final ScheduledThreadPoolExecutor timer;
     private volatile @Nullable Thread timerThread;
     private final ThreadPoolExecutor listeners;
-    private final LeaseKeeper keeper;
+    private final LeaseRenewer renewer;
 
     /** By the real time, however slowly that passes for those who wait. */
-    private final Lookout lookout = new Lookout(System::nanoTime);
+    private final AnswerSpinner spinner = new AnswerSpinner(System::nanoTime);
 
     private volatile boolean closed;
 
@@ -153,12 +153,12 @@ public final class Session {
                         id,
                         settings,
                         isAlone ? outage : new Outage("Node " + (i + 1), settings.unheard(), listeners()),
-                        lookout,
+                        spinner,
                         this::receive,
                         () -> execute(this::pulse),
                         new Backlog(settings, this::schedule, this::isClosed)))
                 .toList();
-        this.keeper = new LeaseKeeper(settings, this::schedule, calls -> runner().runAll(calls), listeners());
+        this.renewer = new LeaseRenewer(settings, this::schedule, calls -> runner().runAll(calls), listeners());
     }
 
     private static void check(RedissonClient client) {
@@ -198,7 +198,7 @@ public final class Session {
 
     private void start() {
         repeat(this::pulse, PULSE_MILLIS);
-        repeat(() -> keeper.keep(stakes.values()), keepMillis());
+        repeat(() -> renewer.keep(stakes.values()), keepMillis());
     }
 
     private long keepMillis() {
@@ -270,13 +270,13 @@ public final class Session {
     }
 
     /** Returns what renews leases. */
-    public LeaseKeeper keeper() {
-        return keeper;
+    public LeaseRenewer renewer() {
+        return renewer;
     }
 
     /** Returns what looks out for answers. */
-    public Lookout lookout() {
-        return lookout;
+    public AnswerSpinner spinner() {
+        return spinner;
     }
 
     /** Returns the client. */
@@ -320,13 +320,13 @@ public final class Session {
         return sequences.addAndGet(SEQUENCE_STEP);
     }
 
-    /** Keeps an object alive, and in the beat of pulse and lease keeper, until {@link #unpin}. */
-    public void pin(Object key, Stake stake) {
+    /** Keeps an object alive, and in the beat of pulse and lease renewer, until {@link #unpin}. */
+    public void pin(Object key, Participant stake) {
         stakes.put(key, stake);
     }
 
     /** Ends what {@link #pin} began. What is still to be confirmed has to be {@linkplain #expect expected} before. */
-    public void unpin(Object key, Stake stake) {
+    public void unpin(Object key, Participant stake) {
         stakes.remove(key, stake);
     }
 
@@ -455,7 +455,7 @@ public final class Session {
             log.warn("A message tells of a ticket that this session has never had; it is ignored");
             return;
         }
-        Stake stake = stakes.get(message.key());
+        Participant stake = stakes.get(message.key());
         if (stake != null) {
             stake.receive(message);
         } else if (!closed) {

@@ -215,7 +215,7 @@ class LossTest extends FaultFixture {
         awaitFree(NAME);
     }
 
-    /** Nobody asks: the lease keeper tells all the same. */
+    /** Nobody asks: the lease renewer tells all the same. */
     @Test
     void aPauseBeyondTheLeaseIsToldToWhoeverDoesNotAsk() {
         int before = losses();

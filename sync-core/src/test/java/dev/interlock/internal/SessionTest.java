@@ -29,7 +29,7 @@ class SessionTest extends LockScriptTest {
         var confirmation = new CompletableFuture<Void>();
         var isConfirmed = new AtomicBoolean();
         confirmation.thenRun(() -> isConfirmed.set(true));
-        var stake = new Stake() {
+        var stake = new Participant() {
             @Override
             public void receive(Message message) {}
 

@@ -1,7 +1,7 @@
 package dev.interlock.model;
 
 import dev.interlock.LeaseLostException;
-import dev.interlock.internal.lock.LocalHalf;
+import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.RemoteLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -45,7 +45,7 @@ final class MemoryLock implements RemoteLock {
     }
 
     private final Name name;
-    private final LocalHalf local;
+    private final LocalLock local;
     private final boolean releases;
 
     private volatile boolean owning;
@@ -55,7 +55,7 @@ final class MemoryLock implements RemoteLock {
      *
      * @param releases whether it gives up what none of its threads wants, as it should
      */
-    MemoryLock(Name name, LocalHalf local, boolean releases) {
+    MemoryLock(Name name, LocalLock local, boolean releases) {
         this.name = name;
         this.local = local;
         this.releases = releases;

@@ -2,7 +2,7 @@ package dev.interlock.model;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.interlock.internal.lock.Exclusion;
+import dev.interlock.internal.lock.LockSync;
 import java.util.concurrent.locks.Lock;
 import org.jetbrains.lincheck.LincheckAssertionError;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
@@ -70,8 +70,8 @@ class TwoHalvesTest {
 
     /** A counter that nothing but the lock protects. */
     public abstract static class Counted {
-        private final Exclusion first;
-        private final Exclusion second;
+        private final LockSync first;
+        private final LockSync second;
         private int count;
 
         Counted(boolean excludes, boolean releases) {
@@ -80,9 +80,9 @@ class TwoHalvesTest {
             second = exclusion(name, releases);
         }
 
-        private static Exclusion exclusion(MemoryLock.Name name, boolean releases) {
-            LocalLock local = new LocalLock();
-            return new Exclusion(local, new MemoryLock(name, local, releases));
+        private static LockSync exclusion(MemoryLock.Name name, boolean releases) {
+            UnsharedLock local = new UnsharedLock();
+            return new LockSync(local, new MemoryLock(name, local, releases));
         }
 
         private int countBy(Lock lock, boolean isBarging) {

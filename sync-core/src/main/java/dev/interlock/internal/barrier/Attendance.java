@@ -1,7 +1,7 @@
 package dev.interlock.internal.barrier;
 
 import dev.interlock.RedisUnavailableException;
-import dev.interlock.internal.Exchange;
+import dev.interlock.internal.StateSync;
 import dev.interlock.internal.Keys;
 import dev.interlock.internal.Mailbox.Message;
 import dev.interlock.internal.Script;
@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * <p>The session is a member for as long as anybody refers to an object over this one, or threads wait. What
  * {@link #command} says has all that follows from that, whatever got lost before.
  */
-abstract class Attendance extends Exchange {
+abstract class Attendance extends StateSync {
     private static final Script MEET = Script.load("barrier/meet");
     static final long PULSE_MILLIS = 1_000;
 

@@ -2,7 +2,7 @@ package dev.interlock.internal.latch;
 
 import java.util.concurrent.CompletableFuture;
 
-/** The remote half of a latch, which decides when the {@link Gate} is opened. */
+/** The remote half of a latch, which decides when the {@link LocalLatch} is opened. */
 public interface RemoteLatch {
     /** A count of which nothing was heard yet. */
     long UNKNOWN = -1;

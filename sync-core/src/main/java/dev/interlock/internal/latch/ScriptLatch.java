@@ -1,7 +1,7 @@
 package dev.interlock.internal.latch;
 
 import dev.interlock.RedisUnavailableException;
-import dev.interlock.internal.Exchange;
+import dev.interlock.internal.StateSync;
 import dev.interlock.internal.Keys;
 import dev.interlock.internal.Mailbox.Message;
 import dev.interlock.internal.Script;
@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
  * <p>The latch that an object has joined is known by the time at which it was made. If Redis loses it, and another one of the
  * same name is made, nobody takes one for the other: whoever has joined the first one is told that it is gone.
  */
-public final class ScriptLatch extends Exchange implements RemoteLatch {
+public final class ScriptLatch extends StateSync implements RemoteLatch {
     private static final Logger log = LoggerFactory.getLogger(ScriptLatch.class);
 
     static final Script TELL = Script.load("latch/tell");
@@ -35,7 +35,7 @@ public final class ScriptLatch extends Exchange implements RemoteLatch {
     private final String name;
     private final int count;
     private final long retentionMillis;
-    private final Gate gate;
+    private final LocalLatch gate;
     private final List<Object> keys;
 
     /** This object, among all that ever joined: what it counts must not be taken for what another one has counted. */
@@ -72,7 +72,7 @@ public final class ScriptLatch extends Exchange implements RemoteLatch {
      * @param count what it begins with
      * @param retentionMillis for how long it is to be known that it was opened
      */
-    public ScriptLatch(Session session, String name, int count, long retentionMillis, Gate gate) {
+    public ScriptLatch(Session session, String name, int count, long retentionMillis, LocalLatch gate) {
         super(session, Keys.prefix(session.key(name)) + "latch");
         this.name = name;
         this.count = count;

@@ -4,7 +4,7 @@ import dev.interlock.LeaseLostException;
 import dev.interlock.SyncListener;
 import dev.interlock.internal.Session;
 import dev.interlock.internal.Settings;
-import dev.interlock.internal.Stake;
+import dev.interlock.internal.Participant;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
@@ -13,17 +13,17 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** What the remote halves have in common: the frontman, whom listeners hear of, and who clears up behind whoever leaves. */
-public abstract class AbstractRemoteLock implements RemoteLock, Stake {
+/** What the remote halves have in common: the leader, whom listeners hear of, and who clears up behind whoever leaves. */
+public abstract class AbstractRemoteLock implements RemoteLock, Participant {
     protected final Session session;
     protected final Settings settings;
     protected final String name;
-    protected final LocalHalf local;
+    protected final LocalLock local;
     private final SyncListener listener;
     protected final boolean listening;
 
     /** The thread that has the local half and waits for the remote half. */
-    protected volatile @Nullable Thread frontman;
+    protected volatile @Nullable Thread leader;
 
     /** Whether the local half is taken only to clear up. */
     private volatile boolean tidying;
@@ -31,13 +31,13 @@ public abstract class AbstractRemoteLock implements RemoteLock, Stake {
     /** How many threads may have the local half for an instant, for no use of their own. */
     private final AtomicInteger glancing = new AtomicInteger();
 
-    /** Whether the state has changed since the frontman reset this. An unpark alone may end another wait than is meant. */
+    /** Whether the state has changed since the leader reset this. An unpark alone may end another wait than is meant. */
     protected volatile boolean changed;
 
     private final List<Consumer<? super LeaseLostException>> lossListeners = new CopyOnWriteArrayList<>();
 
     /** Creates the remote half of the lock of this name. */
-    protected AbstractRemoteLock(Session session, String name, LocalHalf local) {
+    protected AbstractRemoteLock(Session session, String name, LocalLock local) {
         this.session = session;
         this.settings = session.settings();
         this.name = name;
@@ -101,10 +101,10 @@ public abstract class AbstractRemoteLock implements RemoteLock, Stake {
         }
     }
 
-    /** The state has changed: the frontman looks at it, or what nobody waits for is given back. */
+    /** The state has changed: the leader looks at it, or what nobody waits for is given back. */
     protected final void wake() {
         changed = true;
-        Thread waiting = frontman;
+        Thread waiting = leader;
         if (waiting != null) {
             LockSupport.unpark(waiting);
         } else if (hasStake()) {
@@ -134,7 +134,7 @@ public abstract class AbstractRemoteLock implements RemoteLock, Stake {
 
     @Override
     public final boolean isWaiting() {
-        return frontman != null || tidying;
+        return leader != null || tidying;
     }
 
     @Override

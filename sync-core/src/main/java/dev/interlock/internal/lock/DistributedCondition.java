@@ -3,7 +3,7 @@ package dev.interlock.internal.lock;
 import static java.util.Objects.requireNonNull;
 
 import dev.interlock.internal.Keys;
-import dev.interlock.internal.lock.Exclusion.Holds;
+import dev.interlock.internal.lock.LockSync.Holds;
 import dev.interlock.internal.lock.RemoteLock.Conditions;
 import dev.interlock.internal.lock.RemoteLock.Conditions.Outcome;
 import dev.interlock.internal.lock.RemoteLock.Conditions.Wait;
@@ -21,17 +21,17 @@ import java.util.concurrent.locks.Condition;
  * threads' side.
  */
 final class DistributedCondition implements Condition {
-    private final Exclusion lock;
+    private final LockSync lock;
     private final Conditions conditions;
     private final String key;
 
-    DistributedCondition(Exclusion lock, Conditions conditions, String key) {
+    DistributedCondition(LockSync lock, Conditions conditions, String key) {
         this.lock = lock;
         this.conditions = conditions;
         this.key = key;
     }
 
-    boolean belongsTo(Exclusion other) {
+    boolean belongsTo(LockSync other) {
         return lock == other;
     }
 

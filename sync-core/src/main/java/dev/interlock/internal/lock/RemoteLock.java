@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * has the local half.
  */
 public interface RemoteLock {
-    /** The lease that a session's lease keeper renews, as opposed to one of a fixed length. */
+    /** The lease that a session's lease renewer renews, as opposed to one of a fixed length. */
     long RENEWED = 0;
 
     /** What is left of a departure once the local half is free. */

@@ -24,7 +24,7 @@ public interface RemoteReadWriteLock extends RemoteLock {
     default void awaitUnbarred(boolean interruptible, long waitNanos, long begunNanos) throws InterruptedException {}
 
     /**
-     * Returns for how long the frontman waits for those inside to leave before he looks again whether he may enter beside
+     * Returns for how long the leader waits for those inside to leave before he looks again whether he may enter beside
      * them, if nobody would tell him.
      */
     default long drainNanos() {

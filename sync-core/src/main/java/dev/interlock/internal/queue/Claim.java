@@ -3,7 +3,7 @@ package dev.interlock.internal.queue;
 import dev.interlock.internal.Keys;
 import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
-import dev.interlock.internal.Stake;
+import dev.interlock.internal.Participant;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.queue.LockScripts.Operations;
 import java.util.ArrayList;
@@ -13,7 +13,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session's claim to a name: the {@link Tickets} by which it asks for it, and the {@link Tenure} while it owns it. A plain
+ * A session's claim to a name: the {@link Tickets} by which it asks for it, and the {@link LockTenure} while it owns it. A plain
  * lock has one or the other, never both. Those tickets of a fair lock that are served on its tenure stand until they are.
  *
  * <p>This is what threads do about it: they ask, take what was granted, and give it up. What Redis says is the business of the
@@ -21,12 +21,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class Claim extends Correspondence {
 
-    <L extends Owner & Stake> Claim(Session session, String key, boolean fair, L lock) {
+    <L extends Owner & Participant> Claim(Session session, String key, boolean fair, L lock) {
         super(session, key, fair, lock);
     }
 
     /** Returns whether the next thread in line may enter on that tenure. */
-    boolean serves(Tenure current) {
+    boolean serves(LockTenure current) {
         if (!fair) {
             return true;
         }
@@ -40,7 +40,7 @@ final class Claim extends Correspondence {
      * Returns whether the next thread in line may enter on that tenure, or is likely to within a round trip: nobody else is
      * known to wait, and an answer is on its way that tells how far the run goes by now.
      */
-    boolean mayServe(Tenure current) {
+    boolean mayServe(LockTenure current) {
         if (serves(current)) {
             return true;
         }
@@ -52,7 +52,7 @@ final class Claim extends Correspondence {
         }
     }
 
-    private boolean isAboutToServe(Tenure current, long now) {
+    private boolean isAboutToServe(LockTenure current, long now) {
         return !current.demand
                 && current.isUsable(now)
                 && tickets.first() != null
@@ -84,7 +84,7 @@ final class Claim extends Correspondence {
     void announceWriter() {
         mutex.lock();
         try {
-            Tenure current = tenure;
+            LockTenure current = tenure;
             if (current != null && current.shared && tickets.first() == null && !closed && !session.isClosed()) {
                 open(newTicket(RemoteLock.RENEWED, true, false, 0, session.now()), session.now());
             }
@@ -110,7 +110,7 @@ final class Claim extends Correspondence {
     boolean enterAtOnce(long now) {
         mutex.lock();
         try {
-            Tenure current = tenure;
+            LockTenure current = tenure;
             boolean mayEnter = current != null
                     && current.renewed
                     && serves(current)
@@ -127,7 +127,7 @@ final class Claim extends Correspondence {
     }
 
     // The thread in front has the local half and is served first, whosever ticket is the oldest.
-    private void serve(Tenure current) {
+    private void serve(LockTenure current) {
         if (fair) {
             Ticket served = tickets.serve(Thread.currentThread());
             if (served.sequence != current.sequence) {
@@ -155,7 +155,7 @@ final class Claim extends Correspondence {
             long now = session.now();
             boolean isPlaced = fair && !once;
             Ticket request = isPlaced ? placeOf(Thread.currentThread(), leaseMillis, now) : tickets.first();
-            Tenure current = tenure;
+            LockTenure current = tenure;
             if (current != null
                     && current.shared
                     && !reads
@@ -205,7 +205,7 @@ final class Claim extends Correspondence {
         }
     }
 
-    private Advance enterOrContinue(Tenure current, long leaseMillis, boolean once, boolean reads, long now) {
+    private Advance enterOrContinue(LockTenure current, long leaseMillis, boolean once, boolean reads, long now) {
         boolean fits = current.fits(leaseMillis == RemoteLock.RENEWED, wanted(leaseMillis));
         boolean covers = reads || !current.shared;
         boolean barges = fair && once;
@@ -231,7 +231,7 @@ final class Claim extends Correspondence {
         return new Ticket(wanted(leaseMillis), leaseMillis == RemoteLock.RENEWED, queues, reads, from, now);
     }
 
-    private void end(Tenure current) {
+    private void end(LockTenure current) {
         current.end();
         ended = current.sequence;
         endedTurnNanos = current.turnNanos;
@@ -254,7 +254,7 @@ final class Claim extends Correspondence {
             if (tickets.first() == null) {
                 return 1;
             }
-            return Math.max(1, Math.min(Inquiry.POLL_NANOS, inquiry.dueNanos() - session.now()));
+            return Math.max(1, Math.min(TicketRequest.POLL_NANOS, inquiry.dueNanos() - session.now()));
         } finally {
             mutex.unlock();
         }
@@ -274,7 +274,7 @@ final class Claim extends Correspondence {
     }
 
     /** Ends the tenure and releases the name. */
-    Release giveUp(Tenure current) {
+    Release giveUp(LockTenure current) {
         return giveUp(current, null);
     }
 
@@ -283,11 +283,11 @@ final class Claim extends Correspondence {
      *
      * @param leaver the waiter that gives it up, if it is one
      */
-    Release giveUp(Tenure current, @Nullable Waiter leaver) {
+    Release giveUp(LockTenure current, @Nullable ConditionWaiter leaver) {
         mutex.lock();
         try {
             boolean isCurrent = tenure == current;
-            List<Waiter> registered = isCurrent ? waiters.unsent() : List.of();
+            List<ConditionWaiter> registered = isCurrent ? waiters.unsent() : List.of();
             Operations operations = isCurrent ? waiters.drain() : Operations.NONE;
             if (isCurrent) {
                 end(current);
@@ -308,7 +308,7 @@ final class Claim extends Correspondence {
         }
     }
 
-    private void tellWaiters(Release release, Operations operations, List<Waiter> registered, @Nullable Waiter leaver) {
+    private void tellWaiters(Release release, Operations operations, List<ConditionWaiter> registered, @Nullable ConditionWaiter leaver) {
         if (!operations.text().isEmpty()) {
             release.confirmed()
                     .whenComplete((released, failure) -> locked(() -> {
@@ -319,11 +319,11 @@ final class Claim extends Correspondence {
     }
 
     /** Has the tenure go on for reading only. It ought to be usable. */
-    Release downgrade(Tenure current) {
+    Release downgrade(LockTenure current) {
         mutex.lock();
         try {
             current.shared = true;
-            List<Waiter> registered = waiters.unsent();
+            List<ConditionWaiter> registered = waiters.unsent();
             Operations operations = waiters.drain();
             long sent = session.now();
             current.downgrading = operations;
@@ -347,7 +347,7 @@ final class Claim extends Correspondence {
         mutex.lock();
         try {
             closed = true;
-            Tenure current = tenure;
+            LockTenure current = tenure;
             if (current != null) {
                 // First, or a thread would take it for its own while another session has it.
                 current.lose("its session was closed");

@@ -5,7 +5,7 @@ import dev.interlock.LeaseLostException;
 import dev.interlock.internal.Keys;
 import dev.interlock.internal.Mailbox.Message;
 import dev.interlock.internal.Session;
-import dev.interlock.internal.Stake;
+import dev.interlock.internal.Participant;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.queue.LockScripts.Operations;
 import dev.interlock.internal.queue.LockScripts.Signalled;
@@ -22,7 +22,7 @@ import org.slf4j.LoggerFactory;
  *
  * <p>Whatever changes the claim is an event, handled under {@link #mutex} by whichever thread brings it: a thread that
  * wants the name or is done with it, the reply to a command, a message in the mailbox, a beat of the pulse or of the lease
- * keeper. Events that concern a waiting thread end by waking it. Nothing blocks under the mutex, and no event waits for the
+ * renewer. Events that concern a waiting thread end by waking it. Nothing blocks under the mutex, and no event waits for the
  * local half, which comes first in the lock order.
  */
 abstract class Correspondence {
@@ -53,14 +53,14 @@ abstract class Correspondence {
     final String key;
     final boolean fair;
     final LockScripts scripts;
-    final Inquiry inquiry;
+    final TicketRequest inquiry;
     final Owner owner;
-    private final Stake stake;
+    private final Participant stake;
 
     final ReentrantLock mutex = new ReentrantLock();
     final Tickets tickets = new Tickets();
-    final Waiters waiters;
-    volatile @Nullable Tenure tenure;
+    final ConditionQueue waiters;
+    volatile @Nullable LockTenure tenure;
     private volatile long heardNanos;
     private @Nullable UnlockWatch watch;
 
@@ -106,20 +106,20 @@ abstract class Correspondence {
     /** Before that, plain RLock clients have their turn. */
     long notBeforeNanos;
 
-    <L extends Owner & Stake> Correspondence(Session session, String key, boolean fair, L lock) {
+    <L extends Owner & Participant> Correspondence(Session session, String key, boolean fair, L lock) {
         this.session = session;
         this.key = key;
         this.fair = fair;
         this.scripts = new LockScripts(session, key);
-        this.inquiry = new Inquiry(session, scripts, fair, this::answered);
-        this.waiters = new Waiters(session, scripts, fair, this, mutex);
+        this.inquiry = new TicketRequest(session, scripts, fair, this::answered);
+        this.waiters = new ConditionQueue(session, scripts, fair, this, mutex);
         this.owner = lock;
         this.stake = lock;
         this.notBeforeNanos = session.now();
     }
 
     @Nullable
-    Tenure tenure() {
+    LockTenure tenure() {
         return tenure;
     }
 
@@ -133,7 +133,7 @@ abstract class Correspondence {
         return scripts;
     }
 
-    Waiters waiters() {
+    ConditionQueue waiters() {
         return waiters;
     }
 
@@ -203,7 +203,7 @@ abstract class Correspondence {
                 return;
             }
             tickets.remove(request);
-            Tenure current = tenure;
+            LockTenure current = tenure;
             boolean isGranted = current != null && current.sequence == request.sequence;
             if (request.sequence != 0 && !isGranted) {
                 cancel(request);
@@ -257,7 +257,7 @@ abstract class Correspondence {
     // ---- what becomes of waiters for conditions
 
     /** Takes over the ticket that a waiter has got in the queue. */
-    void adopt(Waiter waiter, long sequence, long number) {
+    void adopt(ConditionWaiter waiter, long sequence, long number) {
         Ticket other = tickets.first();
         if (tickets.of(sequence) != null) {
             return;
@@ -281,7 +281,7 @@ abstract class Correspondence {
     }
 
     /** Gets a waiter of a fair lock a place in the queue. */
-    void place(Waiter waiter) {
+    void place(ConditionWaiter waiter) {
         try {
             if (!closed && !session.isClosed()) {
                 placeOf(waiter.thread, waiter.leaseMillis, session.now());
@@ -293,7 +293,7 @@ abstract class Correspondence {
 
     /** Gives up the ticket of a waiter that nobody knows any more. */
     void cancelUnwanted(long sequence, long number, boolean isSignalLost) {
-        Tenure current = tenure;
+        LockTenure current = tenure;
         boolean isTenure = current != null && current.sequence == sequence;
         if (!isTenure && sequence != ended && tickets.of(sequence) == null) {
             giveBack(sequence, number, number > 0 && isSignalLost ? Operations.SIGNAL_ALL : Operations.NONE);
@@ -301,7 +301,7 @@ abstract class Correspondence {
     }
 
     /** Takes the answer to operations. */
-    void signalled(Tenure current, long last, @Nullable Signalled signalled) {
+    void signalled(LockTenure current, long last, @Nullable Signalled signalled) {
         boolean isLost = false;
         boolean isDemanded = false;
         mutex.lock();
@@ -359,7 +359,7 @@ abstract class Correspondence {
         }
     }
 
-    private void answered(Inquiry.Sent sent, @Nullable Standing standing, @Nullable Throwable thrown) {
+    private void answered(TicketRequest.Sent sent, @Nullable Standing standing, @Nullable Throwable thrown) {
         mutex.lock();
         try {
             long now = session.now();
@@ -387,7 +387,7 @@ abstract class Correspondence {
         owner.changed();
     }
 
-    private void stand(Inquiry.Sent sent, Standing standing, long now) {
+    private void stand(TicketRequest.Sent sent, Standing standing, long now) {
         standing.over().forEach(this::over);
         boolean isBusy = standing.status() == LockScripts.Status.BUSY;
         for (int i = 0; i < sent.tickets().size(); i++) {
@@ -406,10 +406,10 @@ abstract class Correspondence {
             }
         }
         if (standing.status() == LockScripts.Status.GRANTED) {
-            long valid = Tenure.validity(sent.nanos(), standing.ttlMillis());
+            long valid = LockTenure.validity(sent.nanos(), standing.ttlMillis());
             long flags = (standing.waiters() ? 1L : 0L) + (standing.conditions() ? 2L : 0L);
             own(standing.owner(), standing.token(), standing.run(), flags, valid, now);
-            lastToken = standing.token() < Tenure.TOKENS ? Math.max(lastToken, standing.token()) : lastToken;
+            lastToken = standing.token() < LockTenure.TOKENS ? Math.max(lastToken, standing.token()) : lastToken;
         } else if (standing.owner() != 0) {
             ownedAnyway(standing.owner(), standing.run());
         }
@@ -421,7 +421,7 @@ abstract class Correspondence {
 
     void over(long sequence) {
         Ticket ticket = tickets.of(sequence);
-        Tenure current = tenure;
+        LockTenure current = tenure;
         if (ticket == null || (current != null && current.sequence == sequence)) {
             return;
         }
@@ -435,7 +435,7 @@ abstract class Correspondence {
 
     // What the session owns by another sequence than it has asked for: its tenure, or what it doesn't want any more.
     private void ownedAnyway(long sequence, long run) {
-        Tenure current = tenure;
+        LockTenure current = tenure;
         if (current != null && current.sequence == sequence) {
             current.run = Math.max(current.run, run);
         } else if (sequence != ended
@@ -473,7 +473,7 @@ abstract class Correspondence {
             case 's' -> locked(() -> waiters.admitted(numbers));
             case 'd' -> demanded(numbers.get(0));
             case 'n' -> {
-                Tenure current = tenure;
+                LockTenure current = tenure;
                 if (current != null && current.sequence == numbers.get(0)) {
                     current.undemanded(session.now());
                 }
@@ -516,10 +516,10 @@ abstract class Correspondence {
                 return;
             }
             long now = session.now();
-            long valid = Tenure.validity(request.queuedNanos(), request.grantMillis());
+            long valid = LockTenure.validity(request.queuedNanos(), request.grantMillis());
             boolean newer = redisMicros > request.queuedRedisMicros() && isNewToken(token);
             if (now - valid < 0 && newer && !session.runner().isReplicated()) {
-                Tenure granted = own(sequence, token, run, flags, valid, now);
+                LockTenure granted = own(sequence, token, run, flags, valid, now);
                 if (granted != null) {
                     granted.renewSoon();
                 }
@@ -535,14 +535,14 @@ abstract class Correspondence {
     }
 
     private void demanded(long sequence) {
-        Tenure current = tenure;
+        LockTenure current = tenure;
         if (current != null && current.sequence == sequence) {
             current.demanded();
         }
     }
 
     /** Makes a tenure of a ticket, unless it is none of ours any more, or there is a tenure. */
-    private @Nullable Tenure own(long sequence, long token, long run, long flags, long validUntilNanos, long now) {
+    private @Nullable LockTenure own(long sequence, long token, long run, long flags, long validUntilNanos, long now) {
         Ticket request = tickets.of(sequence);
         if (request == null || tenure != null) {
             ownedInVain(request, sequence, run);
@@ -550,7 +550,7 @@ abstract class Correspondence {
         }
         boolean continues = request.from != 0;
         request.from = 0;
-        Tenure granted = new Tenure(session.keeper(), scripts::renew, owner, request, token, now, validUntilNanos);
+        LockTenure granted = new LockTenure(session.renewer(), scripts::renew, owner, request, token, now, validUntilNanos);
         granted.run = run;
         granted.turnNanos = continues ? endedTurnNanos : now;
         granted.demand = (flags & 1) != 0;
@@ -568,13 +568,13 @@ abstract class Correspondence {
     }
 
     private boolean isNewToken(long token) {
-        return token > lastToken && token < Tenure.TOKENS;
+        return token > lastToken && token < LockTenure.TOKENS;
     }
 
     // Granted is what nobody waits for any more, or what is a tenure already; or what can't be one, because Redis has
     // forgotten a tenure that a thread still relies on: then its waiter has to queue again.
     private void ownedInVain(@Nullable Ticket request, long sequence, long run) {
-        Tenure current = tenure;
+        LockTenure current = tenure;
         if (request != null && current != null && current.sequence != sequence) {
             if (request.thread == null) {
                 tickets.remove(request);
@@ -595,7 +595,7 @@ abstract class Correspondence {
         try {
             Ticket request = tickets.first();
             long now = session.now();
-            Tenure current = tenure;
+            LockTenure current = tenure;
             if (current != null) {
                 waiters.flush(current);
             }

@@ -112,7 +112,7 @@ final class Tickets {
      *
      * @param tenure what the oldest ones may be granted as already
      */
-    List<Ticket> arriving(@Nullable Tenure tenure) {
+    List<Ticket> arriving(@Nullable LockTenure tenure) {
         List<Ticket> all = all(tenure);
         List<Ticket> arriving = new ArrayList<>();
         for (Ticket ticket : all) {
@@ -124,7 +124,7 @@ final class Tickets {
     }
 
     /** Returns one that can't be sent with others; or all that aren't granted. */
-    List<Ticket> all(@Nullable Tenure tenure) {
+    List<Ticket> all(@Nullable LockTenure tenure) {
         List<Ticket> all = new ArrayList<>(standing.size());
         for (Ticket ticket : standing) {
             if (ticket.from != 0 || !ticket.queues) {

@@ -7,8 +7,8 @@ import dev.interlock.internal.Mailbox.Message;
 import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
 import dev.interlock.internal.lock.AbstractRemoteLock;
-import dev.interlock.internal.lock.LocalHalf;
-import dev.interlock.internal.quorum.Withdrawal.Verdict;
+import dev.interlock.internal.lock.LocalLock;
+import dev.interlock.internal.quorum.QuorumRelease.Verdict;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -19,9 +19,9 @@ import org.jspecify.annotations.Nullable;
 /**
  * The remote half of a lock over an odd number of independent nodes: whoever has the votes of a majority owns the name. The idea is that
  * of <a href="https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/">Redlock</a>; what it lacks, tokens that increase
- * (<a href="https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html">Kleppmann</a>), a second phase adds, see {@link Round}.
+ * (<a href="https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html">Kleppmann</a>), a second phase adds, see {@link VoteRound}.
  *
- * <p>There is no queue: nodes don't know of each other, and could disagree about its order. The frontman asks all nodes, and if it gets
+ * <p>There is no queue: nodes don't know of each other, and could disagree about its order. The leader asks all nodes, and if it gets
  * no majority gives back what it got and waits for a random while, so that two who got in each other's way don't do so again. If one session has
  * the majority it waits for longer: for word from the nodes which that session leaves, each of which tells whoever has waited longest there, or for the end of
  * the lease, but no more than about a second. A session that left the name to others stands back for a moment, since it would win any race.
@@ -46,10 +46,10 @@ public final class QuorumLock extends AbstractRemoteLock {
 
     private final QuorumScripts scripts;
     private final int majority;
-    private volatile @Nullable Tenure tenure;
+    private volatile @Nullable QuorumTenure tenure;
 
-    /** What the frontman has under way. */
-    private volatile @Nullable Round round;
+    /** What the leader has under way. */
+    private volatile @Nullable VoteRound round;
 
     /** How many nodes have been left since the last round began. */
     private final AtomicInteger news = new AtomicInteger();
@@ -61,15 +61,15 @@ public final class QuorumLock extends AbstractRemoteLock {
 
     private volatile long openLeaseMillis;
     private long floor = 1;
-    private @Nullable Withdrawal departure;
+    private @Nullable QuorumRelease departure;
 
     /** The last one that was begun. */
-    private @Nullable Withdrawal latest;
+    private @Nullable QuorumRelease latest;
 
     private long departedNanos;
 
     /** Creates the remote half of the lock of this name. */
-    public QuorumLock(Session session, String name, LocalHalf local) {
+    public QuorumLock(Session session, String name, LocalLock local) {
         super(session, name, local);
         this.scripts = new QuorumScripts(session, name);
         this.majority = session.nodes().size() / 2 + 1;
@@ -77,7 +77,7 @@ public final class QuorumLock extends AbstractRemoteLock {
 
     @Override
     public boolean enterAtOnce(long start) {
-        Tenure current = tenure;
+        QuorumTenure current = tenure;
         long now = session.now();
         if (current == null || !current.renewed || !current.isUsable(now) || !current.drawToken()) {
             return false;
@@ -93,7 +93,7 @@ public final class QuorumLock extends AbstractRemoteLock {
             throws InterruptedException {
         Wait wait = new Wait(interruptible, waitNanos);
         boolean entered = false;
-        frontman = Thread.currentThread();
+        leader = Thread.currentThread();
         session.pin(scripts.key(), this);
         try {
             supersede();
@@ -101,7 +101,7 @@ public final class QuorumLock extends AbstractRemoteLock {
                 standBack(wait);
             }
             for (int attempt = 0; ; attempt++) {
-                Round next = ask(leaseMillis, !wait.once);
+                VoteRound next = ask(leaseMillis, !wait.once);
                 awaitAnswers(next, wait);
                 if (next.isWon() && own(next)) {
                     entered = true;
@@ -116,7 +116,7 @@ public final class QuorumLock extends AbstractRemoteLock {
                 pause(next, attempt, wait);
             }
         } finally {
-            frontman = null;
+            leader = null;
             round = null;
             if (!entered) {
                 withdraw();
@@ -130,7 +130,7 @@ public final class QuorumLock extends AbstractRemoteLock {
 
     // What the session still has is given up by the next request, or at the latest when it is withdrawn.
     private void supersede() {
-        Tenure current = tenure;
+        QuorumTenure current = tenure;
         if (current != null) {
             tenure = null;
             current.end();
@@ -138,14 +138,14 @@ public final class QuorumLock extends AbstractRemoteLock {
         }
     }
 
-    private Round ask(long leaseMillis, boolean waits) {
+    private VoteRound ask(long leaseMillis, boolean waits) {
         session.ensureOpen();
         boolean renewed = leaseMillis == RENEWED;
         long millis = renewed ? settings.leaseMillis() : leaseMillis;
         news.set(0);
         openLeaseMillis = Math.max(openLeaseMillis, millis);
         openSequence = session.nextSequence();
-        Round next = new Round(session, scripts, openSequence, millis, renewed, waits, floor, this::answered);
+        VoteRound next = new VoteRound(session, scripts, openSequence, millis, renewed, waits, floor, this::answered);
         round = next;
         next.begin();
         return next;
@@ -157,8 +157,8 @@ public final class QuorumLock extends AbstractRemoteLock {
         }
     }
 
-    private void awaitAnswers(Round asked, Wait wait) throws InterruptedException {
-        long patience = Round.patienceNanos(session, asked.leaseMillis);
+    private void awaitAnswers(VoteRound asked, Wait wait) throws InterruptedException {
+        long patience = VoteRound.patienceNanos(session, asked.leaseMillis);
         long limit = Math.min(patience, wait.left());
         long deadline = asked.sentNanos() + limit;
         while (true) {
@@ -180,8 +180,8 @@ public final class QuorumLock extends AbstractRemoteLock {
         }
     }
 
-    private boolean own(Round won) {
-        Tenure next = won.win(this);
+    private boolean own(VoteRound won) {
+        QuorumTenure next = won.win(this);
         if (next == null) {
             return false;
         }
@@ -198,7 +198,7 @@ public final class QuorumLock extends AbstractRemoteLock {
     }
 
     /** Waits before the next round: for word that nodes have been left, but not for long. */
-    private void pause(Round lost, int attempt, Wait wait) throws InterruptedException {
+    private void pause(VoteRound lost, int attempt, Wait wait) throws InterruptedException {
         ThreadLocalRandom random = ThreadLocalRandom.current();
         long ttlMillis = lost.ownerTtlMillis();
         long nanos;
@@ -238,12 +238,12 @@ public final class QuorumLock extends AbstractRemoteLock {
     }
 
     private void standBack(Wait wait) throws InterruptedException {
-        Withdrawal last = departure;
+        QuorumRelease last = departure;
         if (last == null) {
             return;
         }
         departure = null;
-        long patience = Round.patienceNanos(session, settings.leaseMillis());
+        long patience = VoteRound.patienceNanos(session, settings.leaseMillis());
         last.verdict().whenComplete((verdict, failure) -> answeredDeparture());
         while (!last.verdict().isDone()) {
             changed = false;
@@ -268,12 +268,12 @@ public final class QuorumLock extends AbstractRemoteLock {
     }
 
     private void answeredDeparture() {
-        if (frontman != null) {
+        if (leader != null) {
             wake();
         }
     }
 
-    /** How long the frontman waits, and what has become of it. */
+    /** How long the leader waits, and what has become of it. */
     private final class Wait {
         private final boolean interruptible;
         private final boolean once;
@@ -320,7 +320,7 @@ public final class QuorumLock extends AbstractRemoteLock {
         }
 
         /** Returns whether to ask again after a round that nobody has won. Throws if nothing is known. */
-        boolean goesOnAfter(Round lost) {
+        boolean goesOnAfter(VoteRound lost) {
             Throwable refusal = lost.refusal();
             if (refusal != null) {
                 throw ScriptRunner.refusal("lock " + Keys.quoted(name), refusal);
@@ -357,7 +357,7 @@ public final class QuorumLock extends AbstractRemoteLock {
     // ---- release
 
     /** Gives up all that this session has asked for. */
-    private @Nullable Withdrawal withdraw() {
+    private @Nullable QuorumRelease withdraw() {
         long sequence = openSequence;
         if (sequence == 0) {
             return null;
@@ -365,7 +365,7 @@ public final class QuorumLock extends AbstractRemoteLock {
         openSequence = 0;
         // At nodes that are away for long there is one to be told of, not one for each turn.
         long leaseMillis = latest == null ? openLeaseMillis : Math.max(openLeaseMillis, latest.leaseLeftMillis());
-        Withdrawal withdrawal = new Withdrawal(session, scripts, sequence, leaseMillis).begin();
+        QuorumRelease withdrawal = new QuorumRelease(session, scripts, sequence, leaseMillis).begin();
         if (latest != null) {
             latest.supersede();
         }
@@ -376,7 +376,7 @@ public final class QuorumLock extends AbstractRemoteLock {
 
     @Override
     public @Nullable Departure leave() {
-        Tenure current = owned();
+        QuorumTenure current = owned();
         long now = session.now();
         if (!current.isUsable(now)) {
             LeaseLostException loss = current.lose("its lease is over");
@@ -389,7 +389,7 @@ public final class QuorumLock extends AbstractRemoteLock {
             reportHandedOff();
             return null;
         }
-        Withdrawal withdrawal = giveUp(current, now);
+        QuorumRelease withdrawal = giveUp(current, now);
         return () -> {
             if (withdrawal != null && session.await(withdrawal.verdict()) == Verdict.LOST) {
                 LeaseLostException loss = new LeaseLostException(
@@ -400,11 +400,11 @@ public final class QuorumLock extends AbstractRemoteLock {
         };
     }
 
-    private @Nullable Withdrawal giveUp(Tenure current, long now) {
+    private @Nullable QuorumRelease giveUp(QuorumTenure current, long now) {
         tenure = null;
         current.end();
         reportReleased(now - current.startNanos);
-        Withdrawal withdrawal = withdraw();
+        QuorumRelease withdrawal = withdraw();
         departure = withdrawal;
         departedNanos = now;
         session.unpin(scripts.key(), this);
@@ -413,12 +413,12 @@ public final class QuorumLock extends AbstractRemoteLock {
 
     @Override
     protected boolean hasStake() {
-        return tenure != null && frontman == null;
+        return tenure != null && leader == null;
     }
 
     @Override
     protected void relinquish() {
-        Tenure current = tenure;
+        QuorumTenure current = tenure;
         if (current != null) {
             giveUp(current, session.now());
         }
@@ -436,16 +436,16 @@ public final class QuorumLock extends AbstractRemoteLock {
         valid();
     }
 
-    private Tenure valid() {
-        Tenure current = owned();
+    private QuorumTenure valid() {
+        QuorumTenure current = owned();
         if (!current.isUsable(session.now())) {
             throw new LeaseLostException(current.lose("its lease is over"));
         }
         return current;
     }
 
-    private Tenure owned() {
-        Tenure current = tenure;
+    private QuorumTenure owned() {
+        QuorumTenure current = tenure;
         if (current == null) {
             throw new IllegalStateException("no tenure of " + Keys.quoted(name));
         }
@@ -461,7 +461,7 @@ public final class QuorumLock extends AbstractRemoteLock {
     @Override
     public boolean isLocked() {
         session.ensureOpen();
-        Survey survey = Survey.of(session, scripts);
+        OwnerQuery survey = OwnerQuery.of(session, scripts);
         if (!survey.isKnown()) {
             throw unavailable(session.outage().cause());
         }
@@ -484,7 +484,7 @@ public final class QuorumLock extends AbstractRemoteLock {
         if (!local.isHeld()) {
             tidy();
         }
-        Tenure current = tenure;
+        QuorumTenure current = tenure;
         if (current != null) {
             current.keep(now);
         }
@@ -493,12 +493,12 @@ public final class QuorumLock extends AbstractRemoteLock {
 
     @Override
     public void pulse() {
-        // The frontman asks anew by itself.
+        // The leader asks anew by itself.
     }
 
     @Override
     public void receive(Message message) {
-        if (message.kind() == 'q' && frontman != null) {
+        if (message.kind() == 'q' && leader != null) {
             news.incrementAndGet();
             wake();
         }
@@ -506,7 +506,7 @@ public final class QuorumLock extends AbstractRemoteLock {
 
     @Override
     public CompletableFuture<?> close() {
-        Tenure current = tenure;
+        QuorumTenure current = tenure;
         if (current != null) {
             current.lose("its session was closed");
         }
@@ -514,15 +514,15 @@ public final class QuorumLock extends AbstractRemoteLock {
         wake();
         return sequence == 0
                 ? CompletableFuture.completedFuture(null)
-                : new Withdrawal(session, scripts, sequence, openLeaseMillis)
+                : new QuorumRelease(session, scripts, sequence, openLeaseMillis)
                         .begin()
                         .everywhere();
     }
 
     @Override
     public String toString() {
-        Tenure current = tenure;
-        Round asked = round;
+        QuorumTenure current = tenure;
+        VoteRound asked = round;
         if (current != null) {
             return (current.isUsable(session.now()) ? "tenure " : "lost tenure ") + current.sequence + " of "
                     + session.id() + " at " + current.strength() + " of "

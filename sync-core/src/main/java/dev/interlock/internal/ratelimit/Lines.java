@@ -3,7 +3,7 @@ package dev.interlock.internal.ratelimit;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Mailbox.Message;
 import dev.interlock.internal.Session;
-import dev.interlock.internal.Stake;
+import dev.interlock.internal.Participant;
 import dev.interlock.ratelimit.RateLimit;
 import dev.interlock.ratelimit.RateLimiter;
 import java.util.concurrent.CompletableFuture;
@@ -14,7 +14,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /** What a session's threads ask of all rate limiters. Only keys that were asked of in the last seconds take any room, however many there are. */
-public final class Lines implements Stake {
+public final class Lines implements Participant {
     private static final long TRY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     final Session session;

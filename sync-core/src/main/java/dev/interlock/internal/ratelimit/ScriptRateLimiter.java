@@ -176,7 +176,7 @@ final class ScriptRateLimiter implements RateLimiter {
     private Answer awaited(long permits, long patienceMicros) {
         long begun = session.now();
         CompletableFuture<Answer> asked = ask(permits, patienceMicros);
-        session.lookout().awaits(asked);
+        session.spinner().awaits(asked);
         try {
             return requireNonNull(Uninterruptibles.getUninterruptibly(
                     asked, session.settings().commandTimeoutMillis(), TimeUnit.MILLISECONDS));

@@ -5,8 +5,8 @@ import dev.interlock.internal.Keys;
 import dev.interlock.internal.Mailbox.Message;
 import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
-import dev.interlock.internal.Stake;
-import dev.interlock.internal.latch.Gate;
+import dev.interlock.internal.Participant;
+import dev.interlock.internal.latch.LocalLatch;
 import dev.interlock.internal.latch.RemoteLatch;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -20,7 +20,7 @@ import org.redisson.api.RFuture;
  * The remote half of a latch over a latch object of Redisson's, whose scripts count. On behalf of all threads that wait there is one
  * request to Redisson at a time, which waits for a short while only: Redisson may have missed the message that the latch is open.
  */
-public final class RedissonLatch implements RemoteLatch, Stake {
+public final class RedissonLatch implements RemoteLatch, Participant {
     /** For how long Redisson waits by a message before it is made to ask again. */
     private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -28,7 +28,7 @@ public final class RedissonLatch implements RemoteLatch, Stake {
 
     private final Session session;
     private final RCountDownLatch latch;
-    private final Gate gate;
+    private final LocalLatch gate;
 
     /** Guards the state; comes before any lock of the session. */
     private final ReentrantLock mutex = new ReentrantLock();
@@ -44,7 +44,7 @@ public final class RedissonLatch implements RemoteLatch, Stake {
     private volatile @Nullable Throwable refusal;
 
     /** Creates the remote half over this latch object. */
-    public RedissonLatch(Session session, RCountDownLatch latch, Gate gate) {
+    public RedissonLatch(Session session, RCountDownLatch latch, LocalLatch gate) {
         this.session = session;
         this.latch = latch;
         this.gate = gate;

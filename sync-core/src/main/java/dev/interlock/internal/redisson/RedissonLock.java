@@ -7,7 +7,7 @@ import dev.interlock.internal.Mailbox.Message;
 import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
 import dev.interlock.internal.lock.AbstractRemoteLock;
-import dev.interlock.internal.lock.LocalHalf;
+import dev.interlock.internal.lock.LocalLock;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -38,16 +38,16 @@ public class RedissonLock extends AbstractRemoteLock {
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private final RLock lock;
-    private volatile @Nullable Turn turn;
+    private volatile @Nullable RedissonTenure turn;
 
     /** Redisson's first word on the end of the last turn. What is asked next might overtake it. */
     private volatile CompletableFuture<?> ending = CompletableFuture.completedFuture(null);
 
-    /** Whether Redisson has refused what the frontman wants, who goes on waiting. */
+    /** Whether Redisson has refused what the leader wants, who goes on waiting. */
     private volatile boolean refused;
 
     /** Creates the remote half over this lock object. */
-    public RedissonLock(Session session, RLock lock, LocalHalf local) {
+    public RedissonLock(Session session, RLock lock, LocalLock local) {
         super(session, nameOf(lock), local);
         this.lock = lock;
     }
@@ -60,7 +60,7 @@ public class RedissonLock extends AbstractRemoteLock {
 
     @Override
     public boolean enterAtOnce(long start) {
-        Turn current = turn;
+        RedissonTenure current = turn;
         if (current == null || current.leaseMillis != RENEWED || current.loss.get() != null) {
             return false;
         }
@@ -84,14 +84,14 @@ public class RedissonLock extends AbstractRemoteLock {
     final boolean enter(RLock by, boolean reads, boolean interruptible, long waitNanos, long leaseMillis, long start)
             throws InterruptedException {
         Wait wait = new Wait(interruptible, waitNanos);
-        frontman = Thread.currentThread();
+        leader = Thread.currentThread();
         session.pin(this, this);
         try {
             relinquish();
             wait.until(ending);
             while (true) {
                 session.ensureOpen();
-                Turn next = new Turn(by, reads, leaseMillis);
+                RedissonTenure next = new RedissonTenure(by, reads, leaseMillis);
                 long sent = session.now();
                 long left = wait.left(sent);
                 long once = Math.min(left, refused ? untilNextRequest(by) : firstNanos(by));
@@ -121,7 +121,7 @@ public class RedissonLock extends AbstractRemoteLock {
                 }
             }
         } finally {
-            frontman = null;
+            leader = null;
             refused = false;
             if (turn == null) {
                 session.unpin(this, this);
@@ -139,14 +139,14 @@ public class RedissonLock extends AbstractRemoteLock {
 
     // A fair lock's request would lose its place if it were made anew, and so would what a multi lock has got so far.
     private static long untilNextRequest(RLock by) {
-        return by instanceof RedissonFairLock || by instanceof RedissonMultiLock ? Turn.FOREVER_NANOS : LOOK_NANOS;
+        return by instanceof RedissonFairLock || by instanceof RedissonMultiLock ? RedissonTenure.FOREVER_NANOS : LOOK_NANOS;
     }
 
     private static boolean isRefusal(CompletableFuture<Boolean> asked) {
         return asked.isDone() && !asked.isCompletedExceptionally() && !asked.join();
     }
 
-    /** How long, and by what, the frontman waits. */
+    /** How long, and by what, the leader waits. */
     private final class Wait {
         private final boolean interruptible;
         private final boolean forever;
@@ -157,13 +157,13 @@ public class RedissonLock extends AbstractRemoteLock {
 
         Wait(boolean interruptible, long waitNanos) {
             this.interruptible = interruptible;
-            this.forever = waitNanos >= Turn.FOREVER_NANOS;
+            this.forever = waitNanos >= RedissonTenure.FOREVER_NANOS;
             this.waitNanos = waitNanos;
             this.patience = waitNanos == 0 ? commandTimeoutNanos() : waitNanos;
         }
 
         long left(long now) {
-            return forever ? Turn.FOREVER_NANOS : Math.max(0, waitNanos - (now - begun));
+            return forever ? RedissonTenure.FOREVER_NANOS : Math.max(0, waitNanos - (now - begun));
         }
 
         void until(CompletableFuture<?> answer) throws InterruptedException {
@@ -208,7 +208,7 @@ public class RedissonLock extends AbstractRemoteLock {
         return new RedisUnavailableException("Redis has not answered for lock " + Keys.quoted(name), cause);
     }
 
-    private boolean own(Turn next, long start) {
+    private boolean own(RedissonTenure next, long start) {
         long now = session.now();
         session.outage().heard();
         next.startNanos = now;
@@ -227,7 +227,7 @@ public class RedissonLock extends AbstractRemoteLock {
     // cancelled: it would keep its place in Redisson's queue and block those behind it, while one that is served makes
     // way at
     // once.
-    private void withdraw(Turn unwanted, RFuture<?> request) {
+    private void withdraw(RedissonTenure unwanted, RFuture<?> request) {
         request.whenComplete((acquired, failure) -> unwanted.end()
                 .whenComplete(
                         (done, unknown) -> log.debug("A request for {} was withdrawn", Keys.quoted(name), unknown)));
@@ -238,7 +238,7 @@ public class RedissonLock extends AbstractRemoteLock {
 
     @Override
     public @Nullable Departure leave() {
-        Turn current = current();
+        RedissonTenure current = current();
         long now = session.now();
         if (current.loss.get() == null && current.isOver(now)) {
             lose(current, "its lease is over");
@@ -259,12 +259,12 @@ public class RedissonLock extends AbstractRemoteLock {
         };
     }
 
-    final boolean isSliceOver(Turn current, long now) {
+    final boolean isSliceOver(RedissonTenure current, long now) {
         return now - current.startNanos >= settings.handoffSliceNanos();
     }
 
     /** The result says whether Redisson still knew this owner; it has none if Redis didn't answer. */
-    private CompletableFuture<Boolean> release(Turn current, long now) {
+    private CompletableFuture<Boolean> release(RedissonTenure current, long now) {
         turn = null;
         reportReleased(now - current.startNanos);
         AtomicInteger attempts = new AtomicInteger();
@@ -294,7 +294,7 @@ public class RedissonLock extends AbstractRemoteLock {
         return released;
     }
 
-    private long leaseMillis(Turn current) {
+    private long leaseMillis(RedissonTenure current) {
         return current.leaseMillis == RENEWED
                 ? session.client().getConfig().getLockWatchdogTimeout()
                 : current.leaseMillis;
@@ -307,7 +307,7 @@ public class RedissonLock extends AbstractRemoteLock {
     }
 
     /** Returns what this session has, if it has anything. */
-    final @Nullable Turn turn() {
+    final @Nullable RedissonTenure turn() {
         return turn;
     }
 
@@ -316,15 +316,15 @@ public class RedissonLock extends AbstractRemoteLock {
         return refused;
     }
 
-    private Turn current() {
-        Turn current = turn;
+    private RedissonTenure current() {
+        RedissonTenure current = turn;
         if (current == null) {
             throw new IllegalStateException("no tenure of " + Keys.quoted(name));
         }
         return current;
     }
 
-    final LeaseLostException lose(Turn current, String reason) {
+    final LeaseLostException lose(RedissonTenure current, String reason) {
         LeaseLostException news = new LeaseLostException(name, 0, reason);
         LeaseLostException known = current.loss.compareAndExchange(null, news);
         if (known != null) {
@@ -338,12 +338,12 @@ public class RedissonLock extends AbstractRemoteLock {
 
     @Override
     protected boolean hasStake() {
-        return turn != null && frontman == null;
+        return turn != null && leader == null;
     }
 
     @Override
     protected void relinquish() {
-        Turn current = turn;
+        RedissonTenure current = turn;
         if (current != null) {
             release(current, session.now());
         }
@@ -366,7 +366,7 @@ public class RedissonLock extends AbstractRemoteLock {
 
     @Override
     public void assertValid() {
-        Turn current = current();
+        RedissonTenure current = current();
         LeaseLostException known =
                 current.isOver(session.now()) ? lose(current, "its lease is over") : current.loss.get();
         if (known != null) {
@@ -393,7 +393,7 @@ public class RedissonLock extends AbstractRemoteLock {
 
     @Override
     public @Nullable Renewal keep(long now) {
-        Turn current = turn;
+        RedissonTenure current = turn;
         if (current == null || current.loss.get() != null) {
             return null;
         }
@@ -426,7 +426,7 @@ public class RedissonLock extends AbstractRemoteLock {
 
     @Override
     public CompletableFuture<?> close() {
-        Turn current = turn;
+        RedissonTenure current = turn;
         wake();
         if (current == null) {
             return CompletableFuture.completedFuture(null);
@@ -437,7 +437,7 @@ public class RedissonLock extends AbstractRemoteLock {
 
     @Override
     public String toString() {
-        Turn current = turn;
+        RedissonTenure current = turn;
         return current == null
                 ? "no tenure"
                 : "tenure " + current.owner + " over "

@@ -5,7 +5,7 @@ import dev.interlock.internal.Keys;
 import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
 import dev.interlock.internal.lock.RemoteReadWriteLock;
-import dev.interlock.internal.lock.SharedLocalHalf;
+import dev.interlock.internal.lock.LocalReadWriteLock;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -37,11 +37,11 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
 
     private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    private final SharedLocalHalf shared;
+    private final LocalReadWriteLock shared;
     private final RLock read;
 
     /** Creates the remote half over this lock object. */
-    public RedissonReadWriteLock(Session session, RReadWriteLock lock, SharedLocalHalf local) {
+    public RedissonReadWriteLock(Session session, RReadWriteLock lock, LocalReadWriteLock local) {
         super(session, lock.writeLock(), local);
         this.read = lock.readLock();
         this.shared = local;
@@ -51,7 +51,7 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
 
     @Override
     public boolean enterAtOnce(long start) {
-        Turn current = turn();
+        RedissonTenure current = turn();
         return current != null
                 && !current.isShared()
                 && !isSliceOver(current, session.now())
@@ -60,7 +60,7 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
 
     @Override
     public @Nullable Departure leave() {
-        Turn current = turn();
+        RedissonTenure current = turn();
         if (current == null || shared.sharedHolds() == 0) {
             return super.leave();
         }
@@ -76,7 +76,7 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
         };
     }
 
-    private CompletableFuture<?> downgrade(Turn current) {
+    private CompletableFuture<?> downgrade(RedissonTenure current) {
         return current.downgrade(read, session.now()).handle((done, failure) -> {
             if (failure == null) {
                 callReaders();
@@ -106,38 +106,38 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
 
     @Override
     public boolean mayEnterShared(long begunNanos) {
-        Turn current = turn();
+        RedissonTenure current = turn();
         return current != null
                 && isUsable(current)
                 && (!isSliceOver(current, begunNanos) || !isDraining(current, session.now()));
     }
 
-    private static boolean isUsable(Turn current) {
+    private static boolean isUsable(RedissonTenure current) {
         return current.loss.get() == null;
     }
 
-    private boolean isDraining(Turn current, long now) {
+    private boolean isDraining(RedissonTenure current, long now) {
         long over = overNanos(current, now);
         return over >= 0 && over / DRAIN_NANOS % 2 == 0;
     }
 
-    private long overNanos(Turn current, long now) {
+    private long overNanos(RedissonTenure current, long now) {
         return now - current.startNanos - settings.handoffSliceNanos();
     }
 
     // Where there is no turn, somebody may get one that others may use, too.
     @Override
     public long drainNanos() {
-        Turn current = turn();
+        RedissonTenure current = turn();
         return current == null
                 ? LOOK_NANOS
                 : DRAIN_NANOS - Math.max(0, overNanos(current, session.now())) % DRAIN_NANOS;
     }
 
-    // Those who aren't admitted queue behind the frontman, and so never come here. Who doesn't queue goes past them.
+    // Those who aren't admitted queue behind the leader, and so never come here. Who doesn't queue goes past them.
     @Override
     public boolean enterSharedAtOnce(long begunNanos) {
-        Turn current = turn();
+        RedissonTenure current = turn();
         if (current == null || !isUsable(current)) {
             return false;
         }
@@ -147,7 +147,7 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
 
     @Override
     public boolean enterShared(boolean interruptible, long waitNanos, long begunNanos) throws InterruptedException {
-        Turn current = turn();
+        RedissonTenure current = turn();
         if (current != null && !isSliceOver(current, begunNanos) && enterSharedAtOnce(begunNanos)) {
             return true;
         }
@@ -156,7 +156,7 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
 
     @Override
     public @Nullable LeaseLostException leaveShared() {
-        Turn current = turn();
+        RedissonTenure current = turn();
         return current == null ? new LeaseLostException(name, 0, "its lease is over") : current.loss.get();
     }
 
@@ -165,7 +165,7 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
         if (shared.isShared()) {
             return;
         }
-        Turn current = turn();
+        RedissonTenure current = turn();
         if (current != null && !current.retained && !isSliceOver(current, session.now())) {
             current.retained = true;
             endRetentionInTime(current);
@@ -173,13 +173,13 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
         tidy();
     }
 
-    private void endRetentionInTime(Turn current) {
+    private void endRetentionInTime(RedissonTenure current) {
         long left = settings.handoffSliceNanos() - (session.now() - current.startNanos);
         session.schedule(() -> endRetention(current), TimeUnit.NANOSECONDS.toMillis(left) + 1);
     }
 
     // A downgrade has made the turn begin anew.
-    private void endRetention(Turn current) {
+    private void endRetention(RedissonTenure current) {
         if (turn() != current) {
             return;
         }
@@ -192,7 +192,7 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
 
     @Override
     protected boolean hasStake() {
-        Turn current = turn();
+        RedissonTenure current = turn();
         boolean kept = current != null
                 && current.retained
                 && current.loss.get() == null

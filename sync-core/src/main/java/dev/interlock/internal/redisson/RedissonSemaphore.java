@@ -5,7 +5,7 @@ import dev.interlock.internal.Keys;
 import dev.interlock.internal.Mailbox.Message;
 import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
-import dev.interlock.internal.Stake;
+import dev.interlock.internal.Participant;
 import dev.interlock.internal.semaphore.RemoteSemaphore;
 import java.time.Duration;
 import java.util.HashMap;
@@ -29,7 +29,7 @@ import org.slf4j.LoggerFactory;
  * that is no longer wanted stands until its slice is over, and what it brings goes back to the pool: for a cancelled one
  * would remain among those that Redisson tells of permits, one by one, and it wouldn't pass the news on.
  */
-public final class RedissonSemaphore implements RemoteSemaphore, Stake {
+public final class RedissonSemaphore implements RemoteSemaphore, Participant {
     private static final Logger log = LoggerFactory.getLogger(RedissonSemaphore.class);
 
     private static final Duration SLICE = Duration.ofSeconds(1);

@@ -32,7 +32,7 @@ final class Answers {
         Thread waiting = Thread.currentThread();
         answer.whenComplete((done, thrown) -> LockSupport.unpark(waiting));
         boolean interrupted = false;
-        session.lookout().awaits(answer);
+        session.spinner().awaits(answer);
         try {
             while (!answer.isDone()) {
                 session.ensureOpen();

@@ -2,7 +2,7 @@ package dev.interlock.internal.semaphore;
 
 import com.google.common.primitives.Ints;
 import dev.interlock.RedisUnavailableException;
-import dev.interlock.internal.Exchange;
+import dev.interlock.internal.StateSync;
 import dev.interlock.internal.Keys;
 import dev.interlock.internal.Mailbox.Message;
 import dev.interlock.internal.Script;
@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * The session then opens another one, whose <em>epoch</em> is greater. Whatever an old account had that Redis hadn't heard of
  * yet goes over to the new one, but for permits: those are lost.
  */
-public final class ScriptSemaphore extends Exchange implements RemoteSemaphore {
+public final class ScriptSemaphore extends StateSync implements RemoteSemaphore {
     private static final Script TELL = Script.load("semaphore/tell");
     private static final long NEVER = -1;
 
@@ -105,7 +105,7 @@ public final class ScriptSemaphore extends Exchange implements RemoteSemaphore {
 
     private boolean asked;
 
-    /** What {@link #askedNanos} was at the last beat of the lease keeper, if a command was under way then. */
+    /** What {@link #askedNanos} was at the last beat of the lease renewer, if a command was under way then. */
     private long askedAtLastBeatNanos;
 
     private boolean askedAtLastBeat;

@@ -32,7 +32,7 @@ abstract class Stock implements RemoteSemaphore.Recipient {
     private static final long LOOK_AGAIN_MILLIS = 1;
 
     final Session session;
-    final LocalStock local;
+    final LocalSemaphore local;
     final RemoteSemaphore remote;
     final ReentrantLock mutex;
     final Waiters waiters = new Waiters();
@@ -63,7 +63,7 @@ abstract class Stock implements RemoteSemaphore.Recipient {
         boolean stray;
     }
 
-    Stock(Session session, LocalStock local, Function<RemoteSemaphore.Recipient, RemoteSemaphore> remote) {
+    Stock(Session session, LocalSemaphore local, Function<RemoteSemaphore.Recipient, RemoteSemaphore> remote) {
         this.session = session;
         this.local = local;
         this.remote = remote.apply(this);

@@ -132,7 +132,7 @@ class BarrierFaultsTest extends BarrierFaultFixture {
         assertTrips(barrier, other, newcomer);
     }
 
-    /** Nobody uses it: the lease keepers find out within a third of the lease, and a newcomer doesn't wait for those who have gone. */
+    /** Nobody uses it: the lease renewers find out within a third of the lease, and a newcomer doesn't wait for those who have gone. */
     @Test
     void idleBarrierIsBrokenInTime() {
         of(session(b -> b.lease(LEASE)), 2);

@@ -9,7 +9,7 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /** A question to all nodes: who owns the name? */
-final class Survey {
+final class OwnerQuery {
     private final List<Node> nodes;
     private final int majority;
     private final CompletableFuture<Void> done = new CompletableFuture<>();
@@ -20,14 +20,14 @@ final class Survey {
     private int answered;
     private int failed;
 
-    private Survey(Session session) {
+    private OwnerQuery(Session session) {
         this.nodes = session.nodes();
         this.majority = nodes.size() / 2 + 1;
     }
 
     /** Asks, and waits for the answers, one command time-out at most. */
-    static Survey of(Session session, QuorumScripts scripts) {
-        Survey survey = new Survey(session);
+    static OwnerQuery of(Session session, QuorumScripts scripts) {
+        OwnerQuery survey = new OwnerQuery(session);
         survey.nodes.forEach(node -> scripts.inspect(node).whenComplete((owner, failure) -> survey.take(owner)));
         session.await(survey.done);
         return survey;

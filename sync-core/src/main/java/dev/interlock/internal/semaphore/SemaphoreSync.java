@@ -13,7 +13,7 @@ import java.util.function.Supplier;
  * How the threads of a session get permits and give them back. They wait in the superclass, where a grant of the remote half
  * wakes them, and take what they get from the {@link Stock}.
  */
-public final class Admission extends Stock {
+public final class SemaphoreSync extends Stock {
     private static final long FOREVER = Long.MAX_VALUE;
     private final boolean fair;
     private final Answers answers;
@@ -22,9 +22,9 @@ public final class Admission extends Stock {
     private long headSinceNanos;
 
     /** Joins the two halves. */
-    public Admission(
+    public SemaphoreSync(
             Session session,
-            LocalStock local,
+            LocalSemaphore local,
             boolean fair,
             Function<RemoteSemaphore.Recipient, RemoteSemaphore> remote) {
         super(session, local, remote);

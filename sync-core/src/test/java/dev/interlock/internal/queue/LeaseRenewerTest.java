@@ -4,12 +4,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.interlock.LeaseLostException;
 import dev.interlock.SyncListener;
-import dev.interlock.internal.LeaseKeeper;
+import dev.interlock.internal.LeaseRenewer;
 import dev.interlock.internal.Mailbox.Message;
 import dev.interlock.internal.Script;
 import dev.interlock.internal.Script.Call;
 import dev.interlock.internal.Settings;
-import dev.interlock.internal.Stake;
+import dev.interlock.internal.Participant;
 import java.util.Collections;
 import java.util.List;
 import java.util.Queue;
@@ -25,11 +25,11 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * The lease keeper over a Redis that is an object of this JVM, in the interleavings that Lincheck's model checker looks at. Time
- * passes, the keeper comes by, commands and replies are on their way, timers go off: no tenure is ever valid when it is
+ * The lease renewer over a Redis that is an object of this JVM, in the interleavings that Lincheck's model checker looks at. Time
+ * passes, the renewer comes by, commands and replies are on their way, timers go off: no tenure is ever valid when it is
  * over in Redis, and none that was lost comes back.
  */
-class LeaseKeeperTest {
+class LeaseRenewerTest {
     private static final long LEASE_MILLIS = 3_000;
     private static final long STEP_MILLIS = 1_600;
 
@@ -120,7 +120,7 @@ class LeaseKeeperTest {
     private record Letter(Call call, CompletableFuture<List<Object>> reply) {}
 
     /** A session that owns a name. */
-    public abstract static class Kept implements Correspondence.Owner, Stake {
+    public abstract static class Kept implements Correspondence.Owner, Participant {
         private static final Script RENEW = Script.load("lock/renew");
         private static final Call RENEWAL =
                 RENEW.on(Collections.nCopies(4, "name"), "session", 1, LEASE_MILLIS, "", "publish");
@@ -130,13 +130,13 @@ class LeaseKeeperTest {
         private final Queue<Letter> requests = new ConcurrentLinkedQueue<>();
         private final Queue<Runnable> replies = new ConcurrentLinkedQueue<>();
         private final Queue<Runnable> timers = new ConcurrentLinkedQueue<>();
-        private final LeaseKeeper keeper;
-        private final Tenure tenure;
+        private final LeaseRenewer renewer;
+        private final LockTenure tenure;
         private volatile boolean lost;
 
         Kept(long leaseMillis, long slowness) {
             name = new Name(leaseMillis);
-            keeper = new LeaseKeeper(
+            renewer = new LeaseRenewer(
                     new Settings(
                             LEASE_MILLIS,
                             0,
@@ -151,7 +151,7 @@ class LeaseKeeperTest {
                     Runnable::run);
             Ticket ticket = new Ticket(LEASE_MILLIS, true, false, 0, 0);
             ticket.sequence = 1;
-            tenure = new Tenure(keeper, sequence -> RENEWAL, this, ticket, 1, 0, Tenure.validity(0, LEASE_MILLIS));
+            tenure = new LockTenure(renewer, sequence -> RENEWAL, this, ticket, 1, 0, LockTenure.validity(0, LEASE_MILLIS));
         }
 
         private CompletableFuture<List<Object>> send(Call call) {
@@ -166,10 +166,10 @@ class LeaseKeeperTest {
             clockMillis.addAndGet(STEP_MILLIS);
         }
 
-        /** The lease keeper comes by. */
+        /** The lease renewer comes by. */
         @Operation
         public void keep() {
-            keeper.keep(List.of(this));
+            renewer.keep(List.of(this));
         }
 
         /** Redis gets a command. */
@@ -205,7 +205,7 @@ class LeaseKeeperTest {
         public boolean use() {
             boolean wasLost = lost;
             long nowMillis = clockMillis.get();
-            boolean isUsable = tenure.isUsable(keeper.now());
+            boolean isUsable = tenure.isUsable(renewer.now());
             return !isUsable || (!wasLost && name.isOwnedAt(nowMillis));
         }
 

@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * have a node in common, the next token is greater. So there is a second phase, in which the token is written back to those that have
  * drawn a smaller one, unless a majority has drawn that very token, as is the rule while nothing goes wrong.
  */
-final class Round {
+final class VoteRound {
     private final Session session;
     private final QuorumScripts scripts;
     private final Runnable changed;
@@ -58,7 +58,7 @@ final class Round {
     private int lasting;
 
     private @Nullable Throwable refusal;
-    private @Nullable Tenure tenure;
+    private @Nullable QuorumTenure tenure;
 
     /**
      * Prepares a round.
@@ -67,7 +67,7 @@ final class Round {
      * @param floor the least token
      * @param changed runs when an answer has come
      */
-    Round(
+    VoteRound(
             Session session,
             QuorumScripts scripts,
             long sequence,
@@ -102,7 +102,7 @@ final class Round {
     }
 
     private void answered(int node, @Nullable Vote vote, @Nullable Throwable thrown) {
-        Tenure late;
+        QuorumTenure late;
         boolean unwanted;
         synchronized (this) {
             if (vote == null) {
@@ -110,7 +110,7 @@ final class Round {
             } else {
                 votes.put(node, vote);
                 if (vote.status() == Status.VOTED) {
-                    validUntilNanos.put(node, Tenure.validity(sentNanos, vote.ttlMillis()));
+                    validUntilNanos.put(node, QuorumTenure.validity(sentNanos, vote.ttlMillis()));
                 }
                 count(node, vote);
             }
@@ -248,9 +248,9 @@ final class Round {
 
     /** Makes a tenure of a round that is won, or returns null if that took too long. */
     @Nullable
-    Tenure win(QuorumLock lock) {
+    QuorumTenure win(QuorumLock lock) {
         synchronized (this) {
-            Tenure won = new Tenure(session, scripts, lock, this, token);
+            QuorumTenure won = new QuorumTenure(session, scripts, lock, this, token);
             votes.forEach((node, vote) -> {
                 Long until = validUntilNanos.get(node);
                 if (until != null) {

@@ -12,7 +12,7 @@ import java.util.concurrent.TimeoutException;
  * What threads do that wait for a latch, whatever its remote half is. They stand at the gate, and look around once a second:
  * an outage opens no gate.
  */
-public final class Waiting {
+public final class LatchSync {
     /** The wait that never ends by itself. */
     public static final long FOREVER = Long.MAX_VALUE;
 
@@ -22,11 +22,11 @@ public final class Waiting {
     private static final long FIRST_ANSWER_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
     private final Session session;
-    private final Gate gate;
+    private final LocalLatch gate;
     private final RemoteLatch latch;
 
     /** Creates what threads do at this gate. */
-    public Waiting(Session session, Gate gate, RemoteLatch latch) {
+    public LatchSync(Session session, LocalLatch gate, RemoteLatch latch) {
         this.session = session;
         this.gate = gate;
         this.latch = latch;

@@ -16,15 +16,15 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /** The remote half of a barrier: what threads say, and ask, of the {@link Attendance}. */
-public final class RemoteBarrier extends Attendance {
-    private final Consumer<RemoteBarrier> whenLeft;
+public final class ScriptBarrier extends Attendance {
+    private final Consumer<ScriptBarrier> whenLeft;
 
     /**
      * Creates the remote half.
      *
      * @param whenLeft is told when the session is no member any more
      */
-    public RemoteBarrier(Session session, String name, int parties, Consumer<RemoteBarrier> whenLeft) {
+    public ScriptBarrier(Session session, String name, int parties, Consumer<ScriptBarrier> whenLeft) {
         super(session, name, parties);
         this.whenLeft = whenLeft;
     }
@@ -158,7 +158,7 @@ public final class RemoteBarrier extends Attendance {
      */
     public int await(@Nullable Runnable action, boolean timed, long waitNanos)
             throws InterruptedException, BrokenBarrierException, TimeoutException {
-        return new Stay(this, action, timed, waitNanos).pass();
+        return new BarrierSync(this, action, timed, waitNanos).pass();
     }
 
     private CompletableFuture<Void> ask() {

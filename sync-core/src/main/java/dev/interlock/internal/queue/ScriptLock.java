@@ -7,7 +7,7 @@ import dev.interlock.internal.Keys;
 import dev.interlock.internal.Mailbox.Message;
 import dev.interlock.internal.Session;
 import dev.interlock.internal.lock.AbstractRemoteLock;
-import dev.interlock.internal.lock.LocalHalf;
+import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.queue.Claim.Advance;
 import dev.interlock.internal.queue.LockScripts.Operations;
 import dev.interlock.internal.queue.LockScripts.Released;
@@ -20,11 +20,11 @@ import org.jspecify.annotations.Nullable;
  * The remote half of a lock over our own scripts: sessions stand in a queue in Redis and take turns.
  *
  * <p>The session's {@link Claim} to the name is what events change; this is what threads do about it. The thread that has
- * the local half and finds no usable tenure is the <em>frontman</em>: it has the claim open a ticket, and parks until that
+ * the local half and finds no usable tenure is the <em>leader</em>: it has the claim open a ticket, and parks until that
  * has become a tenure. It may leave at any time, because it keeps no state of its own: its ticket stays for the next local
  * thread, or is cancelled by {@link #tidy} if there is none.
  */
-public class QueueLock extends AbstractRemoteLock implements Correspondence.Owner {
+public class ScriptLock extends AbstractRemoteLock implements Correspondence.Owner {
     /** How often a session that keeps a busy name looks for waiters that its mailbox has not told it of. */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -35,7 +35,7 @@ public class QueueLock extends AbstractRemoteLock implements Correspondence.Owne
     final long sliceNanos;
     private final long retainMillis;
     final Claim claim;
-    private final Waiters waiters;
+    private final ConditionQueue waiters;
     private final Conditions conditions;
 
     /** Why the thread that has the local half has it without the remote half. Guarded by the local half. */
@@ -47,15 +47,15 @@ public class QueueLock extends AbstractRemoteLock implements Correspondence.Owne
      * @param fair whether every thread has its own place in the queue
      * @param retainMillis for how long the name is kept although no thread of this session wants it, 0 for not at all
      */
-    public QueueLock(Session session, String name, LocalHalf local, boolean fair, long retainMillis) {
+    public ScriptLock(Session session, String name, LocalLock local, boolean fair, long retainMillis) {
         this(session, name, session.key(name), local, fair, session.settings().handoffSliceNanos(), retainMillis);
     }
 
-    QueueLock(
+    ScriptLock(
             Session session,
             String name,
             String key,
-            LocalHalf local,
+            LocalLock local,
             boolean fair,
             long sliceNanos,
             long retainMillis) {
@@ -65,7 +65,7 @@ public class QueueLock extends AbstractRemoteLock implements Correspondence.Owne
         this.retainMillis = retainMillis;
         this.claim = new Claim(session, key, fair, this);
         this.waiters = claim.waiters();
-        this.conditions = new QueueConditions(session, this, local, fair, waiters);
+        this.conditions = new ScriptConditions(session, this, local, fair, waiters);
     }
 
     /** Gives back what a message tells of that found nobody who wanted it: a grant, or the tickets of waiters. */
@@ -92,7 +92,7 @@ public class QueueLock extends AbstractRemoteLock implements Correspondence.Owne
 
     @Override
     public boolean enterAtOnce(long start) {
-        Tenure current = claim.tenure();
+        LockTenure current = claim.tenure();
         if (current == null || !current.renewed) {
             return false;
         }
@@ -124,7 +124,7 @@ public class QueueLock extends AbstractRemoteLock implements Correspondence.Owne
         long grace = Math.max(patience, Math.min(FIRST_ANSWER_NANOS, commandTimeoutNanos()));
         boolean interrupted = false;
         boolean entered = false;
-        frontman = Thread.currentThread();
+        leader = Thread.currentThread();
         try {
             for (boolean first = true; ; first = false) {
                 // Both before the step, which sees what an answer has brought.
@@ -159,12 +159,12 @@ public class QueueLock extends AbstractRemoteLock implements Correspondence.Owne
                     throw unavailable(waited);
                 }
                 long pause = Math.min(left, claim.untilNextAdvance());
-                if (!changed && !(claim.expectsToBeAlone() && session.lookout().awaits(() -> changed))) {
+                if (!changed && !(claim.expectsToBeAlone() && session.spinner().awaits(() -> changed))) {
                     LockSupport.parkNanos(this, pause);
                 }
             }
         } finally {
-            frontman = null;
+            leader = null;
             if (!entered) {
                 withdrawUnlessQueued();
             }
@@ -198,7 +198,7 @@ public class QueueLock extends AbstractRemoteLock implements Correspondence.Owne
                 throw new LeaseLostException(known);
             };
         }
-        Tenure current = owned();
+        LockTenure current = owned();
         long now = session.now();
         if (!current.isUsable(now)) {
             LeaseLostException loss = current.lose("its lease is over");
@@ -213,7 +213,7 @@ public class QueueLock extends AbstractRemoteLock implements Correspondence.Owne
         Release release = claim.giveUp(current);
         return () -> {
             if (claim.scripts().isQuiet()) {
-                session.lookout().awaits(release.confirmed());
+                session.spinner().awaits(release.confirmed());
             }
             Released released = session.await(release.confirmed());
             if (released == Released.NOTHING) {
@@ -226,8 +226,8 @@ public class QueueLock extends AbstractRemoteLock implements Correspondence.Owne
     }
 
     /** Leaves to wait for a condition. */
-    void leave(Waiter waiter) {
-        Tenure current = owned();
+    void leave(ConditionWaiter waiter) {
+        LockTenure current = owned();
         long now = session.now();
         if (!current.isUsable(now) || !isKept(current, now)) {
             claim.giveUp(current, waiter).insist();
@@ -249,7 +249,7 @@ public class QueueLock extends AbstractRemoteLock implements Correspondence.Owne
         forsaken = loss;
     }
 
-    /** Returns whether something has changed that the frontman has not looked at. */
+    /** Returns whether something has changed that the leader has not looked at. */
     boolean hasNews() {
         return changed;
     }
@@ -259,16 +259,16 @@ public class QueueLock extends AbstractRemoteLock implements Correspondence.Owne
     }
 
     /** Returns whether others wait who have waited for long enough. */
-    final boolean isTurnOver(Tenure current, long now) {
+    final boolean isTurnOver(LockTenure current, long now) {
         return current.demand && now - current.turnNanos >= sliceNanos;
     }
 
     /** Returns whether the name is kept although no thread wants it. */
-    boolean isRetained(Tenure current) {
+    boolean isRetained(LockTenure current) {
         return retainMillis > 0 && !current.demand && current.renewed;
     }
 
-    private boolean isKept(Tenure current, long now) {
+    private boolean isKept(LockTenure current, long now) {
         if (isWanted() && !isTurnOver(current, now) && claim.mayServe(current)) {
             reportHandedOff();
         } else if (isRetained(current) && !waiters.isAnySignalDue()) {
@@ -285,7 +285,7 @@ public class QueueLock extends AbstractRemoteLock implements Correspondence.Owne
     }
 
     // The mailbox may be deaf, and plain RLock clients write no letters.
-    private void lookForDemand(Tenure current, long now) {
+    private void lookForDemand(LockTenure current, long now) {
         boolean due = now - current.lookAtNanos >= 0 && now - current.turnNanos >= sliceNanos;
         if (due && !current.demand) {
             current.lookAtNanos = now + LOOK_NANOS;
@@ -294,7 +294,7 @@ public class QueueLock extends AbstractRemoteLock implements Correspondence.Owne
     }
 
     /** Keeps the tenure. There is one timer as long as it is retained, or in a rare case two. */
-    final void retain(Tenure current, long now) {
+    final void retain(LockTenure current, long now) {
         current.idleSinceNanos = now;
         if (!current.retained) {
             current.retained = true;
@@ -302,7 +302,7 @@ public class QueueLock extends AbstractRemoteLock implements Correspondence.Owne
         }
     }
 
-    private void endRetention(Tenure current) {
+    private void endRetention(LockTenure current) {
         if (claim.tenure() != current) {
             return;
         }
@@ -336,7 +336,7 @@ public class QueueLock extends AbstractRemoteLock implements Correspondence.Owne
     // A fair lock's tickets are not among it: each belongs to a thread, which sees to it.
     @Override
     protected boolean hasStake() {
-        Tenure current = claim.tenure();
+        LockTenure current = claim.tenure();
         if (current == null) {
             return !fair && claim.ticket() != null;
         }
@@ -345,7 +345,7 @@ public class QueueLock extends AbstractRemoteLock implements Correspondence.Owne
 
     @Override
     protected void relinquish() {
-        Tenure current = claim.tenure();
+        LockTenure current = claim.tenure();
         if (current != null) {
             reportReleased(session.now() - current.startNanos);
             claim.giveUp(current).insist();
@@ -367,16 +367,16 @@ public class QueueLock extends AbstractRemoteLock implements Correspondence.Owne
     }
 
     /** Returns the tenure that is entered, unless it is lost. */
-    Tenure valid() {
-        Tenure current = owned();
+    LockTenure valid() {
+        LockTenure current = owned();
         if (!current.isUsable(session.now())) {
             throw new LeaseLostException(current.lose("its lease is over"));
         }
         return current;
     }
 
-    private Tenure owned() {
-        Tenure current = claim.tenure();
+    private LockTenure owned() {
+        LockTenure current = claim.tenure();
         LeaseLostException loss = forsaken;
         if (loss != null) {
             throw new LeaseLostException(loss);
@@ -412,8 +412,8 @@ public class QueueLock extends AbstractRemoteLock implements Correspondence.Owne
 
     @Override
     public void demanded() {
-        // A retained name is given up, and a frontman who counts on being next has to think again.
-        if (retainMillis > 0 || frontman != null) {
+        // A retained name is given up, and a leader who counts on being next has to think again.
+        if (retainMillis > 0 || leader != null) {
             wake();
         }
     }
@@ -435,13 +435,13 @@ public class QueueLock extends AbstractRemoteLock implements Correspondence.Owne
         if (!local.isHeld()) {
             tidy();
         }
-        Tenure current = claim.tenure();
+        LockTenure current = claim.tenure();
         return current == null ? null : current.keep(nowNanos);
     }
 
     @Override
     public void pulse() {
-        Tenure current = claim.tenure();
+        LockTenure current = claim.tenure();
         if (current != null && current.retained && !local.isHeld()) {
             // Plain RLock clients write no letters.
             current.renewNow();
@@ -461,7 +461,7 @@ public class QueueLock extends AbstractRemoteLock implements Correspondence.Owne
 
     @Override
     public String toString() {
-        Tenure current = claim.tenure();
+        LockTenure current = claim.tenure();
         Ticket request = claim.ticket();
         if (current != null) {
             return (current.isUsable(session.now()) ? "tenure " : "lost tenure ") + current.sequence + " of "

@@ -7,7 +7,7 @@ import java.util.function.BiConsumer;
 import org.jspecify.annotations.Nullable;
 
 /** What a session has in a name: it owns it, or waits for it. A session keeps alive those objects that have a stake. */
-public interface Stake {
+public interface Participant {
     /**
      * A renewal that is due, and who takes its outcome.
      *
@@ -17,7 +17,7 @@ public interface Stake {
     record Renewal(Call call, BiConsumer<@Nullable List<Object>, @Nullable Throwable> outcome) {}
 
     /**
-     * Does what the lease keeper has to do: notices a lease that is over, gives up what nobody wants.
+     * Does what the lease renewer has to do: notices a lease that is over, gives up what nobody wants.
      *
      * @return the renewal that is due, if any
      */

@@ -17,7 +17,7 @@ import org.redisson.api.RLock;
  * disjoint from the thread ids that Redisson's own callers are known by. So a request whose reply was lost can't count as a
  * re-entry of the next one.
  */
-final class Turn {
+final class RedissonTenure {
     /** Redisson computes with waits in a way that overflows; nobody sees the end of this one. */
     static final long FOREVER_NANOS = TimeUnit.DAYS.toNanos(365);
 
@@ -44,7 +44,7 @@ final class Turn {
     /** Whether it is kept for the rest of the hand-off slice although nobody is inside. */
     volatile boolean retained;
 
-    Turn(RLock lock, boolean shared, long leaseMillis) {
+    RedissonTenure(RLock lock, boolean shared, long leaseMillis) {
         this.lock = lock;
         this.locks = List.of(lock);
         this.shared = shared;

@@ -3,7 +3,7 @@ package dev.interlock.internal.queue;
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.Session;
 import dev.interlock.internal.lock.RemoteReadWriteLock;
-import dev.interlock.internal.lock.SharedLocalHalf;
+import dev.interlock.internal.lock.LocalReadWriteLock;
 import dev.interlock.internal.queue.LockScripts.Released;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -20,11 +20,11 @@ import org.jspecify.annotations.Nullable;
  * readers are inside, for the others may only want to read. A shared tenure for which others wait lets nobody in who comes
  * after them: it is a writer whom they wait for, or are. What readers leave is kept for a moment, since others often follow.
  */
-public final class QueueReadWriteLock extends QueueLock implements RemoteReadWriteLock {
+public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadWriteLock {
     /** How often a session whose readers stay looks for others that its mailbox has not told it of. */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(900);
 
-    private final SharedLocalHalf shared;
+    private final LocalReadWriteLock shared;
 
     /** Threads that were announced before they queued for the local half. */
     private final Set<Thread> announced = ConcurrentHashMap.newKeySet();
@@ -37,7 +37,7 @@ public final class QueueReadWriteLock extends QueueLock implements RemoteReadWri
      *
      * @param fair whether a turn of this session is over as soon as others wait
      */
-    public QueueReadWriteLock(Session session, String name, SharedLocalHalf local, boolean fair) {
+    public ScriptReadWriteLock(Session session, String name, LocalReadWriteLock local, boolean fair) {
         super(
                 session,
                 name,
@@ -54,7 +54,7 @@ public final class QueueReadWriteLock extends QueueLock implements RemoteReadWri
     @Override
     public boolean enterAtOnce(long start) {
         forget(false);
-        Tenure current = claim.tenure();
+        LockTenure current = claim.tenure();
         if (current == null || current.shared || isTurnOver(current, session.now())) {
             return false;
         }
@@ -65,7 +65,7 @@ public final class QueueReadWriteLock extends QueueLock implements RemoteReadWri
     public boolean enter(boolean interruptible, long waitNanos, long leaseMillis, long start)
             throws InterruptedException {
         forget(false);
-        Tenure current = claim.tenure();
+        LockTenure current = claim.tenure();
         if (current != null && !current.shared && isTurnOver(current, session.now())) {
             endTurn(current);
         }
@@ -73,7 +73,7 @@ public final class QueueReadWriteLock extends QueueLock implements RemoteReadWri
     }
 
     // Nobody is inside, and those who wait here were too late for what this session has.
-    private void endTurn(Tenure current) {
+    private void endTurn(LockTenure current) {
         reportReleased(session.now() - current.startNanos);
         claim.giveUp(current).insist();
     }
@@ -81,7 +81,7 @@ public final class QueueReadWriteLock extends QueueLock implements RemoteReadWri
     /** Readers are to leave for those of this session, too, who wait for them in this JVM only. */
     @Override
     public void announce(long leaseMillis) {
-        Tenure current = claim.tenure();
+        LockTenure current = claim.tenure();
         if (current != null && current.shared && shared.isShared()) {
             announced.add(Thread.currentThread());
             claim.announceWriter();
@@ -102,7 +102,7 @@ public final class QueueReadWriteLock extends QueueLock implements RemoteReadWri
 
     @Override
     public @Nullable Departure leave() {
-        Tenure current = claim.tenure();
+        LockTenure current = claim.tenure();
         if (current == null || shared.sharedHolds() == 0 || !current.isUsable(session.now())) {
             return super.leave();
         }
@@ -121,7 +121,7 @@ public final class QueueReadWriteLock extends QueueLock implements RemoteReadWri
 
     /** Who writes is through with it. */
     @Override
-    boolean isRetained(Tenure current) {
+    boolean isRetained(LockTenure current) {
         return false;
     }
 
@@ -129,18 +129,18 @@ public final class QueueReadWriteLock extends QueueLock implements RemoteReadWri
 
     @Override
     public boolean mayEnterShared(long begunNanos) {
-        Tenure current = claim.tenure();
+        LockTenure current = claim.tenure();
         long now = session.now();
         return current != null && admits(current, begunNanos, now) && current.isUsable(now);
     }
 
-    private boolean admits(Tenure current, long begunNanos, long now) {
+    private boolean admits(LockTenure current, long begunNanos, long now) {
         return current.shared ? !current.demand || begunNanos - current.startNanos < 0 : !isTurnOver(current, now);
     }
 
     @Override
     public boolean isBarred(long begunNanos) {
-        Tenure current = claim.tenure();
+        LockTenure current = claim.tenure();
         return current != null
                 && shared.isShared()
                 && current.isUsable(session.now())
@@ -164,7 +164,7 @@ public final class QueueReadWriteLock extends QueueLock implements RemoteReadWri
                 if (left <= 0) {
                     return;
                 }
-                LockSupport.parkNanos(this, Math.min(left, Inquiry.POLL_NANOS));
+                LockSupport.parkNanos(this, Math.min(left, TicketRequest.POLL_NANOS));
             }
         } finally {
             barred.remove(Thread.currentThread());
@@ -180,7 +180,7 @@ public final class QueueReadWriteLock extends QueueLock implements RemoteReadWri
 
     @Override
     public boolean enterSharedAtOnce(long begunNanos) {
-        Tenure current = claim.tenure();
+        LockTenure current = claim.tenure();
         long now = session.now();
         if (current == null || !admits(current, begunNanos, now) || !current.isUsable(now)) {
             return false;
@@ -194,7 +194,7 @@ public final class QueueReadWriteLock extends QueueLock implements RemoteReadWri
 
     @Override
     public boolean enterShared(boolean interruptible, long waitNanos, long begunNanos) throws InterruptedException {
-        Tenure current = claim.tenure();
+        LockTenure current = claim.tenure();
         if (current != null && !admits(current, begunNanos, session.now())) {
             endTurn(current);
         }
@@ -203,7 +203,7 @@ public final class QueueReadWriteLock extends QueueLock implements RemoteReadWri
 
     @Override
     public @Nullable LeaseLostException leaveShared() {
-        Tenure current = claim.tenure();
+        LockTenure current = claim.tenure();
         if (current == null) {
             return new LeaseLostException(name, 0, "its lease is over");
         }
@@ -215,7 +215,7 @@ public final class QueueReadWriteLock extends QueueLock implements RemoteReadWri
         if (shared.isShared()) {
             return;
         }
-        Tenure current = claim.tenure();
+        LockTenure current = claim.tenure();
         if (current != null && super.isRetained(current) && current.loss() == null) {
             retain(current, session.now());
         }
@@ -234,13 +234,13 @@ public final class QueueReadWriteLock extends QueueLock implements RemoteReadWri
     @Override
     public void demanded() {
         super.demanded();
-        Tenure current = claim.tenure();
+        LockTenure current = claim.tenure();
         if (current != null && !current.shared) {
             endTurnInTime(current);
         }
     }
 
-    private void endTurnInTime(Tenure current) {
+    private void endTurnInTime(LockTenure current) {
         if (!current.endsInTime) {
             current.endsInTime = true;
             long left = sliceNanos - (session.now() - current.turnNanos);
@@ -250,7 +250,7 @@ public final class QueueReadWriteLock extends QueueLock implements RemoteReadWri
     }
 
     // As long as this thread shares the local half, nobody writes.
-    private void shareIfRead(Tenure current) {
+    private void shareIfRead(LockTenure current) {
         if (claim.tenure() == current && !current.shared && shared.isShared() && shared.tryLockShared()) {
             try {
                 if (claim.tenure() == current && !current.shared) {
@@ -283,7 +283,7 @@ public final class QueueReadWriteLock extends QueueLock implements RemoteReadWri
     @Override
     public void pulse() {
         super.pulse();
-        Tenure current = claim.tenure();
+        LockTenure current = claim.tenure();
         if (current != null && shared.isShared()) {
             long now = session.now();
             boolean isDue = !current.demand && now - current.lookAtNanos >= LOOK_NANOS;

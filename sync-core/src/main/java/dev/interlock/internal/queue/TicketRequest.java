@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Guarded by the mutex of the claim.
  */
-final class Inquiry {
+final class TicketRequest {
     /** After so long without word a waiting thread asks by itself, should the pulse have failed to. */
     static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(1_500);
 
@@ -31,7 +31,7 @@ final class Inquiry {
 
     /** Takes the reply, or the failure, without the mutex. */
     interface Asker {
-        void answered(Inquiry.Sent sent, @Nullable Standing standing, @Nullable Throwable failure);
+        void answered(TicketRequest.Sent sent, @Nullable Standing standing, @Nullable Throwable failure);
     }
 
     /**
@@ -63,7 +63,7 @@ final class Inquiry {
     /** Tickets served on the tenure of another one, of which Redis doesn't know yet. */
     private final List<Ticket> used = new ArrayList<>();
 
-    Inquiry(Session session, LockScripts scripts, boolean fair, Asker asker) {
+    TicketRequest(Session session, LockScripts scripts, boolean fair, Asker asker) {
         this.session = session;
         this.scripts = scripts;
         this.fair = fair;

@@ -1,7 +1,7 @@
 package dev.interlock.internal.lock;
 
 /** The local half of a lock: what its superclass knows about the threads of this JVM, and lets them do. */
-public interface LocalHalf {
+public interface LocalLock {
     /** Takes it, waiting for as long as that takes. */
     void lock();
 

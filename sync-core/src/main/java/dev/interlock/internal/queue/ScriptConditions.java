@@ -4,15 +4,15 @@ import static java.util.Objects.requireNonNull;
 
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.Session;
-import dev.interlock.internal.lock.LocalHalf;
+import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.queue.LockScripts.Signalled;
 import java.util.Collection;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** The conditions of a lock over our own scripts: what threads do. What becomes of them meanwhile is with {@link Waiters}. */
-final class QueueConditions implements RemoteLock.Conditions {
+/** The conditions of a lock over our own scripts: what threads do. What becomes of them meanwhile is with {@link ConditionQueue}. */
+final class ScriptConditions implements RemoteLock.Conditions {
     /** How often to look whether a thread has queued that is about to. */
     private static final long LINING_UP_NANOS = 10_000;
 
@@ -20,12 +20,12 @@ final class QueueConditions implements RemoteLock.Conditions {
     private static final long MAX_LINING_UP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final Session session;
-    private final QueueLock lock;
-    private final LocalHalf local;
+    private final ScriptLock lock;
+    private final LocalLock local;
     private final boolean fair;
-    private final Waiters waiters;
+    private final ConditionQueue waiters;
 
-    QueueConditions(Session session, QueueLock lock, LocalHalf local, boolean fair, Waiters waiters) {
+    ScriptConditions(Session session, ScriptLock lock, LocalLock local, boolean fair, ConditionQueue waiters) {
         this.session = session;
         this.lock = lock;
         this.local = local;
@@ -40,7 +40,7 @@ final class QueueConditions implements RemoteLock.Conditions {
 
     @Override
     public void leave(Wait wait) {
-        lock.leave((Waiter) wait);
+        lock.leave((ConditionWaiter) wait);
     }
 
     @Override
@@ -50,7 +50,7 @@ final class QueueConditions implements RemoteLock.Conditions {
 
     @Override
     public Outcome sleep(Wait wait, boolean interruptible, boolean timed, long deadlineNanos) {
-        Waiter waiter = (Waiter) wait;
+        ConditionWaiter waiter = (ConditionWaiter) wait;
         boolean interrupted = false;
         boolean leaves = false;
         boolean byInterrupt = false;
@@ -69,7 +69,7 @@ final class QueueConditions implements RemoteLock.Conditions {
                 throw lock.unavailable(session.settings().redisTimeoutNanos());
             }
             if (waiter.outcome == null) {
-                LockSupport.parkNanos(this, leaves ? Inquiry.POLL_NANOS : Math.min(left, Inquiry.POLL_NANOS));
+                LockSupport.parkNanos(this, leaves ? TicketRequest.POLL_NANOS : Math.min(left, TicketRequest.POLL_NANOS));
                 waiters.askIfDue();
             }
         }
@@ -82,8 +82,8 @@ final class QueueConditions implements RemoteLock.Conditions {
         }
     }
 
-    private Outcome outcome(Waiter waiter, boolean byInterrupt, boolean interrupted) {
-        boolean isInterrupt = waiter.outcome == Waiter.Outcome.LEFT && byInterrupt;
+    private Outcome outcome(ConditionWaiter waiter, boolean byInterrupt, boolean interrupted) {
+        boolean isInterrupt = waiter.outcome == ConditionWaiter.Outcome.LEFT && byInterrupt;
         restoreInterrupt(interrupted && !isInterrupt);
         switch (requireNonNull(waiter.outcome)) {
             case LOST -> throw new LeaseLostException(lock.name(), 0, "its owner in Redis had changed");
@@ -99,7 +99,7 @@ final class QueueConditions implements RemoteLock.Conditions {
 
     @Override
     public void lineUp(Wait wait) {
-        Waiter ahead = waiters.linesUp((Waiter) wait);
+        ConditionWaiter ahead = waiters.linesUp((ConditionWaiter) wait);
         if (fair && ahead != null) {
             // It is at the same point, and mostly further.
             long begun = session.now();
@@ -111,7 +111,7 @@ final class QueueConditions implements RemoteLock.Conditions {
 
     @Override
     public void enter(Wait wait) {
-        Waiter waiter = (Waiter) wait;
+        ConditionWaiter waiter = (ConditionWaiter) wait;
         waiters.arrived(waiter, false);
         boolean entered = false;
         try {
@@ -136,7 +136,7 @@ final class QueueConditions implements RemoteLock.Conditions {
     }
 
     private Signalled look(String condition, boolean isListed) {
-        Tenure current = lock.valid();
+        LockTenure current = lock.valid();
         Signalled signalled = session.await(waiters.look(current, condition, isListed));
         if (signalled == null) {
             throw lock.unavailable(

@@ -16,11 +16,11 @@ import org.jspecify.annotations.Nullable;
  * waiting for what becomes of that: for one command time-out if Redis is silent, and as long as it takes if the action is being
  * run.
  */
-final class Stay {
+final class BarrierSync {
     /** An outage is looked for so often. */
     private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    private final RemoteBarrier barrier;
+    private final ScriptBarrier barrier;
     private final Session session;
     private final @Nullable Runnable action;
     private final boolean timed;
@@ -38,7 +38,7 @@ final class Stay {
     /** The interrupt came first, so it's by that that the thread has left. */
     private boolean leftByInterrupt;
 
-    Stay(RemoteBarrier barrier, @Nullable Runnable action, boolean timed, long waitNanos) {
+    BarrierSync(ScriptBarrier barrier, @Nullable Runnable action, boolean timed, long waitNanos) {
         this.barrier = barrier;
         this.session = barrier.session();
         this.action = action;

@@ -1,7 +1,7 @@
 package dev.interlock.internal.lock;
 
 /** The local half of a read-write lock: it is taken by one thread, or shared by several. */
-public interface SharedLocalHalf extends LocalHalf {
+public interface LocalReadWriteLock extends LocalLock {
     /** Shares it, waiting for as long as that takes. */
     void lockShared();
 

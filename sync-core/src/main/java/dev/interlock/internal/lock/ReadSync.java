@@ -14,35 +14,35 @@ import org.jspecify.annotations.Nullable;
  * The reading side of a lock of all threads of all JVMs: how threads come to share both halves.
  *
  * <p>Threads of one session read on one tenure. One that finds a usable tenure shares the local half and enters; nobody else
- * is asked. If there is none, one of those who want it becomes the <em>frontman</em>. It takes the local half, whole, so that
+ * is asked. If there is none, one of those who want it becomes the <em>leader</em>. It takes the local half, whole, so that
  * nobody is inside while it waits for the tenure; then it shares the local half, and no longer has it. The others queue for
- * a share meanwhile, each with its own deadline. They find the tenure when they get it; or, if the frontman had to leave, they
+ * a share meanwhile, each with its own deadline. They find the tenure when they get it; or, if the leader had to leave, they
  * don't, and one of them takes his place. He also steps down, and looks again, when those inside stay for too long and nobody
  * would tell him that he may join them.
  *
- * <p>The frontman waits for those inside to leave. So nobody enters before him: else readers could wait for readers. Who
+ * <p>The leader waits for those inside to leave. So nobody enters before him: else readers could wait for readers. Who
  * reads or writes already passes in any case, or he would wait for himself.
  */
-public final class Sharing implements Lock {
+public final class ReadSync implements Lock {
     private static final long FOREVER = Long.MAX_VALUE;
 
-    /** How often to look what the frontman does. */
+    /** How often to look what the leader does. */
     private static final long LOOK_NANOS = 50_000;
 
     /** For so long at most others may look. */
     private static final long GLANCE_NANOS = 10_000_000;
 
-    private final SharedLocalHalf local;
+    private final LocalReadWriteLock local;
     private final RemoteReadWriteLock remote;
     private final long answerNanos;
-    private final AtomicReference<@Nullable Thread> frontman = new AtomicReference<>();
+    private final AtomicReference<@Nullable Thread> leader = new AtomicReference<>();
 
     /**
      * Joins the two halves.
      *
      * @param answerNanos for how long a thread waits for another one's answer that doesn't wait for the lock
      */
-    public Sharing(SharedLocalHalf local, RemoteReadWriteLock remote, long answerNanos) {
+    public ReadSync(LocalReadWriteLock local, RemoteReadWriteLock remote, long answerNanos) {
         this.local = local;
         this.remote = remote;
         this.answerNanos = answerNanos;
@@ -91,7 +91,7 @@ public final class Sharing implements Lock {
                 }
             } else if (remote.isBarred(begun)) {
                 remote.awaitUnbarred(interruptible, waitNanos, begun);
-            } else if (frontman.compareAndSet(null, Thread.currentThread())) {
+            } else if (leader.compareAndSet(null, Thread.currentThread())) {
                 if (takeWhole(interruptible, Math.min(left(waitNanos, begun), remote.drainNanos()))) {
                     return enter(interruptible, left(waitNanos, begun), begun);
                 }
@@ -129,11 +129,11 @@ public final class Sharing implements Lock {
                 remote.tidy();
             }
         }
-        if (!shares || (frontman.get() == null && remote.enterSharedAtOnce(begun))) {
+        if (!shares || (leader.get() == null && remote.enterSharedAtOnce(begun))) {
             return shares;
         }
         stepBack();
-        if (frontman.get() != null) {
+        if (leader.get() != null) {
             // He may be about to queue.
             LockSupport.parkNanos(this, LOOK_NANOS);
         }
@@ -146,7 +146,7 @@ public final class Sharing implements Lock {
         remote.leftShared();
     }
 
-    // The frontman either takes it or steps down.
+    // The leader either takes it or steps down.
     private boolean takeWhole(boolean interruptible, long waitNanos) throws InterruptedException {
         boolean locked = false;
         try {
@@ -162,7 +162,7 @@ public final class Sharing implements Lock {
             }
         } finally {
             if (!locked) {
-                frontman.set(null);
+                leader.set(null);
                 remote.tidy();
             }
         }
@@ -195,9 +195,9 @@ public final class Sharing implements Lock {
             if (entered) {
                 local.lockShared();
             }
-            // In this order: who finds it taken by somebody who isn't the frontman takes him for a writer.
+            // In this order: who finds it taken by somebody who isn't the leader takes him for a writer.
             local.unlock();
-            frontman.set(null);
+            leader.set(null);
             if (!entered) {
                 remote.tidy();
             }
@@ -233,10 +233,10 @@ public final class Sharing implements Lock {
                     return false;
                 }
             }
-            if (frontman.compareAndSet(null, Thread.currentThread())) {
+            if (leader.compareAndSet(null, Thread.currentThread())) {
                 if (!local.isOwned() && remote.mayEnterShared(begun)) {
-                    // The frontman before has brought it just now, and may stay inside.
-                    frontman.set(null);
+                    // The leader before has brought it just now, and may stay inside.
+                    leader.set(null);
                     continue;
                 }
                 return ask(begun);
@@ -254,7 +254,7 @@ public final class Sharing implements Lock {
         long glance = remote.now();
         while (!local.tryLock()) {
             if ((local.isOwned() && !remote.isWaiting()) || remote.now() - glance >= GLANCE_NANOS) {
-                frontman.set(null);
+                leader.set(null);
                 return false;
             }
             LockSupport.parkNanos(this, LOOK_NANOS);
@@ -270,7 +270,7 @@ public final class Sharing implements Lock {
     public void unlock() {
         int shares = local.sharedHolds();
         if (shares == 0) {
-            throw Exclusion.notHeld(remote);
+            throw LockSync.notHeld(remote);
         }
         if (shares > 1 || local.holds() > 0) {
             local.unlockShared();
@@ -286,14 +286,14 @@ public final class Sharing implements Lock {
     /** Throws {@link LeaseLostException} unless what the current thread shares is still valid. */
     public void assertHeld() {
         if (!isInside()) {
-            throw Exclusion.notHeld(remote);
+            throw LockSync.notHeld(remote);
         }
         remote.assertValid();
     }
 
     /** Returns whether that thread wants to share, though it may have the local half or queue for it. */
-    public boolean isFrontman(@Nullable Thread thread) {
-        return thread != null && frontman.get() == thread;
+    public boolean isLeader(@Nullable Thread thread) {
+        return thread != null && leader.get() == thread;
     }
 
     @Override

@@ -19,18 +19,18 @@ import java.util.concurrent.locks.LockSupport;
  * Mutual exclusion of all threads of all JVMs: how a thread takes both halves of a lock, the local one first, and gives them
  * back. Whatever happens, it has both on return, or none.
  */
-public final class Exclusion implements Lock {
+public final class LockSync implements Lock {
     private static final long FOREVER = Long.MAX_VALUE;
 
     /** So long it may take to clear up. */
     private static final long GLANCE_NANOS = 10_000;
 
-    private final LocalHalf local;
+    private final LocalLock local;
     private final RemoteLock remote;
     private final AtomicInteger anonymousConditions = new AtomicInteger();
 
     /** Joins the two halves. */
-    public Exclusion(LocalHalf local, RemoteLock remote) {
+    public LockSync(LocalLock local, RemoteLock remote) {
         this.local = local;
         this.remote = remote;
     }

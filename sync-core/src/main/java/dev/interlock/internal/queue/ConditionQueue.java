@@ -7,7 +7,7 @@ import dev.interlock.internal.Session;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.queue.LockScripts.Operations;
 import dev.interlock.internal.queue.LockScripts.Signalled;
-import dev.interlock.internal.queue.Waiter.Outcome;
+import dev.interlock.internal.queue.ConditionWaiter.Outcome;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -41,9 +41,9 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Guarded by the mutex of the claim: what threads call takes it, what events call has it.
  */
-final class Waiters {
+final class ConditionQueue {
     /** What a tenure has to do; a waiter's registration, unless it is a signal. */
-    private record Operation(String text, @Nullable Waiter waiter) {}
+    private record Operation(String text, @Nullable ConditionWaiter waiter) {}
 
     private static final int SIGNALLED = 0;
     private static final int WAITING = 1;
@@ -56,7 +56,7 @@ final class Waiters {
     private final ReentrantLock mutex;
 
     /** By sequence, oldest first. */
-    private final Map<Long, Waiter> waiting = new LinkedHashMap<>();
+    private final Map<Long, ConditionWaiter> waiting = new LinkedHashMap<>();
 
     /** What the tenure has to do, and Redis has not confirmed. */
     private final List<Operation> log = new ArrayList<>();
@@ -91,14 +91,14 @@ final class Waiters {
     private boolean isSignalLost;
 
     /** Who was the last to be done with waiting. */
-    private @Nullable Waiter last;
+    private @Nullable ConditionWaiter last;
 
     /** Releases under way that have something to do with conditions, and since when that has been so. */
     private int releasing;
 
     private long releasingSinceNanos;
 
-    Waiters(Session session, LockScripts scripts, boolean fair, Correspondence claim, ReentrantLock mutex) {
+    ConditionQueue(Session session, LockScripts scripts, boolean fair, Correspondence claim, ReentrantLock mutex) {
         this.session = session;
         this.scripts = scripts;
         this.fair = fair;
@@ -122,14 +122,14 @@ final class Waiters {
     }
 
     /** A waiter has the local half again; or it can't have the remote half, and its signal has to go to others. */
-    void arrived(Waiter waiter, boolean isLost) {
+    void arrived(ConditionWaiter waiter, boolean isLost) {
         locked(() -> {
             hasArrived(waiter, isLost);
             claim.settle();
         });
     }
 
-    private void hasArrived(Waiter waiter, boolean isLost) {
+    private void hasArrived(ConditionWaiter waiter, boolean isLost) {
         waiter.isThrough = true;
         waiter.successor = null;
         if (last == waiter) {
@@ -154,7 +154,7 @@ final class Waiters {
         }
     }
 
-    private void arrives(Waiter waiter) {
+    private void arrives(ConditionWaiter waiter) {
         if (!waiter.isArriving) {
             waiter.isArriving = true;
             arriving.incrementAndGet();
@@ -164,11 +164,11 @@ final class Waiters {
     // ---- what threads do that have the lock
 
     /** Has the current thread wait for a condition, as soon as it has given up the tenure. */
-    Waiter enlist(Tenure current, String condition) {
+    ConditionWaiter enlist(LockTenure current, String condition) {
         mutex.lock();
         try {
             session.ensureOpen();
-            Waiter waiter = waiter(current, condition);
+            ConditionWaiter waiter = waiter(current, condition);
             waiting.put(waiter.sequence, waiter);
             log.add(new Operation((fair ? "f" : "w") + waiter.text, waiter));
             return waiter;
@@ -177,9 +177,9 @@ final class Waiters {
         }
     }
 
-    private Waiter waiter(Tenure current, String condition) {
+    private ConditionWaiter waiter(LockTenure current, String condition) {
         Ticket ticket = current.ticket;
-        return new Waiter(
+        return new ConditionWaiter(
                 Thread.currentThread(),
                 condition,
                 session.nextSequence(),
@@ -191,31 +191,31 @@ final class Waiters {
     }
 
     /** Signals the waiter that has waited longest, or all. */
-    void signal(Tenure current, String condition, boolean all) {
+    void signal(LockTenure current, String condition, boolean all) {
         locked(() -> note(current, condition, all));
     }
 
-    private void note(Tenure current, String condition, boolean all) {
+    private void note(LockTenure current, String condition, boolean all) {
         if (current.awaited) {
             log.add(new Operation((all ? "a" : "s") + condition, null));
             isAnySignalDue = true;
             return;
         }
-        List<Waiter> signalled = locally(condition);
-        for (Waiter waiter : all ? signalled : signalled.subList(0, Math.min(1, signalled.size()))) {
+        List<ConditionWaiter> signalled = locally(condition);
+        for (ConditionWaiter waiter : all ? signalled : signalled.subList(0, Math.min(1, signalled.size()))) {
             log.removeIf(operation -> operation.waiter == waiter);
             over(waiter, Outcome.SIGNALLED, 0, 0);
         }
     }
 
-    private List<Waiter> locally(String condition) {
+    private List<ConditionWaiter> locally(String condition) {
         return waiting.values().stream()
                 .filter(waiter -> !waiter.isRegistered && waiter.condition.equals(condition))
                 .toList();
     }
 
     /** Returns who waits for a condition once all signals of this tenure are done, asking Redis if need be. */
-    CompletableFuture<Signalled> look(Tenure current, String condition, boolean isListed) {
+    CompletableFuture<Signalled> look(LockTenure current, String condition, boolean isListed) {
         mutex.lock();
         try {
             if (current.awaited) {
@@ -243,7 +243,7 @@ final class Waiters {
     }
 
     /** The tenure goes on without the thread that has signalled: sends its signals ahead. */
-    void flush(Tenure current) {
+    void flush(LockTenure current) {
         locked(() -> {
             if (isAnySignalDue) {
                 send(current, "", false);
@@ -257,7 +257,7 @@ final class Waiters {
     }
 
     @CanIgnoreReturnValue
-    private CompletableFuture<Signalled> send(Tenure current, String condition, boolean isListed) {
+    private CompletableFuture<Signalled> send(LockTenure current, String condition, boolean isListed) {
         Operations operations = operations();
         long last = first + log.size() - 1;
         isAnySignalDue = false;
@@ -269,7 +269,7 @@ final class Waiters {
     private Operations operations() {
         long now = session.now();
         for (Operation operation : log) {
-            Waiter waiter = operation.waiter;
+            ConditionWaiter waiter = operation.waiter;
             if (waiter != null && !waiter.isRegistered) {
                 waiter.isRegistered = true;
                 waiter.waitsAt(now);
@@ -279,13 +279,13 @@ final class Waiters {
     }
 
     /** Takes note that operations are done; or that it isn't known, and they have to be sent again. */
-    void done(Tenure current, long last, @Nullable Signalled signalled) {
+    void done(LockTenure current, long last, @Nullable Signalled signalled) {
         if (signalled == null || !signalled.owned()) {
             isAnySignalDue = log.stream().anyMatch(operation -> operation.waiter == null);
             return;
         }
         for (; first <= last && !log.isEmpty(); first++) {
-            Waiter waiter = log.remove(0).waiter;
+            ConditionWaiter waiter = log.remove(0).waiter;
             if (waiter != null) {
                 waiter.isConfirmed = true;
             }
@@ -322,19 +322,19 @@ final class Waiters {
         if (log.isEmpty()) {
             return;
         }
-        List<Waiter> unsent = unsent();
+        List<ConditionWaiter> unsent = unsent();
         isSignalLost = true;
         log.clear();
         begin();
-        for (Waiter waiter : unsent) {
+        for (ConditionWaiter waiter : unsent) {
             over(waiter, Outcome.SIGNALLED, 0, 0);
         }
         ask(session.now());
     }
 
     /** Returns who is to be registered by what {@link #drain} returns. */
-    List<Waiter> unsent() {
-        List<Waiter> unsent = new ArrayList<>();
+    List<ConditionWaiter> unsent() {
+        List<ConditionWaiter> unsent = new ArrayList<>();
         for (Operation operation : log) {
             if (operation.waiter != null) {
                 unsent.add(operation.waiter);
@@ -344,9 +344,9 @@ final class Waiters {
     }
 
     /** A release has brought word of those to be registered with it, or none. */
-    void released(List<Waiter> registered, LockScripts.@Nullable Released released, @Nullable Waiter leaver) {
+    void released(List<ConditionWaiter> registered, LockScripts.@Nullable Released released, @Nullable ConditionWaiter leaver) {
         releasing--;
-        for (Waiter waiter : registered) {
+        for (ConditionWaiter waiter : registered) {
             if (released == LockScripts.Released.NOTHING) {
                 over(waiter, waiter == leaver ? Outcome.LOST : Outcome.SIGNALLED, 0, 0);
             } else {
@@ -370,18 +370,18 @@ final class Waiters {
     // ---- what threads do that wait
 
     /** Has a thread leave the condition, unless it has been signalled. */
-    void leave(Waiter waiter) {
+    void leave(ConditionWaiter waiter) {
         locked(() -> leaves(waiter));
     }
 
-    private void leaves(Waiter waiter) {
+    private void leaves(ConditionWaiter waiter) {
         if (waiter.outcome != null) {
             return;
         }
         if (waiter.isRegistered) {
             waiter.isLeaving = true;
             arrives(waiter);
-            Tenure current = claim.tenure();
+            LockTenure current = claim.tenure();
             if (current != null) {
                 // What was signalled before comes first.
                 flush(current);
@@ -394,7 +394,7 @@ final class Waiters {
     }
 
     /** The thread doesn't wait for an answer any more. Returns false if there is one. */
-    boolean abandon(Waiter waiter) {
+    boolean abandon(ConditionWaiter waiter) {
         locked(() -> {
             giveUp(waiter);
             claim.settle();
@@ -402,7 +402,7 @@ final class Waiters {
         return waiter.outcome == null;
     }
 
-    private void giveUp(Waiter waiter) {
+    private void giveUp(ConditionWaiter waiter) {
         if (waiting.remove(waiter.sequence) != null) {
             log.removeIf(operation -> operation.waiter == waiter && !waiter.isRegistered);
             if (waiter.isRegistered) {
@@ -413,7 +413,7 @@ final class Waiters {
         }
     }
 
-    private void mayComeBack(Waiter waiter) {
+    private void mayComeBack(ConditionWaiter waiter) {
         if (ghosts.size() >= MAX_GHOSTS) {
             ghosts.clear();
         }
@@ -431,7 +431,7 @@ final class Waiters {
         told.values().removeIf(nanos -> now - nanos >= session.settings().silenceNanos());
         if (isAsking
                 && now - askedNanos
-                        < Math.min(Inquiry.REPEAT_NANOS, session.settings().silenceNanos())) {
+                        < Math.min(TicketRequest.REPEAT_NANOS, session.settings().silenceNanos())) {
             return;
         }
         if (!isAsking) {
@@ -449,7 +449,7 @@ final class Waiters {
         Set<String> oldest = new HashSet<>();
         List<String> asked = new ArrayList<>();
         List<String> leaving = new ArrayList<>();
-        for (Waiter waiter : waiting.values()) {
+        for (ConditionWaiter waiter : waiting.values()) {
             boolean isKnown = waiter.isConfirmed
                     || (waiter.isRegistered
                             && now - waiter.waitingNanos() >= session.settings().silenceNanos());
@@ -478,7 +478,7 @@ final class Waiters {
 
     // Whether signals are on their way: who leaves does so after them.
     private boolean isSignalling(long now) {
-        boolean isReleasing = releasing > 0 && now - releasingSinceNanos < Inquiry.REPEAT_NANOS;
+        boolean isReleasing = releasing > 0 && now - releasingSinceNanos < TicketRequest.REPEAT_NANOS;
         return isReleasing || log.stream().anyMatch(operation -> operation.waiter == null);
     }
 
@@ -491,7 +491,7 @@ final class Waiters {
     void askIfDue() {
         locked(() -> {
             long now = session.now();
-            if (now - askedNanos >= Inquiry.POLL_NANOS) {
+            if (now - askedNanos >= TicketRequest.POLL_NANOS) {
                 ask(now);
             }
         });
@@ -507,7 +507,7 @@ final class Waiters {
         }
         boolean isAnyOver = false;
         for (int i = 1; i < answer.length(); i += 3) {
-            Waiter waiter = waiting.get(answer.get(i));
+            ConditionWaiter waiter = waiting.get(answer.get(i));
             int state = (int) answer.get(i + 1);
             long ticket = answer.get(i + 2);
             if (waiter == null) {
@@ -527,13 +527,13 @@ final class Waiters {
         }
     }
 
-    private static long sign(int state, Waiter waiter) {
+    private static long sign(int state, ConditionWaiter waiter) {
         return state == SIGNALLED ? waiter.sequence : -waiter.sequence;
     }
 
     // The oldest has been found waiting; so were all that had begun to wait before the command was sent.
     private void stillWait(String condition, long sentNanos) {
-        for (Waiter waiter : waiting.values()) {
+        for (ConditionWaiter waiter : waiting.values()) {
             if (waiter.isConfirmed && waiter.condition.equals(condition)) {
                 waiter.waitsAt(sentNanos);
             }
@@ -549,7 +549,7 @@ final class Waiters {
 
     /** A waiter queues for the lock now. */
     void admitted(long number, long ticket) {
-        Waiter waiter = waiting.get(Math.abs(number));
+        ConditionWaiter waiter = waiting.get(Math.abs(number));
         if (waiter == null) {
             unwanted(number, ticket);
         } else {
@@ -566,7 +566,7 @@ final class Waiters {
         }
     }
 
-    private void over(Waiter waiter, Outcome outcome, long ticket, long number) {
+    private void over(ConditionWaiter waiter, Outcome outcome, long ticket, long number) {
         if (waiting.remove(waiter.sequence) == null) {
             return;
         }
@@ -581,7 +581,7 @@ final class Waiters {
         } else if (fair && outcome != Outcome.CLOSED) {
             claim.place(waiter);
         }
-        Waiter ahead = last;
+        ConditionWaiter ahead = last;
         if (ahead != null && !ahead.isThrough) {
             waiter.predecessor = ahead;
             ahead.successor = waiter;
@@ -595,14 +595,14 @@ final class Waiters {
 
     /** The thread queues for the local half now; then the next one shall. Returns whom it has to let go first. */
     @Nullable
-    Waiter linesUp(Waiter waiter) {
+    ConditionWaiter linesUp(ConditionWaiter waiter) {
         mutex.lock();
         try {
             waiter.isLiningUp = true;
             if (waiter.successor != null) {
                 LockSupport.unpark(waiter.successor.thread);
             }
-            Waiter ahead = waiter.predecessor;
+            ConditionWaiter ahead = waiter.predecessor;
             waiter.predecessor = null;
             return ahead;
         } finally {
@@ -613,8 +613,8 @@ final class Waiters {
     /** Ends all waits, because the session is closed. */
     CompletableFuture<?> close() {
         boolean isAnyLost = isAnyArriving();
-        List<Waiter> all = List.copyOf(waiting.values());
-        for (Waiter waiter : all) {
+        List<ConditionWaiter> all = List.copyOf(waiting.values());
+        for (ConditionWaiter waiter : all) {
             over(waiter, Outcome.CLOSED, 0, 0);
         }
         log.removeIf(operation -> operation.waiter != null && !operation.waiter.isRegistered);

@@ -1,7 +1,7 @@
 package dev.interlock.internal;
 
 import dev.interlock.internal.Script.Call;
-import dev.interlock.internal.Stake.Renewal;
+import dev.interlock.internal.Participant.Renewal;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -12,7 +12,7 @@ import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
 /** Has a session's leases renewed while they last, and those noticed that are over. How time passes and who is asked is given to it. */
-public final class LeaseKeeper {
+public final class LeaseRenewer {
     /** Runs tasks later. */
     @FunctionalInterface
     public interface Timer {
@@ -27,7 +27,7 @@ public final class LeaseKeeper {
         List<CompletableFuture<List<Object>>> runAll(List<Call> calls);
     }
 
-    private static final Logger log = LoggerFactory.getLogger(LeaseKeeper.class);
+    private static final Logger log = LoggerFactory.getLogger(LeaseRenewer.class);
 
     private final Settings settings;
     private final Timer timer;
@@ -39,7 +39,7 @@ public final class LeaseKeeper {
      *
      * @param listeners runs users' listeners
      */
-    public LeaseKeeper(Settings settings, Timer timer, Sender sender, Executor listeners) {
+    public LeaseRenewer(Settings settings, Timer timer, Sender sender, Executor listeners) {
         this.settings = settings;
         this.timer = timer;
         this.sender = sender;
@@ -62,10 +62,10 @@ public final class LeaseKeeper {
     }
 
     /** Comes by: has every stake look after itself, and renews those that are due, together. */
-    public void keep(Collection<? extends Stake> stakes) {
+    public void keep(Collection<? extends Participant> stakes) {
         long now = now();
         List<Renewal> due = new ArrayList<>();
-        for (Stake stake : stakes) {
+        for (Participant stake : stakes) {
             Session.guarded(() -> {
                         Renewal renewal = stake.keep(now);
                         if (renewal != null) {

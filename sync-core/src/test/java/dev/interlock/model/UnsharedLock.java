@@ -1,12 +1,12 @@
 package dev.interlock.model;
 
-import dev.interlock.internal.lock.LocalHalf;
+import dev.interlock.internal.lock.LocalLock;
 import java.io.Serial;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 
 /** The local half of a lock, as its superclass has it. */
-final class LocalLock extends ReentrantLock implements LocalHalf {
+final class UnsharedLock extends ReentrantLock implements LocalLock {
     @Serial
     private static final long serialVersionUID = 1L;
 

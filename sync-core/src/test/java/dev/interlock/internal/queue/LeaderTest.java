@@ -7,7 +7,7 @@ import dev.interlock.SyncListener;
 import dev.interlock.internal.LockScriptTest;
 import dev.interlock.internal.Session;
 import dev.interlock.internal.Settings;
-import dev.interlock.internal.lock.LocalHalf;
+import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.RemoteLock.Departure;
 import dev.interlock.testing.Timely;
@@ -21,13 +21,13 @@ import org.junit.jupiter.api.Timeout;
 /** The thread that has the local half and waits for the remote one. */
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @Timely
-class FrontmanTest extends LockScriptTest {
+class LeaderTest extends LockScriptTest {
     private static final long LEASE = 30_000;
 
-    /** Far from {@link Inquiry#POLL_NANOS}, which is what a lost permit would cost. */
-    private static final Duration AT_ONCE = Duration.ofNanos(Inquiry.POLL_NANOS / 2);
+    /** Far from {@link TicketRequest#POLL_NANOS}, which is what a lost permit would cost. */
+    private static final Duration AT_ONCE = Duration.ofNanos(TicketRequest.POLL_NANOS / 2);
 
-    private static final LocalHalf LOCAL = new LocalHalf() {
+    private static final LocalLock LOCAL = new LocalLock() {
         @Override
         public void lock() {}
 
@@ -74,12 +74,12 @@ class FrontmanTest extends LockScriptTest {
     };
 
     /**
-     * The clock, which is read at just those moments that matter: by the frontman after the step that brought nothing, and
+     * The clock, which is read at just those moments that matter: by the leader after the step that brought nothing, and
      * by a pulse under the mutex of the claim.
      */
     private static final class Choreography {
-        private final CompletableFuture<QueueLock> lock = new CompletableFuture<>();
-        private final CompletableFuture<Thread> frontman = new CompletableFuture<>();
+        private final CompletableFuture<ScriptLock> lock = new CompletableFuture<>();
+        private final CompletableFuture<Thread> leader = new CompletableFuture<>();
         private final CountDownLatch granted = new CountDownLatch(1);
         private final CountDownLatch inMutex = new CountDownLatch(1);
         private volatile long startNanos;
@@ -88,16 +88,16 @@ class FrontmanTest extends LockScriptTest {
 
         long read() {
             Thread current = Thread.currentThread();
-            if (frontman.getNow(null) == current && granted.getCount() > 0 && isReadByEnter()) {
+            if (leader.getNow(null) == current && granted.getCount() > 0 && isReadByEnter()) {
                 awaitGrant();
             } else if (current == pulse && inMutex.getCount() > 0) {
                 inMutex.countDown();
-                awaitFrontmanBehindMutex();
+                awaitLeaderBehindMutex();
             }
             return System.nanoTime();
         }
 
-        // This method, read() and Session.now() come first. There, the frontman doesn't have the mutex.
+        // This method, read() and Session.now() come first. There, the leader doesn't have the mutex.
         private boolean isReadByEnter() {
             return lock.join().isWaiting()
                     && StackWalker.getInstance()
@@ -126,19 +126,19 @@ class FrontmanTest extends LockScriptTest {
             lock.join().pulse();
         }
 
-        private void awaitFrontmanBehindMutex() {
-            while (frontman.join().getState() != Thread.State.WAITING) {
+        private void awaitLeaderBehindMutex() {
+            while (leader.join().getState() != Thread.State.WAITING) {
                 Thread.onSpinWait();
             }
         }
     }
 
     /**
-     * A grant wakes the frontman while he isn't asleep yet. He has to wait for the mutex before he would be, and that wait
+     * A grant wakes the leader while he isn't asleep yet. He has to wait for the mutex before he would be, and that wait
      * uses up the permit of the grant: he must not sleep all the same.
      */
     @Test
-    void aPermitThatTheMutexUsesUpWakesTheFrontmanAllTheSame() throws InterruptedException {
+    void aPermitThatTheMutexUsesUpWakesTheLeaderAllTheSame() throws InterruptedException {
         var choreography = new Choreography();
         Settings settings = new Settings(
                 LEASE,
@@ -152,10 +152,10 @@ class FrontmanTest extends LockScriptTest {
         Session session = Session.open(redisson, false, settings);
         try {
             // A fair one: after a grant, the thread of a plain lock sleeps for a moment only.
-            var lock = new QueueLock(session, keys.lock(), LOCAL, true, 0);
+            var lock = new ScriptLock(session, keys.lock(), LOCAL, true, 0);
             choreography.lock.complete(lock);
             choreography.pulse.start();
-            choreography.frontman.complete(Thread.currentThread());
+            choreography.leader.complete(Thread.currentThread());
             boolean entered = lock.enter(false, Long.MAX_VALUE, RemoteLock.RENEWED, 0);
             long took = System.nanoTime() - choreography.startNanos;
             assertThat(entered).isTrue();

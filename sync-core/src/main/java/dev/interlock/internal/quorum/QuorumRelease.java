@@ -17,8 +17,8 @@ import org.slf4j.LoggerFactory;
  * Repeated at each node, by
  * its backlog, until that has confirmed it or no lease that was asked for can last any longer.
  */
-final class Withdrawal {
-    private static final Logger log = LoggerFactory.getLogger(Withdrawal.class);
+final class QuorumRelease {
+    private static final Logger log = LoggerFactory.getLogger(QuorumRelease.class);
 
     /** How it stands with one node. Guarded by the withdrawal. */
     private final class Leave implements Errand {
@@ -39,21 +39,21 @@ final class Withdrawal {
             if (!everywhere.isDone() && (superseded || !isWorthwhile())) {
                 end();
             }
-            synchronized (Withdrawal.this) {
+            synchronized (QuorumRelease.this) {
                 return isOver || everywhere.isDone();
             }
         }
 
         @Override
         public boolean isDue(long now) {
-            synchronized (Withdrawal.this) {
+            synchronized (QuorumRelease.this) {
                 return !isUnderWay || now - sentNanos >= session.settings().silenceNanos();
             }
         }
 
         @Override
         public CompletableFuture<Released> send() {
-            synchronized (Withdrawal.this) {
+            synchronized (QuorumRelease.this) {
                 sentNanos = session.now();
                 isUnderWay = true;
                 isLast = session.isClosed();
@@ -89,7 +89,7 @@ final class Withdrawal {
     private int over;
     private long waiters;
 
-    Withdrawal(Session session, QuorumScripts scripts, long sequence, long leaseMillis) {
+    QuorumRelease(Session session, QuorumScripts scripts, long sequence, long leaseMillis) {
         this.session = session;
         this.scripts = scripts;
         this.sequence = sequence;
@@ -99,7 +99,7 @@ final class Withdrawal {
         this.majority = leaves.size() / 2 + 1;
     }
 
-    Withdrawal begin() {
+    QuorumRelease begin() {
         session.expect(this, everywhere);
         for (Leave leave : leaves) {
             leave.send();

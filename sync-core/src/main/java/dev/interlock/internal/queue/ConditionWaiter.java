@@ -8,7 +8,7 @@ import org.jspecify.annotations.Nullable;
  * A thread that waits for a condition, from when it is about to give the lock up until it has it back. Guarded by the mutex
  * of the claim, but for the outcome, for which the thread waits.
  */
-final class Waiter implements RemoteLock.Conditions.Wait {
+final class ConditionWaiter implements RemoteLock.Conditions.Wait {
     /** How the wait ended, as Redis has decided it. */
     enum Outcome {
         /** It was signalled, or nobody knows of it any more. */
@@ -41,11 +41,11 @@ final class Waiter implements RemoteLock.Conditions.Wait {
 
     /** Who was done with waiting just before it, and is to queue for the local half before it. */
     @Nullable
-    Waiter predecessor;
+    ConditionWaiter predecessor;
 
     /** Who was done with waiting just after it. */
     @Nullable
-    Waiter successor;
+    ConditionWaiter successor;
 
     /** Whether it is about to queue for the local half. */
     boolean isLiningUp;
@@ -65,7 +65,7 @@ final class Waiter implements RemoteLock.Conditions.Wait {
      * @param token the remote part of the tenure's token
      * @param number how many have begun to wait in that tenure before
      */
-    Waiter(
+    ConditionWaiter(
             Thread thread,
             String condition,
             long sequence,

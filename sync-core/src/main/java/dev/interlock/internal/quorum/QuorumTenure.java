@@ -21,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * again. But not at once: in between, it may have voted for somebody else. It counts when the next renewal finds the same
  * vote there (told by the token that was drawn with it), as long as the others have been a majority until then.
  */
-final class Tenure {
+final class QuorumTenure {
 
     /** Bits of a fencing token that count the acquisitions of one tenure. */
     private static final int LOCAL_BITS = 14;
@@ -29,7 +29,7 @@ final class Tenure {
     /** From a renewal that failed, or that found a node missing, the next one is so far at most. */
     private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** A lease so short may be over before the lease keeper comes by. */
+    /** A lease so short may be over before the lease renewer comes by. */
     private static final long SHORT_MILLIS = 3_000;
 
     /** What is known of one node. Guarded by the tenure. */
@@ -69,7 +69,7 @@ final class Tenure {
     private long renewAtNanos;
     private @Nullable Renewal renewal;
 
-    Tenure(Session session, QuorumScripts scripts, QuorumLock lock, Round round, long remoteToken) {
+    QuorumTenure(Session session, QuorumScripts scripts, QuorumLock lock, VoteRound round, long remoteToken) {
         this.session = session;
         this.settings = session.settings();
         this.scripts = scripts;
@@ -202,7 +202,7 @@ final class Tenure {
 
         private void answered(int node, @Nullable Kept answer, @Nullable Throwable thrown) {
             boolean isLast;
-            synchronized (Tenure.this) {
+            synchronized (QuorumTenure.this) {
                 answered++;
                 isLast = answered == nodes.size();
                 if (answer == null) {
@@ -247,7 +247,7 @@ final class Tenure {
             int found;
             boolean isLost;
             Throwable cause;
-            synchronized (Tenure.this) {
+            synchronized (QuorumTenure.this) {
                 if (over) {
                     return;
                 }
@@ -274,7 +274,7 @@ final class Tenure {
                 session.listeners().execute(() -> settings.listener().renewed(lock.name(), left));
             } else {
                 Throwable known = cause == null ? new IllegalStateException("no answer") : cause;
-                session.keeper().renewalFailed(lock.name(), left, known);
+                session.renewer().renewalFailed(lock.name(), left, known);
             }
         }
     }

@@ -29,8 +29,8 @@ import org.slf4j.LoggerFactory;
  * <p>Whatever changes the state is an event, handled under {@link #mutex} by whichever thread brings it. Nothing blocks
  * under the mutex.
  */
-public abstract class Exchange implements Stake {
-    private static final Logger log = LoggerFactory.getLogger(Exchange.class);
+public abstract class StateSync implements Participant {
+    private static final Logger log = LoggerFactory.getLogger(StateSync.class);
     private static final long REPEAT_NANOS = TimeUnit.SECONDS.toNanos(1);
     private static final long RETRY_MILLIS = 200;
 
@@ -79,7 +79,7 @@ public abstract class Exchange implements Stake {
 
     private boolean refused;
 
-    protected Exchange(Session session, String key) {
+    protected StateSync(Session session, String key) {
         this.session = session;
         this.key = key;
     }

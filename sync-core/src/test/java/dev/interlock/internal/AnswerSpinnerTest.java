@@ -8,12 +8,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.Test;
 
-class LookoutTest {
+class AnswerSpinnerTest {
     private static final long FAST = TimeUnit.MICROSECONDS.toNanos(50);
     private static final long SLOW = TimeUnit.MILLISECONDS.toNanos(5);
 
     private final AtomicLong nanos = new AtomicLong();
-    private final Lookout lookout = new Lookout(nanos::get);
+    private final AnswerSpinner spinner = new AnswerSpinner(nanos::get);
     private final AtomicInteger looks = new AtomicInteger();
 
     private boolean isThereAtLook(int which) {
@@ -22,20 +22,20 @@ class LookoutTest {
 
     private void hear(int times, long tookNanos) {
         for (int i = 0; i < times; i++) {
-            lookout.heard(tookNanos);
+            spinner.heard(tookNanos);
         }
     }
 
     @Test
     void answerThatIsThereNeedsOneLook() {
-        assertThat(lookout.awaits(CompletableFuture.completedFuture("there"))).isTrue();
-        assertThat(lookout.awaits(() -> isThereAtLook(1))).isTrue();
+        assertThat(spinner.awaits(CompletableFuture.completedFuture("there"))).isTrue();
+        assertThat(spinner.awaits(() -> isThereAtLook(1))).isTrue();
         assertThat(looks).hasValue(1);
     }
 
     @Test
     void answerThatComesSoonIsSeen() {
-        assertThat(lookout.awaits(() -> isThereAtLook(3))).isTrue();
+        assertThat(spinner.awaits(() -> isThereAtLook(3))).isTrue();
         assertThat(looks).hasValue(3);
     }
 
@@ -43,7 +43,7 @@ class LookoutTest {
     @Test
     void answerThatDoesNotComeIsNotWaitedForLong() {
         hear(100, FAST);
-        assertThat(lookout.awaits(() -> {
+        assertThat(spinner.awaits(() -> {
                     looks.incrementAndGet();
                     nanos.addAndGet(FAST);
                     return false;
@@ -55,19 +55,19 @@ class LookoutTest {
     @Test
     void nobodyLooksOutForAnswersFromAfar() {
         hear(100, SLOW);
-        assertThat(lookout.awaits(() -> isThereAtLook(2))).isFalse();
+        assertThat(spinner.awaits(() -> isThereAtLook(2))).isFalse();
         assertThat(looks).hasValue(1);
         hear(100, FAST);
-        assertThat(lookout.awaits(() -> isThereAtLook(3))).isTrue();
+        assertThat(spinner.awaits(() -> isThereAtLook(3))).isTrue();
     }
 
     /** A pause of a second doesn't count as one: eight fast answers later it is forgotten. */
     @Test
     void onePauseSaysLittle() {
         hear(100, FAST);
-        lookout.heard(TimeUnit.SECONDS.toNanos(1));
+        spinner.heard(TimeUnit.SECONDS.toNanos(1));
         hear(8, FAST);
-        assertThat(lookout.awaits(() -> isThereAtLook(2))).isTrue();
+        assertThat(spinner.awaits(() -> isThereAtLook(2))).isTrue();
     }
 
     /** The processors are for those who have something to do. */
@@ -75,7 +75,7 @@ class LookoutTest {
     void onlySomeLookOutAtATime() {
         assertThat(outcomeOfTheLast(Runtime.getRuntime().availableProcessors() + 1))
                 .isFalse();
-        assertThat(lookout.awaits(() -> isThereAtLook(2)))
+        assertThat(spinner.awaits(() -> isThereAtLook(2)))
                 .as("places are given back")
                 .isTrue();
     }
@@ -83,7 +83,7 @@ class LookoutTest {
     private boolean outcomeOfTheLast(int depth) {
         int[] own = {0};
         boolean[] inner = {false};
-        boolean isSeen = lookout.awaits(() -> {
+        boolean isSeen = spinner.awaits(() -> {
             if (++own[0] == 1 && depth > 1) {
                 inner[0] = outcomeOfTheLast(depth - 1);
             }

@@ -11,7 +11,7 @@ import java.util.function.LongSupplier;
  * parks waits twice. While answers have been coming that fast, a thread looks for its own for a while and lets others
  * run in between; they need the processors more. So only some threads of a JVM do so at a time, and those that find nothing park.
  */
-public final class Lookout {
+public final class AnswerSpinner {
     /** An answer that usually takes longer isn't waited for this way. */
     private static final long NEAR_NANOS = TimeUnit.MICROSECONDS.toNanos(300);
 
@@ -26,7 +26,7 @@ public final class Lookout {
     /** How long answers have taken lately; a hint, so that updates may be lost. */
     private volatile long usualNanos = NEAR_NANOS / 2;
 
-    Lookout(LongSupplier ticker) {
+    AnswerSpinner(LongSupplier ticker) {
         this.ticker = ticker;
     }
 

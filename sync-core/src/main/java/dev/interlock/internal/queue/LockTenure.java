@@ -1,11 +1,11 @@
 package dev.interlock.internal.queue;
 
 import dev.interlock.LeaseLostException;
-import dev.interlock.internal.LeaseKeeper;
+import dev.interlock.internal.LeaseRenewer;
 import dev.interlock.internal.Script.Call;
 import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Settings;
-import dev.interlock.internal.Stake.Renewal;
+import dev.interlock.internal.Participant.Renewal;
 import dev.interlock.internal.queue.LockScripts.Operations;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -17,7 +17,7 @@ import org.jspecify.annotations.Nullable;
  * The interval in which a session owns a name. It is valid until a local time that lies safely before the end of its lease
  * in Redis, and renews itself before that; once it has been seen to be lost, it stays lost.
  */
-final class Tenure {
+final class LockTenure {
     /** Bits of a fencing token that count the acquisitions of one tenure. */
     private static final int LOCAL_BITS = 14;
 
@@ -30,10 +30,10 @@ final class Tenure {
     /** One that has had no answer yet is repeated so soon at the earliest. */
     private static final long REPEAT_NANOS = TimeUnit.MILLISECONDS.toNanos(400);
 
-    /** A lease so short may be over before the lease keeper comes by. */
+    /** A lease so short may be over before the lease renewer comes by. */
     private static final long SHORT_MILLIS = 3_000;
 
-    private final LeaseKeeper keeper;
+    private final LeaseRenewer renewer;
     private final Settings settings;
     private final LongFunction<Call> renewals;
     private final Correspondence.Owner owner;
@@ -104,16 +104,16 @@ final class Tenure {
      *
      * @param renewals give the command that renews the tenure of a sequence
      */
-    Tenure(
-            LeaseKeeper keeper,
+    LockTenure(
+            LeaseRenewer renewer,
             LongFunction<Call> renewals,
             Correspondence.Owner owner,
             Ticket ticket,
             long remoteToken,
             long nowNanos,
             long validUntilNanos) {
-        this.keeper = keeper;
-        this.settings = keeper.settings();
+        this.renewer = renewer;
+        this.settings = renewer.settings();
         this.renewals = renewals;
         this.owner = owner;
         this.ticket = ticket;
@@ -131,7 +131,7 @@ final class Tenure {
         // When a third of the lease is over: at once, if it began as a short one.
         this.renewAtNanos = validUntilNanos - 2 * renewalNanos();
         if (!renewed && ticket.leaseMillis < SHORT_MILLIS) {
-            keeper.schedule(this::expire, TimeUnit.NANOSECONDS.toMillis(validUntilNanos - nowNanos) + 1);
+            renewer.schedule(this::expire, TimeUnit.NANOSECONDS.toMillis(validUntilNanos - nowNanos) + 1);
         }
     }
 
@@ -181,7 +181,7 @@ final class Tenure {
     /** Somebody else waits. */
     void demanded() {
         synchronized (this) {
-            demandNanos = keeper.now();
+            demandNanos = renewer.now();
             demand = true;
         }
         owner.demanded();
@@ -200,7 +200,7 @@ final class Tenure {
 
     // ---- renewal
 
-    /** Has the lease keeper renew it when it comes by next. */
+    /** Has the lease renewer renew it when it comes by next. */
     synchronized void renewSoon() {
         renewAtNanos = startNanos;
     }
@@ -214,7 +214,7 @@ final class Tenure {
         // Between two beats would be too late to tell of a loss that can be foreseen.
         long leftMillis = TimeUnit.NANOSECONDS.toMillis(validUntilNanos - now);
         if (leftMillis < SHORT_MILLIS) {
-            keeper.schedule(this::expire, Math.max(0, leftMillis + 1));
+            renewer.schedule(this::expire, Math.max(0, leftMillis + 1));
         }
         synchronized (this) {
             boolean due = renewed && now - renewAtNanos >= 0;
@@ -238,14 +238,14 @@ final class Tenure {
     /** Renews at once, for the sake of what the reply tells about waiters. */
     void renewNow() {
         Renewal renewal;
-        long now = keeper.now();
+        long now = renewer.now();
         synchronized (this) {
             if (!renewed || isUnderWay(now)) {
                 return;
             }
             renewal = renewal(now);
         }
-        keeper.renew(List.of(renewal));
+        renewer.renew(List.of(renewal));
     }
 
     private Renewal renewal(long now) {
@@ -256,7 +256,7 @@ final class Tenure {
 
     private void renewed(long sentNanos, @Nullable List<Object> reply, @Nullable Throwable failure) {
         LockScripts.Renewal renewal = reply == null ? null : LockScripts.renewal(reply);
-        long now = keeper.now();
+        long now = renewer.now();
         synchronized (this) {
             boolean isLatest = renewalSentNanos == sentNanos;
             renewing &= !isLatest;
@@ -271,7 +271,7 @@ final class Tenure {
         long left = validUntilNanos - now;
         if (renewal == null) {
             Throwable cause = failure == null ? new IllegalStateException("no reply") : ScriptRunner.cause(failure);
-            keeper.renewalFailed(owner.name(), left, cause);
+            renewer.renewalFailed(owner.name(), left, cause);
         } else if (renewal.owned()) {
             foreignDemand = renewal.foreignWaiters();
             if (renewal.waiters() || renewal.foreignWaiters()) {
@@ -279,7 +279,7 @@ final class Tenure {
             } else {
                 undemanded(sentNanos);
             }
-            keeper.renewed(owner.name(), left);
+            renewer.renewed(owner.name(), left);
         } else if (!ended) {
             lose("Redis doesn't know this owner any more");
         }
@@ -298,7 +298,7 @@ final class Tenure {
     // ---- loss
 
     private void expire() {
-        if (!ended && !isUsable(keeper.now()) && loss() == null) {
+        if (!ended && !isUsable(renewer.now()) && loss() == null) {
             lose("its lease is over");
         }
     }
