@@ -9,8 +9,9 @@ import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The barriers of a session, by name. There is one object at a time for a name. Its remote half may live longer: until Redis
- * knows that the session is no member any more, when another object may long be there that goes on with the same half.
+ * The barriers of a session, by name. There is one object at a time for a name. Its remote half may live longer: until
+ * Redis knows that the session is no member any more, when another object may long be there that goes on with the same
+ * half.
  */
 final class Barriers {
     private final Session session;

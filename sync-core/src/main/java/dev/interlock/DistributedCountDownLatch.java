@@ -3,22 +3,23 @@ package dev.interlock;
 import static java.util.Objects.requireNonNull;
 
 import dev.interlock.internal.Session;
+import dev.interlock.internal.latch.LatchSync;
 import dev.interlock.internal.latch.LocalLatch;
 import dev.interlock.internal.latch.RemoteLatch;
-import dev.interlock.internal.latch.LatchSync;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /**
- * A {@link CountDownLatch} across JVMs: threads of any JVM wait until threads of any JVM have counted down as often as was
- * agreed on.
+ * A {@link CountDownLatch} across JVMs: threads of any JVM wait until threads of any JVM have counted down as often as
+ * was agreed on.
  *
- * <p>It <em>is</em> a {@code CountDownLatch}: the threads of this JVM wait in the superclass. Redis has the count, and tells each
- * JVM in which threads wait once, however many there are, when it has reached zero. The first JVM to name a latch sets its count,
- * and those that come later join it; they have to name the same count. A latch that was opened stays open for its
- * retention time (a day, if nothing else was said), for latecomers too: they pass at once. So a name serves once. When the
- * retention time is over it is free for a new latch; objects that have been obtained before remain open.
+ * <p>It <em>is</em> a {@code CountDownLatch}: the threads of this JVM wait in the superclass. Redis has the count, and
+ * tells each JVM in which threads wait once, however many there are, when it has reached zero. The first JVM to name a
+ * latch sets its count, and those that come later join it; they have to name the same count. A latch that was opened
+ * stays open for its retention time (a day, if nothing else was said), for latecomers too: they pass at once. So a name
+ * serves once. When the retention time is over it is free for a new latch; objects that have been obtained before
+ * remain open.
  *
  * <pre>{@code
  * DistributedCountDownLatch done = interlock.countDownLatch("import:2024-05-01", 3);
@@ -31,16 +32,18 @@ import java.util.function.Function;
  * }
  * }</pre>
  *
- * <p><b>How it differs from its superclass.</b> What a JVM has counted down stays counted, even if that JVM dies, and counts once,
- * even if its command arrives twice. A latch that Redis has lost (its data is gone, or somebody deleted it) is lost for all
- * that have joined it: {@code await}, {@code countDown} and {@code getCount} throw {@link IllegalStateException} then, to waiting
- * threads as well, and so they do if the session is closed; unless the latch is known to be open. A latch that nobody
- * uses for seven days before it is open is forgotten, too. When Redis doesn't answer, {@code await} and {@code getCount} throw {@link
- * RedisUnavailableException}, while {@code countDown} is repeated in the background.
+ * <p><b>How it differs from its superclass.</b> What a JVM has counted down stays counted, even if that JVM dies, and
+ * counts once, even if its command arrives twice. A latch that Redis has lost (its data is gone, or somebody deleted
+ * it) is lost for all that have joined it: {@code await}, {@code countDown} and {@code getCount} throw
+ * {@link IllegalStateException} then, to waiting threads as well, and so they do if the session is closed; unless the
+ * latch is known to be open. A latch that nobody uses for seven days before it is open is forgotten, too. When Redis
+ * doesn't answer, {@code await} and {@code getCount} throw {@link RedisUnavailableException}, while {@code countDown}
+ * is repeated in the background.
  *
- * <p><b>Memory consistency.</b> Inside a JVM, actions before a {@code countDown()} happen-before those after a successful return
- * from a corresponding {@code await()}, as for any {@code CountDownLatch}. Across JVMs there is no shared memory: what they share is
- * in stores of their own, and what was written there before {@code countDown()} is there when {@code await()} returns.
+ * <p><b>Memory consistency.</b> Inside a JVM, actions before a {@code countDown()} happen-before those after a
+ * successful return from a corresponding {@code await()}, as for any {@code CountDownLatch}. Across JVMs there is no
+ * shared memory: what they share is in stores of their own, and what was written there before {@code countDown()} is
+ * there when {@code await()} returns.
  */
 public final class DistributedCountDownLatch extends CountDownLatch {
     private final RemoteLatch remote;
@@ -77,8 +80,8 @@ public final class DistributedCountDownLatch extends CountDownLatch {
     }
 
     /**
-     * Waits until the count is zero, for so long at most. A time-out of zero or less asks Redis once, and waits for the answer
-     * one command time-out at most; the first answer is given at least 250 ms.
+     * Waits until the count is zero, for so long at most. A time-out of zero or less asks Redis once, and waits for the
+     * answer one command time-out at most; the first answer is given at least 250 ms.
      *
      * @param timeout the longest wait
      * @param unit its unit
@@ -93,17 +96,18 @@ public final class DistributedCountDownLatch extends CountDownLatch {
     }
 
     /**
-     * Counts down by one, and opens the latch if that makes zero. Does nothing if the latch is open. Waits for the confirmation by
-     * Redis for one command time-out at most. If there is none by then, the count-down is repeated in the background until it is
-     * confirmed, which counts it once; {@link Interlock#close()} waits for that, one command time-out at most. An interrupt does
-     * not end the wait; the thread's interrupt flag is set on return.
+     * Counts down by one, and opens the latch if that makes zero. Does nothing if the latch is open. Waits for the
+     * confirmation by Redis for one command time-out at most. If there is none by then, the count-down is repeated in
+     * the background until it is confirmed, which counts it once; {@link Interlock#close()} waits for that, one command
+     * time-out at most. An interrupt does not end the wait; the thread's interrupt flag is set on return.
      *
-     * <p>Of an {@linkplain Interlock#adapt(org.redisson.api.RCountDownLatch) adapted} latch nothing is repeated, since Redisson
-     * would count it twice.
+     * <p>Of an {@linkplain Interlock#adapt(org.redisson.api.RCountDownLatch) adapted} latch nothing is repeated, since
+     * Redisson would count it twice.
      *
-     * @throws IllegalStateException as {@link #await()}. On a lost latch it has not been counted; if the session was closed
-     *     while this waited for the confirmation, it may have been
-     * @throws RedisUnavailableException only from an adapted latch: if there is no confirmation; it may have been counted or not
+     * @throws IllegalStateException as {@link #await()}. On a lost latch it has not been counted; if the session was
+     *     closed while this waited for the confirmation, it may have been
+     * @throws RedisUnavailableException only from an adapted latch: if there is no confirmation; it may have been
+     *     counted or not
      */
     @Override
     public void countDown() {

@@ -3,10 +3,10 @@ package dev.interlock;
 import static java.util.Objects.requireNonNull;
 
 import dev.interlock.internal.Keys;
-import dev.interlock.internal.lock.LockSync;
-import dev.interlock.internal.lock.RemoteReadWriteLock;
 import dev.interlock.internal.lock.LocalReadWriteLock;
+import dev.interlock.internal.lock.LockSync;
 import dev.interlock.internal.lock.ReadSync;
+import dev.interlock.internal.lock.RemoteReadWriteLock;
 import java.io.NotSerializableException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
@@ -22,14 +22,15 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@link ReentrantReadWriteLock} across JVMs: its write lock is held by at most one thread of one JVM, of all the JVMs that
- * use the same Redis, and while nobody holds that, its read lock by any number of threads of any of them.
+ * A {@link ReentrantReadWriteLock} across JVMs: its write lock is held by at most one thread of one JVM, of all the
+ * JVMs that use the same Redis, and while nobody holds that, its read lock by any number of threads of any of them.
  *
- * <p>It <em>is</em> a {@code ReentrantReadWriteLock}: the threads of this JVM queue, park, time out and get interrupted in the
- * superclass. All threads of a JVM that read do so on one lease in Redis: the first one gets it, and the last one's leaving
- * gives it up, a moment later, so that reading costs no round trip as long as no JVM writes. A writer that waits, in whichever
- * JVM, stops new readers everywhere; those who hold the read or the write lock already pass, as in the superclass.
- * {@linkplain Interlock#fairReadWriteLock Fair} ones leave the lock to JVMs that wait as soon as they can.
+ * <p>It <em>is</em> a {@code ReentrantReadWriteLock}: the threads of this JVM queue, park, time out and get interrupted
+ * in the superclass. All threads of a JVM that read do so on one lease in Redis: the first one gets it, and the last
+ * one's leaving gives it up, a moment later, so that reading costs no round trip as long as no JVM writes. A writer
+ * that waits, in whichever JVM, stops new readers everywhere; those who hold the read or the write lock already pass,
+ * as in the superclass. {@linkplain Interlock#fairReadWriteLock Fair} ones leave the lock to JVMs that wait as soon as
+ * they can.
  *
  * <pre>{@code
  * DistributedReadWriteLock lock = interlock.readWriteLock("prices");
@@ -41,19 +42,19 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>A thread that holds the write lock may take the read lock and then release the write lock: that lets in the readers of
- * all JVMs, at once, and no writer in between. The reverse isn't possible, as in the superclass: {@code tryLock()} for writing
- * fails for whoever reads, and {@code lock()} would wait for himself.
+ * <p>A thread that holds the write lock may take the read lock and then release the write lock: that lets in the
+ * readers of all JVMs, at once, and no writer in between. The reverse isn't possible, as in the superclass:
+ * {@code tryLock()} for writing fails for whoever reads, and {@code lock()} would wait for himself.
  *
  * <p><b>How it differs from its superclass.</b> Ownership is a lease that the session renews. If that fails the lock is
  * <em>lost</em>: listeners hear of it, {@code assertHeld} and {@link WriteLock#fencingToken} throw
  * {@link LeaseLostException}, and so does the last {@code unlock}, which frees the local half nevertheless. When Redis
- * doesn't answer, acquiring methods throw {@link RedisUnavailableException}. A thread that waits for <em>another JVM</em> is
- * no longer in the superclass's queue. Serialization is refused; obtain the lock by its name instead.
+ * doesn't answer, acquiring methods throw {@link RedisUnavailableException}. A thread that waits for <em>another
+ * JVM</em> is no longer in the superclass's queue. Serialization is refused; obtain the lock by its name instead.
  *
- * <p><b>Memory consistency.</b> Inside a JVM, as for any {@link java.util.concurrent.locks.ReadWriteLock}. Across JVMs there
- * is no shared memory: what they share is in stores of their own, and it is the order of acquisitions that this lock gives
- * them.
+ * <p><b>Memory consistency.</b> Inside a JVM, as for any {@link java.util.concurrent.locks.ReadWriteLock}. Across JVMs
+ * there is no shared memory: what they share is in stores of their own, and it is the order of acquisitions that this
+ * lock gives them.
  */
 public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
     @Serial
@@ -72,7 +73,9 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
     private final WriteLock writeLock;
 
     DistributedReadWriteLock(
-            boolean fair, long answerNanos, Function<? super LocalReadWriteLock, ? extends RemoteReadWriteLock> remote) {
+            boolean fair,
+            long answerNanos,
+            Function<? super LocalReadWriteLock, ? extends RemoteReadWriteLock> remote) {
         super(fair);
         LocalReadWriteLock local = new Local(super.readLock(), super.writeLock());
         this.remote = remote.apply(local);
@@ -100,9 +103,10 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
     }
 
     /**
-     * Calls the listener whenever this lock is lost while threads of this JVM hold it, for reading or for writing: before the
-     * lease is over where that can be foreseen. It is called on a thread of the session that runs listeners only. Keep a
-     * reference to the lock: a lock object that nobody refers to and nobody holds is dropped, together with its listeners.
+     * Calls the listener whenever this lock is lost while threads of this JVM hold it, for reading or for writing:
+     * before the lease is over where that can be foreseen. It is called on a thread of the session that runs listeners
+     * only. Keep a reference to the lock: a lock object that nobody refers to and nobody holds is dropped, together
+     * with its listeners.
      *
      * @param listener what to call
      * @return removes the listener when run
@@ -124,8 +128,8 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         }
 
         /**
-         * Acquires the read lock, waiting for as long as that takes. An interrupt while waiting does not end the wait; the
-         * thread's interrupt flag is set on return.
+         * Acquires the read lock, waiting for as long as that takes. An interrupt while waiting does not end the wait;
+         * the thread's interrupt flag is set on return.
          *
          * @throws RedisUnavailableException if Redis has been silent for the session's {@code redisTimeout}
          * @throws IllegalStateException if the session is closed
@@ -147,8 +151,9 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         }
 
         /**
-         * Acquires the read lock if no thread of any JVM holds the write lock now. Barges past queued threads of this JVM, as
-         * in the JDK, but not past other JVMs that wait to write. Needs a round trip unless this session has the name.
+         * Acquires the read lock if no thread of any JVM holds the write lock now. Barges past queued threads of this
+         * JVM, as in the JDK, but not past other JVMs that wait to write. Needs a round trip unless this session has
+         * the name.
          *
          * @return whether it was acquired
          * @throws RedisUnavailableException if Redis doesn't answer within one command time-out
@@ -174,12 +179,12 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         }
 
         /**
-         * Releases one hold. With the last one of all threads of this JVM, other JVMs can write: at once if one waits, else
-         * within the session's hand-off slice.
+         * Releases one hold. With the last one of all threads of this JVM, other JVMs can write: at once if one waits,
+         * else within the session's hand-off slice.
          *
          * @throws IllegalMonitorStateException if the current thread doesn't hold the read lock
-         * @throws LeaseLostException if this was the thread's last hold and the lock had been lost; the thread doesn't hold it
-         *     any more
+         * @throws LeaseLostException if this was the thread's last hold and the lock had been lost; the thread doesn't
+         *     hold it any more
          */
         @Override
         public void unlock() {
@@ -187,8 +192,8 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         }
 
         /**
-         * Does nothing if the current thread holds the read lock, or the write lock, and, as far as this JVM can know, still
-         * has it in Redis. No round trip.
+         * Does nothing if the current thread holds the read lock, or the write lock, and, as far as this JVM can know,
+         * still has it in Redis. No round trip.
          *
          * @throws IllegalMonitorStateException if the current thread holds neither
          * @throws LeaseLostException if the lock has been lost
@@ -237,8 +242,8 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         }
 
         /**
-         * Acquires the write lock, waiting for as long as that takes. An interrupt while waiting does not end the wait; the
-         * thread's interrupt flag is set on return.
+         * Acquires the write lock, waiting for as long as that takes. An interrupt while waiting does not end the wait;
+         * the thread's interrupt flag is set on return.
          *
          * @throws RedisUnavailableException if Redis has been silent for the session's {@code redisTimeout}
          * @throws IllegalStateException if the session is closed
@@ -260,9 +265,10 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         }
 
         /**
-         * Acquires the write lock if no thread of any JVM holds either lock now. Barges past queued threads of this JVM, as in
-         * the JDK, but not past other JVMs that wait. Needs a round trip unless this session has the name for itself. What the
-         * readers of another JVM have left only a moment ago is refused, but the refusal makes that JVM give it up.
+         * Acquires the write lock if no thread of any JVM holds either lock now. Barges past queued threads of this
+         * JVM, as in the JDK, but not past other JVMs that wait. Needs a round trip unless this session has the name
+         * for itself. What the readers of another JVM have left only a moment ago is refused, but the refusal makes
+         * that JVM give it up.
          *
          * @return whether it was acquired
          * @throws RedisUnavailableException if Redis doesn't answer within one command time-out
@@ -288,12 +294,13 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         }
 
         /**
-         * Releases one hold; with the last one, keeps the name for the next thread of this JVM or gives it up in Redis. If the
-         * thread holds the read lock, too, other JVMs can read from now on. Waits for the confirmation at most one command
-         * time-out, and doesn't fail if Redis is silent: it is repeated in the background.
+         * Releases one hold; with the last one, keeps the name for the next thread of this JVM or gives it up in Redis.
+         * If the thread holds the read lock, too, other JVMs can read from now on. Waits for the confirmation at most
+         * one command time-out, and doesn't fail if Redis is silent: it is repeated in the background.
          *
          * @throws IllegalMonitorStateException if the current thread doesn't hold the write lock
-         * @throws LeaseLostException if this was the last hold and the lock had been lost; the thread doesn't hold it any more
+         * @throws LeaseLostException if this was the last hold and the lock had been lost; the thread doesn't hold it
+         *     any more
          */
         @Override
         public void unlock() {
@@ -301,8 +308,8 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         }
 
         /**
-         * Returns the fencing token of the current acquisition. Every acquisition of this write lock, by any thread of any JVM,
-         * has a larger one than all before it; re-entry doesn't change it.
+         * Returns the fencing token of the current acquisition. Every acquisition of this write lock, by any thread of
+         * any JVM, has a larger one than all before it; re-entry doesn't change it.
          *
          * @return the token, positive
          * @throws IllegalMonitorStateException if the current thread doesn't hold the write lock
@@ -314,8 +321,8 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         }
 
         /**
-         * Does nothing if the current thread holds the write lock and, as far as this JVM can know, still owns it in Redis. No
-         * round trip.
+         * Does nothing if the current thread holds the write lock and, as far as this JVM can know, still owns it in
+         * Redis. No round trip.
          *
          * @throws IllegalMonitorStateException if the current thread doesn't hold the write lock
          * @throws LeaseLostException if the lock has been lost
@@ -325,8 +332,8 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         }
 
         /**
-         * Returns a condition of this write lock, as {@link DistributedReentrantLock#newCondition()} does. A thread that holds
-         * the read lock, too, gives up both while it waits, and gets both back.
+         * Returns a condition of this write lock, as {@link DistributedReentrantLock#newCondition()} does. A thread
+         * that holds the read lock, too, gives up both while it waits, and gets both back.
          *
          * @throws UnsupportedOperationException if the lock is an adapted one: its protocol knows no conditions
          */
@@ -336,8 +343,8 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         }
 
         /**
-         * Returns the condition of this write lock that has a name: all objects made with the same name, in any JVM, are the
-         * same condition.
+         * Returns the condition of this write lock that has a name: all objects made with the same name, in any JVM,
+         * are the same condition.
          *
          * @param conditionName anything but the empty string
          * @throws IllegalArgumentException if the name is empty
@@ -347,7 +354,9 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
             return lock.sync.newCondition(conditionName);
         }
 
-        /** Returns whether the current thread holds this. No round trip; the local truth even if the lock has been lost. */
+        /**
+         * Returns whether the current thread holds this. No round trip; the local truth even if the lock has been lost.
+         */
         @Override
         public boolean isHeldByCurrentThread() {
             return lock.isWriteLockedByCurrentThread();
@@ -378,7 +387,10 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         }
     }
 
-    /** Returns the thread of this JVM that holds the write lock, or null; one that waits for another JVM doesn't hold it. */
+    /**
+     * Returns the thread of this JVM that holds the write lock, or null; one that waits for another JVM doesn't hold
+     * it.
+     */
     @Override
     protected @Nullable Thread getOwner() {
         Thread owner = super.getOwner();
@@ -391,15 +403,15 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         return super.getReadLockCount();
     }
 
-    /**
-     * Returns whether a thread of <em>this</em> JVM holds the write lock; one that waits for another JVM doesn't.
-     */
+    /** Returns whether a thread of <em>this</em> JVM holds the write lock; one that waits for another JVM doesn't. */
     @Override
     public boolean isWriteLocked() {
         return getOwner() != null;
     }
 
-    /** Returns whether the current thread holds the write lock. No round trip; the local truth even if it has been lost. */
+    /**
+     * Returns whether the current thread holds the write lock. No round trip; the local truth even if it has been lost.
+     */
     @Override
     public boolean isWriteLockedByCurrentThread() {
         return super.isWriteLockedByCurrentThread();
@@ -439,8 +451,8 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
     }
 
     /**
-     * Returns whether threads of any JVM wait for a condition of the write lock. Asks Redis, unless only threads of this JVM
-     * can.
+     * Returns whether threads of any JVM wait for a condition of the write lock. Asks Redis, unless only threads of
+     * this JVM can.
      *
      * @throws IllegalMonitorStateException if the current thread doesn't hold the write lock
      * @throws LeaseLostException if the lock has been lost
@@ -453,8 +465,8 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
     }
 
     /**
-     * Returns an estimate of how many threads of all JVMs wait for a condition of the write lock: those of a JVM that has died
-     * count for some seconds.
+     * Returns an estimate of how many threads of all JVMs wait for a condition of the write lock: those of a JVM that
+     * has died count for some seconds.
      *
      * @throws IllegalMonitorStateException as {@link #hasWaiters}
      * @throws LeaseLostException as {@link #hasWaiters}

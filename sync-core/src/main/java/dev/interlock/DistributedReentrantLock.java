@@ -3,8 +3,8 @@ package dev.interlock;
 import static java.util.Objects.requireNonNull;
 
 import dev.interlock.internal.Keys;
-import dev.interlock.internal.lock.LockSync;
 import dev.interlock.internal.lock.LocalLock;
+import dev.interlock.internal.lock.LockSync;
 import dev.interlock.internal.lock.RemoteLock;
 import java.io.NotSerializableException;
 import java.io.ObjectInputStream;
@@ -22,11 +22,12 @@ import org.jspecify.annotations.Nullable;
  * A {@link ReentrantLock} that is held by at most one thread of one JVM, of all the JVMs that use the same Redis.
  *
  * <p>It <em>is</em> a {@code ReentrantLock}: the threads of this JVM queue, park, time out and get interrupted in the
- * superclass, so hold counts and queue inspection are right and cost no round trip. Redis only decides which JVM's turn it
- * is. While a JVM has its turn, its threads hand the lock to each other at the speed of the superclass; once another JVM
- * waits, the turn ends at the first {@code unlock()} after the session's hand-off slice. A {@linkplain Interlock#fairLock fair}
- * lock serves the threads of all JVMs in the order in which they have come instead; one with {@linkplain LockOptions#retain
- * retention} keeps its turn after {@code unlock()} for as long as nobody else asks.
+ * superclass, so hold counts and queue inspection are right and cost no round trip. Redis only decides which JVM's turn
+ * it is. While a JVM has its turn, its threads hand the lock to each other at the speed of the superclass; once another
+ * JVM waits, the turn ends at the first {@code unlock()} after the session's hand-off slice. A
+ * {@linkplain Interlock#fairLock fair} lock serves the threads of all JVMs in the order in which they have come
+ * instead; one with {@linkplain LockOptions#retain retention} keeps its turn after {@code unlock()} for as long as
+ * nobody else asks.
  *
  * <pre>{@code
  * DistributedReentrantLock lock = interlock.lock("stock:4711");
@@ -38,17 +39,17 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p><b>How it differs from its superclass.</b> Ownership is a lease that the session renews. If that fails (the JVM was
- * paused for too long, Redis lost its data) the lock is <em>lost</em>: listeners hear of it, {@link #fencingToken} and
- * {@link #assertHeld} throw {@link LeaseLostException}, and so does the last {@link #unlock}, which frees the local half
- * nevertheless. {@link #isHeldByCurrentThread} and {@link #getHoldCount} remain the local truth, so that a guarded unlock
- * still runs. When Redis doesn't answer, acquiring methods throw {@link RedisUnavailableException}. A thread that waits
- * for <em>another JVM</em> is no longer in the superclass's queue: {@link #hasQueuedThread} and {@link #getQueueLength}
- * leave it out. Serialization is refused; obtain the lock by its name instead.
+ * <p><b>How it differs from its superclass.</b> Ownership is a lease that the session renews. If that fails (the JVM
+ * was paused for too long, Redis lost its data) the lock is <em>lost</em>: listeners hear of it, {@link #fencingToken}
+ * and {@link #assertHeld} throw {@link LeaseLostException}, and so does the last {@link #unlock}, which frees the local
+ * half nevertheless. {@link #isHeldByCurrentThread} and {@link #getHoldCount} remain the local truth, so that a guarded
+ * unlock still runs. When Redis doesn't answer, acquiring methods throw {@link RedisUnavailableException}. A thread
+ * that waits for <em>another JVM</em> is no longer in the superclass's queue: {@link #hasQueuedThread} and
+ * {@link #getQueueLength} leave it out. Serialization is refused; obtain the lock by its name instead.
  *
  * <p><b>Memory consistency.</b> Inside a JVM, actions before an {@code unlock()} happen-before those after a subsequent
- * acquisition, as for any {@link java.util.concurrent.locks.Lock}. Across JVMs there is no shared memory: what they share
- * is in stores of their own, and it is the order of acquisitions that this lock gives them.
+ * acquisition, as for any {@link java.util.concurrent.locks.Lock}. Across JVMs there is no shared memory: what they
+ * share is in stores of their own, and it is the order of acquisitions that this lock gives them.
  */
 public final class DistributedReentrantLock extends ReentrantLock {
     @Serial
@@ -72,8 +73,8 @@ public final class DistributedReentrantLock extends ReentrantLock {
     }
 
     /**
-     * Acquires the lock, waiting for as long as that takes. An interrupt while waiting does not end the wait; the thread's
-     * interrupt flag is set on return.
+     * Acquires the lock, waiting for as long as that takes. An interrupt while waiting does not end the wait; the
+     * thread's interrupt flag is set on return.
      *
      * @throws RedisUnavailableException if Redis has been silent for the session's {@code redisTimeout}
      * @throws IllegalStateException if the session is closed
@@ -85,8 +86,8 @@ public final class DistributedReentrantLock extends ReentrantLock {
     }
 
     /**
-     * Acquires the lock for at most {@code lease}, like {@code RLock.lock(lease, unit)}: the lease isn't renewed, and when
-     * it is over the lock is lost. On re-entry the lease of the outermost hold goes on.
+     * Acquires the lock for at most {@code lease}, like {@code RLock.lock(lease, unit)}: the lease isn't renewed, and
+     * when it is over the lock is lost. On re-entry the lease of the outermost hold goes on.
      *
      * @param lease 100 ms to 365 days
      * @param unit the unit of {@code lease}
@@ -109,10 +110,10 @@ public final class DistributedReentrantLock extends ReentrantLock {
     }
 
     /**
-     * Acquires the lock if no thread of any JVM holds it now. Barges past queued threads of this JVM, as in the JDK, but not
-     * past other JVMs that wait; a fair lock is refused also while threads of this JVM wait for another one. Needs a round trip
-     * unless this session owns the name. A name that another session only retains is refused, but the refusal makes that session
-     * give it up.
+     * Acquires the lock if no thread of any JVM holds it now. Barges past queued threads of this JVM, as in the JDK,
+     * but not past other JVMs that wait; a fair lock is refused also while threads of this JVM wait for another one.
+     * Needs a round trip unless this session owns the name. A name that another session only retains is refused, but
+     * the refusal makes that session give it up.
      *
      * @return whether it was acquired
      * @throws RedisUnavailableException if Redis doesn't answer within one command time-out
@@ -123,8 +124,8 @@ public final class DistributedReentrantLock extends ReentrantLock {
     }
 
     /**
-     * Acquires the lock if it becomes available within the wait. A wait of zero or less asks once, and waits for the answer
-     * as {@link #tryLock()} does.
+     * Acquires the lock if it becomes available within the wait. A wait of zero or less asks once, and waits for the
+     * answer as {@link #tryLock()} does.
      *
      * @param wait the longest wait
      * @param unit its unit
@@ -154,12 +155,13 @@ public final class DistributedReentrantLock extends ReentrantLock {
     }
 
     /**
-     * Releases one hold; with the last one, keeps the name for the next thread of this JVM or gives it up in Redis. Waits
-     * for the confirmation at most one command time-out, and doesn't fail if Redis is silent: the release is repeated in
-     * the background.
+     * Releases one hold; with the last one, keeps the name for the next thread of this JVM or gives it up in Redis.
+     * Waits for the confirmation at most one command time-out, and doesn't fail if Redis is silent: the release is
+     * repeated in the background.
      *
      * @throws IllegalMonitorStateException if the current thread doesn't hold the lock
-     * @throws LeaseLostException if this was the last hold and the lock had been lost; the thread doesn't hold it any more
+     * @throws LeaseLostException if this was the last hold and the lock had been lost; the thread doesn't hold it any
+     *     more
      */
     @Override
     public void unlock() {
@@ -171,8 +173,8 @@ public final class DistributedReentrantLock extends ReentrantLock {
     }
 
     /**
-     * Returns the fencing token of the current acquisition. Every acquisition of this name, by any thread of any JVM, has a
-     * larger one than all before it; re-entry doesn't change it.
+     * Returns the fencing token of the current acquisition. Every acquisition of this name, by any thread of any JVM,
+     * has a larger one than all before it; re-entry doesn't change it.
      *
      * @return the token, positive
      * @throws IllegalMonitorStateException if the current thread doesn't hold the lock
@@ -184,8 +186,8 @@ public final class DistributedReentrantLock extends ReentrantLock {
     }
 
     /**
-     * Does nothing if the current thread holds the lock and, as far as this JVM can know, still owns it in Redis. No round
-     * trip.
+     * Does nothing if the current thread holds the lock and, as far as this JVM can know, still owns it in Redis. No
+     * round trip.
      *
      * @throws IllegalMonitorStateException if the current thread doesn't hold the lock
      * @throws LeaseLostException if the lock has been lost
@@ -196,8 +198,8 @@ public final class DistributedReentrantLock extends ReentrantLock {
 
     /**
      * Calls the listener whenever this lock is lost while a thread of this JVM holds it: before the lease is over where
-     * that can be foreseen. It is called on a thread of the session that runs listeners only. Keep a reference to the lock:
-     * a lock object that nobody refers to and nobody holds is dropped, together with its listeners.
+     * that can be foreseen. It is called on a thread of the session that runs listeners only. Keep a reference to the
+     * lock: a lock object that nobody refers to and nobody holds is dropped, together with its listeners.
      *
      * @param listener what to call
      * @return removes the listener when run
@@ -222,25 +224,26 @@ public final class DistributedReentrantLock extends ReentrantLock {
     }
 
     /**
-     * Returns a condition of this lock, on which threads of all JVMs wait and which threads of any JVM signal. The first one
-     * that is made from a lock object is the same condition as the first one made from that lock in another JVM, the second
-     * one as the second, and so on: so a class that makes its conditions in its constructor agrees with its peers, if there is
-     * one object of it in each JVM. Where several objects share a lock, {@linkplain #newCondition(String) name} their
-     * conditions.
+     * Returns a condition of this lock, on which threads of all JVMs wait and which threads of any JVM signal. The
+     * first one that is made from a lock object is the same condition as the first one made from that lock in another
+     * JVM, the second one as the second, and so on: so a class that makes its conditions in its constructor agrees with
+     * its peers, if there is one object of it in each JVM. Where several objects share a lock,
+     * {@linkplain #newCondition(String) name} their conditions.
      *
-     * <p>What {@link Condition} says holds across JVMs: a signal wakes the thread that has waited longest, of whichever JVM,
-     * and a signal isn't lost to a thread that is interrupted or runs out of time. {@code await} returns without a signal
-     * (which {@code Condition} allows, and callers test for in a loop) if a JVM that may have signalled has died, or if
-     * Redis has lost its data; and a JVM that is stopped for as long as its lease doesn't wait any more until it goes on.
+     * <p>What {@link Condition} says holds across JVMs: a signal wakes the thread that has waited longest, of whichever
+     * JVM, and a signal isn't lost to a thread that is interrupted or runs out of time. {@code await} returns without a
+     * signal (which {@code Condition} allows, and callers test for in a loop) if a JVM that may have signalled has
+     * died, or if Redis has lost its data; and a JVM that is stopped for as long as its lease doesn't wait any more
+     * until it goes on.
      *
      * <p>An {@code await} that returns, whether normally or with an exception, has restored all holds. It throws
-     * {@link LeaseLostException} if it finds the lock lost: before anything is given up, or when Redis is told to. If the lock
-     * can't be had again because Redis is silent for the session's {@code redisTimeout} it throws
-     * {@link RedisUnavailableException}, if the session is closed {@link IllegalStateException}; then the lock is held in
-     * this JVM only, as a lost one, until it is unlocked.
+     * {@link LeaseLostException} if it finds the lock lost: before anything is given up, or when Redis is told to. If
+     * the lock can't be had again because Redis is silent for the session's {@code redisTimeout} it throws
+     * {@link RedisUnavailableException}, if the session is closed {@link IllegalStateException}; then the lock is held
+     * in this JVM only, as a lost one, until it is unlocked.
      *
-     * @throws UnsupportedOperationException if the lock is an adapted one, whose protocol knows no conditions, or one of a
-     *     {@linkplain QuorumInterlock quorum}, whose nodes could disagree about who was signalled
+     * @throws UnsupportedOperationException if the lock is an adapted one, whose protocol knows no conditions, or one
+     *     of a {@linkplain QuorumInterlock quorum}, whose nodes could disagree about who was signalled
      */
     @Override
     public Condition newCondition() {
@@ -294,7 +297,8 @@ public final class DistributedReentrantLock extends ReentrantLock {
     }
 
     /**
-     * Returns whether threads of any JVM wait for a condition of this lock. Asks Redis, unless only threads of this JVM can.
+     * Returns whether threads of any JVM wait for a condition of this lock. Asks Redis, unless only threads of this JVM
+     * can.
      *
      * @throws IllegalMonitorStateException if the current thread doesn't hold the lock
      * @throws LeaseLostException if the lock has been lost
@@ -307,8 +311,8 @@ public final class DistributedReentrantLock extends ReentrantLock {
     }
 
     /**
-     * Returns an estimate of how many threads of all JVMs wait for a condition of this lock: those of a JVM that has died
-     * count for some seconds.
+     * Returns an estimate of how many threads of all JVMs wait for a condition of this lock: those of a JVM that has
+     * died count for some seconds.
      *
      * @throws IllegalMonitorStateException as {@link #hasWaiters}
      * @throws LeaseLostException as {@link #hasWaiters}

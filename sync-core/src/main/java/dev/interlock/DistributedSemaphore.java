@@ -5,9 +5,9 @@ import static java.util.Objects.requireNonNull;
 import com.google.common.collect.Lists;
 import dev.interlock.internal.Keys;
 import dev.interlock.internal.Session;
-import dev.interlock.internal.semaphore.SemaphoreSync;
 import dev.interlock.internal.semaphore.LocalSemaphore;
 import dev.interlock.internal.semaphore.RemoteSemaphore;
+import dev.interlock.internal.semaphore.SemaphoreSync;
 import java.io.NotSerializableException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
@@ -23,11 +23,11 @@ import java.util.function.Function;
 /**
  * A {@link Semaphore} whose permits are shared by the threads of all the JVMs that use the same Redis.
  *
- * <p>It <em>is</em> a {@code Semaphore}: the threads of this JVM wait in the superclass's queue, so interruption, timeouts and queue
- * inspection are the JDK's. JVMs that wait stand in a queue in Redis, each at one place, and permits are pushed to the first one
- * as soon as there are as many as it asks for: a request for three isn't overtaken by requests for one. A permit that is released
- * goes to the next thread of the same JVM, without a round trip, unless another JVM waits and this one has had the permit for
- * longer than the session's hand-off slice.
+ * <p>It <em>is</em> a {@code Semaphore}: the threads of this JVM wait in the superclass's queue, so interruption,
+ * timeouts and queue inspection are the JDK's. JVMs that wait stand in a queue in Redis, each at one place, and permits
+ * are pushed to the first one as soon as there are as many as it asks for: a request for three isn't overtaken by
+ * requests for one. A permit that is released goes to the next thread of the same JVM, without a round trip, unless
+ * another JVM waits and this one has had the permit for longer than the session's hand-off slice.
  *
  * <pre>{@code
  * DistributedSemaphore connections = interlock.semaphore("connections", 20);   // 20 for the whole fleet
@@ -39,18 +39,19 @@ import java.util.function.Function;
  * }
  * }</pre>
  *
- * <p><b>How it differs from its superclass.</b> Permits belong to the session that has acquired them, for a lease that is
- * renewed while it has any: those of a JVM that has died return to the pool when its lease is over. They are <em>lost</em> if
- * the lease can't be kept (the JVM was paused for too long, Redis lost its data): listeners hear of it, and as many of the
- * releases that follow free nothing and throw {@link LeaseLostException}. Releasing more than the session has enlarges the pool as
- * in the JDK. A semaphore with {@linkplain SemaphoreOptions#unowned unowned} permits has the JDK's meaning without that. When Redis
- * doesn't answer, acquiring methods throw {@link RedisUnavailableException}. {@linkplain SemaphoreOptions#fair Fairness} is FIFO among
- * the JVMs that wait and among the threads of each, not among all threads. A request for no permits isn't kept waiting
- * by a pool that has less than none. Serialization is refused; obtain the semaphore by its name instead.
+ * <p><b>How it differs from its superclass.</b> Permits belong to the session that has acquired them, for a lease that
+ * is renewed while it has any: those of a JVM that has died return to the pool when its lease is over. They are
+ * <em>lost</em> if the lease can't be kept (the JVM was paused for too long, Redis lost its data): listeners hear of
+ * it, and as many of the releases that follow free nothing and throw {@link LeaseLostException}. Releasing more than
+ * the session has enlarges the pool as in the JDK. A semaphore with {@linkplain SemaphoreOptions#unowned unowned}
+ * permits has the JDK's meaning without that. When Redis doesn't answer, acquiring methods throw
+ * {@link RedisUnavailableException}. {@linkplain SemaphoreOptions#fair Fairness} is FIFO among the JVMs that wait and
+ * among the threads of each, not among all threads. A request for no permits isn't kept waiting by a pool that has less
+ * than none. Serialization is refused; obtain the semaphore by its name instead.
  *
- * <p><b>Memory consistency.</b> Inside a JVM, actions before a {@code release()} happen-before those after an acquisition that gets
- * the permit without it having left the JVM, or after any acquisition that follows the return of {@code release()} in
- * time. Across JVMs there is no shared memory.
+ * <p><b>Memory consistency.</b> Inside a JVM, actions before a {@code release()} happen-before those after an
+ * acquisition that gets the permit without it having left the JVM, or after any acquisition that follows the return of
+ * {@code release()} in time. Across JVMs there is no shared memory.
  */
 public final class DistributedSemaphore extends Semaphore {
     @Serial
@@ -100,7 +101,8 @@ public final class DistributedSemaphore extends Semaphore {
     /**
      * Acquires a permit, waiting for as long as that takes.
      *
-     * @throws InterruptedException if the thread is interrupted on entry or while it waits; it has acquired nothing then
+     * @throws InterruptedException if the thread is interrupted on entry or while it waits; it has acquired nothing
+     *     then
      * @throws RedisUnavailableException if Redis has been silent for the session's {@code redisTimeout}
      * @throws IllegalStateException if the session is closed
      */
@@ -110,8 +112,8 @@ public final class DistributedSemaphore extends Semaphore {
     }
 
     /**
-     * Acquires a permit, waiting for as long as that takes. An interrupt doesn't end the wait; the thread's interrupt flag is set
-     * on return.
+     * Acquires a permit, waiting for as long as that takes. An interrupt doesn't end the wait; the thread's interrupt
+     * flag is set on return.
      *
      * @throws RedisUnavailableException as {@link #acquire()}
      * @throws IllegalStateException as {@link #acquire()}
@@ -122,7 +124,8 @@ public final class DistributedSemaphore extends Semaphore {
     }
 
     /**
-     * Acquires a permit if there is one now, whoever waits for one in whatever JVM. A round trip, unless this JVM has one to spare.
+     * Acquires a permit if there is one now, whoever waits for one in whatever JVM. A round trip, unless this JVM has
+     * one to spare.
      *
      * @return whether it was acquired
      * @throws RedisUnavailableException if Redis doesn't answer within one command time-out; nothing is acquired then
@@ -134,13 +137,15 @@ public final class DistributedSemaphore extends Semaphore {
     }
 
     /**
-     * Acquires a permit if that becomes possible within the wait. A wait of zero or less asks once, as {@link #tryAcquire()} does.
+     * Acquires a permit if that becomes possible within the wait. A wait of zero or less asks once, as
+     * {@link #tryAcquire()} does.
      *
      * @param timeout the longest wait
      * @param unit its unit
      * @return whether it was acquired
      * @throws InterruptedException as {@link #acquire()}
-     * @throws RedisUnavailableException if Redis is silent when the wait is over, or has been for the session's {@code redisTimeout}
+     * @throws RedisUnavailableException if Redis is silent when the wait is over, or has been for the session's
+     *     {@code redisTimeout}
      * @throws IllegalStateException as {@link #acquire()}
      */
     @Override
@@ -149,8 +154,8 @@ public final class DistributedSemaphore extends Semaphore {
     }
 
     /**
-     * Releases a permit: to the next thread of this JVM, or to the pool. Waits for the confirmation at most one command time-out, and
-     * doesn't fail if Redis is silent: the release is repeated in the background.
+     * Releases a permit: to the next thread of this JVM, or to the pool. Waits for the confirmation at most one command
+     * time-out, and doesn't fail if Redis is silent: the release is repeated in the background.
      *
      * @throws LeaseLostException if a permit of this session had been lost; this was it, and nothing is released
      * @throws IllegalStateException if the session is closed
@@ -203,7 +208,8 @@ public final class DistributedSemaphore extends Semaphore {
     }
 
     /**
-     * Acquires so many permits at once if that becomes possible within the wait, as {@link #tryAcquire(long, TimeUnit)} does.
+     * Acquires so many permits at once if that becomes possible within the wait, as {@link #tryAcquire(long, TimeUnit)}
+     * does.
      *
      * @param permits 0 or more
      * @param timeout the longest wait
@@ -216,8 +222,7 @@ public final class DistributedSemaphore extends Semaphore {
      */
     @Override
     public boolean tryAcquire(int permits, long timeout, TimeUnit unit) throws InterruptedException {
-        return sync.tryAcquire(
-                checked(permits), requireNonNull(unit, "unit").toNanos(timeout));
+        return sync.tryAcquire(checked(permits), requireNonNull(unit, "unit").toNanos(timeout));
     }
 
     /**
@@ -242,8 +247,8 @@ public final class DistributedSemaphore extends Semaphore {
     }
 
     /**
-     * Asks Redis how many permits there are that nobody has: a round trip, and only good for monitoring. Those that are on their way
-     * to another JVM don't count.
+     * Asks Redis how many permits there are that nobody has: a round trip, and only good for monitoring. Those that are
+     * on their way to another JVM don't count.
      *
      * @return how many, negative after a reduction
      * @throws RedisUnavailableException if Redis doesn't answer within one command time-out
@@ -267,8 +272,9 @@ public final class DistributedSemaphore extends Semaphore {
     }
 
     /**
-     * Takes so many permits out of the pool for good, without waiting for them: there may be less than none afterwards. Confirmed as
-     * {@link #release()} is. What was stated as the number of permits remains so, in contrast to {@link #resize}.
+     * Takes so many permits out of the pool for good, without waiting for them: there may be less than none afterwards.
+     * Confirmed as {@link #release()} is. What was stated as the number of permits remains so, in contrast to
+     * {@link #resize}.
      *
      * @param reduction 0 or more
      * @throws IllegalArgumentException if {@code reduction} is negative
@@ -290,16 +296,17 @@ public final class DistributedSemaphore extends Semaphore {
      * @param permits how many there are to be in all, as in {@link Interlock#semaphore(String, int)}
      * @throws RedisUnavailableException if Redis doesn't answer within one command time-out; it may be changed yet
      * @throws IllegalStateException if the session is closed
-     * @throws UnsupportedOperationException if this is an adapted semaphore, which doesn't know how many there are in all
+     * @throws UnsupportedOperationException if this is an adapted semaphore, which doesn't know how many there are in
+     *     all
      */
     public void resize(int permits) {
         sync.resize(permits);
     }
 
     /**
-     * Calls the listener when permits are lost that threads of this JVM have: before the lease is over where that can be
-     * foreseen. It is called on a thread of the session that runs listeners only. Keep a reference to the semaphore: an
-     * object that nobody refers to and by which nobody has permits is dropped, together with its listeners.
+     * Calls the listener when permits are lost that threads of this JVM have: before the lease is over where that can
+     * be foreseen. It is called on a thread of the session that runs listeners only. Keep a reference to the semaphore:
+     * an object that nobody refers to and by which nobody has permits is dropped, together with its listeners.
      *
      * @param listener what to call
      * @return removes the listener when run

@@ -84,7 +84,8 @@ public final class Interlock implements AutoCloseable {
     }
 
     /**
-     * Opens a session over a Redis client of its own (of as many event loops as processors), which {@link #close()} shuts down.
+     * Opens a session over a Redis client of its own (of as many event loops as processors), which {@link #close()}
+     * shuts down.
      *
      * @param uri {@code redis://[user:password@]host:port[/database]}, or {@code rediss://…}
      * @return the session
@@ -109,7 +110,8 @@ public final class Interlock implements AutoCloseable {
     /**
      * Opens a session over several independent servers, of which a majority decides.
      *
-     * @param clients of one server each: an odd number, 3 or more, no server twice. {@link QuorumInterlock#close()} leaves them open
+     * @param clients of one server each: an odd number, 3 or more, no server twice. {@link QuorumInterlock#close()}
+     *     leaves them open
      * @return the session
      * @throws IllegalArgumentException if {@code clients} isn't of that kind
      * @throws RedisUnavailableException if no majority can be reached
@@ -127,11 +129,10 @@ public final class Interlock implements AutoCloseable {
      * Returns the lock of this name. The same object is returned for as long as anybody refers to it or holds it.
      *
      * @param name any name but the empty one and those like our own keys, which begin with {@code interlock:} and
-     * contain an opening
-     *     brace; the lock excludes an {@code RLock} of the same name
+     *     contain an opening brace; the lock excludes an {@code RLock} of the same name
      * @return the lock
      * @throws IllegalArgumentException if the name is empty or like a key of ours, or in use in this session with
-     * options, or as a fair lock
+     *     options, or as a fair lock
      * @throws IllegalStateException if this session is closed
      */
     public DistributedReentrantLock lock(String name) {
@@ -144,7 +145,8 @@ public final class Interlock implements AutoCloseable {
      * @param name as in {@link #lock(String)}
      * @param options how it behaves
      * @return the lock
-     * @throws IllegalArgumentException if the name is empty, or in use in this session with other options or as a fair lock
+     * @throws IllegalArgumentException if the name is empty, or in use in this session with other options or as a fair
+     *     lock
      * @throws IllegalStateException if this session is closed
      */
     public DistributedReentrantLock lock(String name, LockOptions options) {
@@ -152,8 +154,8 @@ public final class Interlock implements AutoCloseable {
     }
 
     /**
-     * Returns the fair lock of this name: all threads of all JVMs that wait for it get it in the order in which they have
-     * come. It excludes the plain lock of the same name in other sessions, whose places in that order are those of
+     * Returns the fair lock of this name: all threads of all JVMs that wait for it get it in the order in which they
+     * have come. It excludes the plain lock of the same name in other sessions, whose places in that order are those of
      * sessions, not of threads.
      *
      * @param name as in {@link #lock(String)}
@@ -166,8 +168,8 @@ public final class Interlock implements AutoCloseable {
     }
 
     /**
-     * Returns the read-write lock of this name. The same object is returned for as long as anybody refers to it or holds it.
-     * It has nothing to do with the {@linkplain #lock lock} of that name, nor with an {@code RReadWriteLock}.
+     * Returns the read-write lock of this name. The same object is returned for as long as anybody refers to it or
+     * holds it. It has nothing to do with the {@linkplain #lock lock} of that name, nor with an {@code RReadWriteLock}.
      *
      * @param name any name but the empty one
      * @return the lock
@@ -179,14 +181,15 @@ public final class Interlock implements AutoCloseable {
     }
 
     /**
-     * Returns the fair read-write lock of this name. JVMs get it in the order in which they have come to wait, and have it no
-     * longer than they must if others wait; JVMs that wait to read, one after the other, get it together. Threads of one JVM
-     * get it in the order in which they have come to wait there. Excludes the other read-write lock of the same name in other
-     * sessions.
+     * Returns the fair read-write lock of this name. JVMs get it in the order in which they have come to wait, and have
+     * it no longer than they must if others wait; JVMs that wait to read, one after the other, get it together. Threads
+     * of one JVM get it in the order in which they have come to wait there. Excludes the other read-write lock of the
+     * same name in other sessions.
      *
      * @param name as in {@link #readWriteLock}
      * @return the lock, whose {@code isFair()} is true
-     * @throws IllegalArgumentException if the name is empty, or in use in this session for a read-write lock that isn't fair
+     * @throws IllegalArgumentException if the name is empty, or in use in this session for a read-write lock that isn't
+     *     fair
      * @throws IllegalStateException if this session is closed
      */
     public DistributedReadWriteLock fairReadWriteLock(String name) {
@@ -211,15 +214,15 @@ public final class Interlock implements AutoCloseable {
     }
 
     /**
-     * Returns the barrier of this name, at which threads of all JVMs wait for each other. This session is a member of it from now
-     * on, for as long as anybody here refers to it: its death breaks the current generation. The same object is returned for so
-     * long. A round trip.
+     * Returns the barrier of this name, at which threads of all JVMs wait for each other. This session is a member of
+     * it from now on, for as long as anybody here refers to it: its death breaks the current generation. The same
+     * object is returned for so long. A round trip.
      *
      * @param name any name but the empty one
      * @param parties how many threads have to arrive, 1 or more; the first to name the barrier says so for all
      * @return the barrier
-     * @throws IllegalArgumentException if the name is empty, {@code parties} is less than 1, the barrier has another number of
-     *     parties, or it is in use in this session with an action
+     * @throws IllegalArgumentException if the name is empty, {@code parties} is less than 1, the barrier has another
+     *     number of parties, or it is in use in this session with an action
      * @throws RedisUnavailableException if Redis doesn't answer within one command time-out
      * @throws IllegalStateException if this session is closed
      */
@@ -228,14 +231,15 @@ public final class Interlock implements AutoCloseable {
     }
 
     /**
-     * Returns the barrier of this name, with an action to be run by the last thread to arrive if that is one of this session.
+     * Returns the barrier of this name, with an action to be run by the last thread to arrive if that is one of this
+     * session.
      *
      * @param name as in {@link #cyclicBarrier(String, int)}
      * @param parties as in {@link #cyclicBarrier(String, int)}
      * @param action what to run when all have arrived, before any of them goes on; null for nothing
      * @return the barrier
-     * @throws IllegalArgumentException as {@link #cyclicBarrier(String, int)}, or if the barrier is in use in this session without
-     *     an action, or with one that isn't the same object
+     * @throws IllegalArgumentException as {@link #cyclicBarrier(String, int)}, or if the barrier is in use in this
+     *     session without an action, or with one that isn't the same object
      * @throws RedisUnavailableException as {@link #cyclicBarrier(String, int)}
      * @throws IllegalStateException if this session is closed
      */
@@ -252,15 +256,18 @@ public final class Interlock implements AutoCloseable {
     }
 
     /**
-     * Returns the semaphore of this name, whose permits belong to the sessions that have acquired them. The same object is returned
-     * for as long as anybody refers to it or has permits by it. It has nothing to do with an {@code RSemaphore} of that name.
+     * Returns the semaphore of this name, whose permits belong to the sessions that have acquired them. The same object
+     * is returned for as long as anybody refers to it or has permits by it. It has nothing to do with an
+     * {@code RSemaphore} of that name.
      *
      * @param name any name but the empty one
-     * @param permits how many there are in all; any number, as in the JDK. Whoever names a semaphore first creates it with so many
+     * @param permits how many there are in all; any number, as in the JDK. Whoever names a semaphore first creates it
+     *     with so many
      * @return the semaphore
-     * @throws IllegalArgumentException if the name is empty, or the semaphore has another number of permits or other options
-     * @throws RedisUnavailableException if Redis doesn't answer within one command time-out: it is asked when the semaphore is first
-     *     obtained in this session
+     * @throws IllegalArgumentException if the name is empty, or the semaphore has another number of permits or other
+     *     options
+     * @throws RedisUnavailableException if Redis doesn't answer within one command time-out: it is asked when the
+     *     semaphore is first obtained in this session
      * @throws IllegalStateException if this session is closed
      */
     public DistributedSemaphore semaphore(String name, int permits) {
@@ -306,8 +313,9 @@ public final class Interlock implements AutoCloseable {
     }
 
     /**
-     * Returns the rate limiter of this name. Costs nothing but the object. JVMs that obtain it by different limits count together
-     * what they take, and each holds that against its own limit, until a limit is {@linkplain RateLimiter#update set for all}.
+     * Returns the rate limiter of this name. Costs nothing but the object. JVMs that obtain it by different limits
+     * count together what they take, and each holds that against its own limit, until a limit is
+     * {@linkplain RateLimiter#update set for all}.
      *
      * @param name any name but the empty one; the limiter has nothing to do with an {@code RRateLimiter} of that name
      * @param limit how many permits there are in how much time
@@ -350,12 +358,12 @@ public final class Interlock implements AutoCloseable {
     }
 
     /**
-     * Puts the drop-in type over a lock object of Redisson's: plain, fair, spin, fenced or multi. The local half gives it
-     * the JDK's type, its interruption rules, hold counts without a round trip and local hand-off; what decides between
-     * JVMs remains Redisson's own protocol, with its guarantees. Adapt an object once and keep the result: two adapters
-     * exclude each other, but don't share holds. {@code isFair()} is false, also over a fair lock of Redisson's: that
-     * knows of one
-     * waiter per session, and threads of this JVM barge and hand the lock to each other as over any other lock.
+     * Puts the drop-in type over a lock object of Redisson's: plain, fair, spin, fenced or multi. The local half gives
+     * it the JDK's type, its interruption rules, hold counts without a round trip and local hand-off; what decides
+     * between JVMs remains Redisson's own protocol, with its guarantees. Adapt an object once and keep the result: two
+     * adapters exclude each other, but don't share holds. {@code isFair()} is false, also over a fair lock of
+     * Redisson's: that knows of one waiter per session, and threads of this JVM barge and hand the lock to each other
+     * as over any other lock.
      *
      * @param lock the lock to adapt; it may belong to any client
      * @return a lock that excludes every other user of {@code lock}
@@ -372,8 +380,8 @@ public final class Interlock implements AutoCloseable {
 
     /**
      * Puts the drop-in type over a read-write lock object of Redisson's. The threads of this JVM that read share one
-     * acquisition of its read lock; what decides between JVMs remains Redisson's own protocol, in which nobody waits in a
-     * queue. It knows neither conditions nor fencing tokens: the write lock's {@code newCondition()} and
+     * acquisition of its read lock; what decides between JVMs remains Redisson's own protocol, in which nobody waits in
+     * a queue. It knows neither conditions nor fencing tokens: the write lock's {@code newCondition()} and
      * {@code fencingToken()} throw {@link UnsupportedOperationException}. Adapt an object once and keep the result: two
      * adapters exclude each other, but don't share holds.
      *
@@ -391,8 +399,8 @@ public final class Interlock implements AutoCloseable {
     }
 
     /**
-     * Joins the latch of this name, or makes it, to be known to be open for a day after it was opened. As {@link
-     * #countDownLatch(String, int, Duration)}.
+     * Joins the latch of this name, or makes it, to be known to be open for a day after it was opened. As
+     * {@link #countDownLatch(String, int, Duration)}.
      *
      * @param name any name but the empty one
      * @param count how often it has to be counted down, 0 or more
@@ -406,18 +414,18 @@ public final class Interlock implements AutoCloseable {
     }
 
     /**
-     * Joins the latch of this name, or makes it if there is none. Whoever names it first sets its count and its retention; those
-     * who come later, in whichever JVM, have to name the same count, and their retention is of no account. Needs a round trip
-     * each time. The same object is returned for as long as anybody refers to it, waits for it or has something to tell
-     * Redis.
+     * Joins the latch of this name, or makes it if there is none. Whoever names it first sets its count and its
+     * retention; those who come later, in whichever JVM, have to name the same count, and their retention is of no
+     * account. Needs a round trip each time. The same object is returned for as long as anybody refers to it, waits for
+     * it or has something to tell Redis.
      *
      * @param name any name but the empty one; the latch has nothing to do with an {@code RCountDownLatch} of that name
      * @param count how often it has to be counted down, 0 or more; with 0 it is open
-     * @param retention for how long after it was opened latecomers find it open, 1 s to 365 days. The name is free for another
-     *     latch after that
+     * @param retention for how long after it was opened latecomers find it open, 1 s to 365 days. The name is free for
+     *     another latch after that
      * @return the latch
-     * @throws IllegalArgumentException if the name is empty, the count negative, the retention out of its range, or the latch began
-     *     with another count
+     * @throws IllegalArgumentException if the name is empty, the count negative, the retention out of its range, or the
+     *     latch began with another count
      * @throws RedisUnavailableException if Redis doesn't answer within one command time-out
      * @throws IllegalStateException if this session is closed
      */
@@ -443,10 +451,11 @@ public final class Interlock implements AutoCloseable {
     }
 
     /**
-     * Puts the drop-in type over a latch object of Redisson's. Its count is what was set by {@code trySetCount}: a latch whose
-     * count nobody has set is open, as Redisson has it. The local half gives it the JDK's type and its interruption rules, and
-     * waits that a lost message can't hang; what counts remains Redisson's own protocol, in which a count-down whose
-     * reply was lost may count twice. An adapter that was open once is open for good; if the latch is set anew, adapt it anew.
+     * Puts the drop-in type over a latch object of Redisson's. Its count is what was set by {@code trySetCount}: a
+     * latch whose count nobody has set is open, as Redisson has it. The local half gives it the JDK's type and its
+     * interruption rules, and waits that a lost message can't hang; what counts remains Redisson's own protocol, in
+     * which a count-down whose reply was lost may count twice. An adapter that was open once is open for good; if the
+     * latch is set anew, adapt it anew.
      *
      * @param latch the latch to adapt; it may belong to any client
      * @return a latch that is opened when {@code latch} is
@@ -468,12 +477,12 @@ public final class Interlock implements AutoCloseable {
 
     /**
      * Puts the drop-in type over a semaphore object of Redisson's, which somebody has to give its permits by
-     * {@link RSemaphore#trySetPermits}. The local half gives it the JDK's type, its interruption rules, waits that no lost message
-     * prolongs by more than a second, and local hand-off; what decides between JVMs remains Redisson's own counter. So its permits
-     * {@linkplain SemaphoreOptions#unowned belong to nobody}, those of a JVM that has died don't return, nobody waits in a
-     * queue, and a command whose answer was lost isn't repeated: its permits may be missing for good.
-     * {@link DistributedSemaphore#resize} throws {@link UnsupportedOperationException}. Adapt an object once and keep the
-     * result: two adapters share their permits, but hand nothing on to each other's threads.
+     * {@link RSemaphore#trySetPermits}. The local half gives it the JDK's type, its interruption rules, waits that no
+     * lost message prolongs by more than a second, and local hand-off; what decides between JVMs remains Redisson's own
+     * counter. So its permits {@linkplain SemaphoreOptions#unowned belong to nobody}, those of a JVM that has died
+     * don't return, nobody waits in a queue, and a command whose answer was lost isn't repeated: its permits may be
+     * missing for good. {@link DistributedSemaphore#resize} throws {@link UnsupportedOperationException}. Adapt an
+     * object once and keep the result: two adapters share their permits, but hand nothing on to each other's threads.
      *
      * @param semaphore the semaphore to adapt; it may belong to any client
      * @return a semaphore that shares its permits with every other user of {@code semaphore}
@@ -496,9 +505,10 @@ public final class Interlock implements AutoCloseable {
     }
 
     /**
-     * Gives back everything this session owns and leaves every queue. Threads that wait for a lock of this session get an
-     * {@link IllegalStateException}, as does any later use; a thread that holds one has lost it, and its {@code unlock()}
-     * throws {@link LeaseLostException}. Waits for Redis at most one command time-out. Closing twice does nothing.
+     * Gives back everything this session owns and leaves every queue. Threads that wait for a lock of this session get
+     * an {@link IllegalStateException}, as does any later use; a thread that holds one has lost it, and its
+     * {@code unlock()} throws {@link LeaseLostException}. Waits for Redis at most one command time-out. Closing twice
+     * does nothing.
      */
     @Override
     public void close() {

@@ -16,7 +16,9 @@ import org.jspecify.annotations.Nullable;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
-/** Configures and opens a session. Every setter throws {@link IllegalArgumentException} for a value out of its range. */
+/**
+ * Configures and opens a session. Every setter throws {@link IllegalArgumentException} for a value out of its range.
+ */
 public final class InterlockBuilder {
     private static final Duration MAX = Duration.ofDays(365);
     private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(3);
@@ -57,8 +59,9 @@ public final class InterlockBuilder {
     /**
      * Opens a client of the session's own, for a single Redis server; {@link Interlock#close()} shuts it down.
      *
-     * @param uri {@code redis://[user:password@]host:port} or {@code rediss://…} for TLS, optionally with {@code /database}. What a user's
-     *     name or password contains but letters, digits and {@code -._~} is percent-encoded; see also {@link #credentials}
+     * @param uri {@code redis://[user:password@]host:port} or {@code rediss://…} for TLS, optionally with
+     *     {@code /database}. What a user's name or password contains but letters, digits and {@code -._~} is
+     *     percent-encoded; see also {@link #credentials}
      * @return this
      */
     public InterlockBuilder uri(String uri) {
@@ -84,9 +87,9 @@ public final class InterlockBuilder {
     }
 
     /**
-     * Trusts the certificates in a file, instead of those that the JVM trusts; for a {@code rediss://} URI. The name or address in the
-     * URI has to be one of the server's certificate in any case. For anything else, as certificates of clients, configure
-     * a client of Redisson's and give that to {@link #client}.
+     * Trusts the certificates in a file, instead of those that the JVM trusts; for a {@code rediss://} URI. The name or
+     * address in the URI has to be one of the server's certificate in any case. For anything else, as certificates of
+     * clients, configure a client of Redisson's and give that to {@link #client}.
      *
      * @param file a key store of a type that the JVM knows, such as PKCS #12 or JKS
      * @param password of the file
@@ -145,8 +148,8 @@ public final class InterlockBuilder {
     }
 
     /**
-     * How long one command may go unanswered before it is repeated; at a node of a quorum, before that is taken to be away. Default 3 s,
-     * at a node of a quorum 500 ms.
+     * How long one command may go unanswered before it is repeated; at a node of a quorum, before that is taken to be
+     * away. Default 3 s, at a node of a quorum 500 ms.
      *
      * @param commandTimeout 10 ms to 365 days
      * @return this
@@ -157,30 +160,30 @@ public final class InterlockBuilder {
     }
 
     /**
-     * How many replicas have to have an acquisition before it counts, where Redis has replicas: any configuration of the client
-     * but a single server. The same goes for whatever else threads are let in by: permits, latches that open, generations of
-     * barriers that trip. Default 1.
+     * How many replicas have to have an acquisition before it counts, where Redis has replicas: any configuration of
+     * the client but a single server. The same goes for whatever else threads are let in by: permits, latches that
+     * open, generations of barriers that trip. Default 1.
      *
-     * <p>A master is asked to wait for them with {@code WAIT}: for half a {@linkplain #commandTimeout command time-out}, one
-     * second at the most. If too few have acknowledged by then, the command is repeated, as one that Redis didn't answer; who
-     * gives up gets a {@link RedisUnavailableException} and holds nothing. If fewer replicas are online than are asked for,
-     * all of these are waited for; of a master that has none, as the last node of a shard is, none. So a shard goes on working
-     * with a replica less. Whoever would rather have it stop sets {@code min-replicas-to-write} in Redis: its refusals are
-     * waited out like silence.
+     * <p>A master is asked to wait for them with {@code WAIT}: for half a {@linkplain #commandTimeout command
+     * time-out}, one second at the most. If too few have acknowledged by then, the command is repeated, as one that
+     * Redis didn't answer; who gives up gets a {@link RedisUnavailableException} and holds nothing. If fewer replicas
+     * are online than are asked for, all of these are waited for; of a master that has none, as the last node of a
+     * shard is, none. So a shard goes on working with a replica less. Whoever would rather have it stop sets
+     * {@code min-replicas-to-write} in Redis: its refusals are waited out like silence.
      *
      * <ul>
-     *   <li>1: what was acquired survives a failover to a replica that has acknowledged it. Sentinel and Cluster prefer the
-     *       replica that is furthest ahead, but only of those they can reach: one that has acknowledged nothing may be
-     *       promoted, and then the name is free there, though its owner believes for up to a lease that it holds it.
-     *   <li>As many as there are replicas: whichever is promoted has it. One that is frozen or cut off stops all acquisitions
-     *       until Redis takes it to be offline ({@code repl-timeout}, 60 s).
-     *   <li>0: nothing is waited for, and a grant that another session's release has pushed is entered upon without asking.
-     *       Every failover may lose what was acquired just before it.
+     *   <li>1: what was acquired survives a failover to a replica that has acknowledged it. Sentinel and Cluster prefer
+     *       the replica that is furthest ahead, but only of those they can reach: one that has acknowledged nothing may
+     *       be promoted, and then the name is free there, though its owner believes for up to a lease that it holds it.
+     *   <li>As many as there are replicas: whichever is promoted has it. One that is frozen or cut off stops all
+     *       acquisitions until Redis takes it to be offline ({@code repl-timeout}, 60 s).
+     *   <li>0: nothing is waited for, and a grant that another session's release has pushed is entered upon without
+     *       asking. Every failover may lose what was acquired just before it.
      * </ul>
      *
-     * <p>None of that makes Redis a consensus: an old master that has been cut off from its replicas still grants, once it
-     * takes them to be offline. Where an overlap would be fatal, use fencing tokens. Requests of rate limiters, releases and
-     * renewals aren't waited for, and adapted Redisson objects go by Redisson's own rules.
+     * <p>None of that makes Redis a consensus: an old master that has been cut off from its replicas still grants, once
+     * it takes them to be offline. Where an overlap would be fatal, use fencing tokens. Requests of rate limiters,
+     * releases and renewals aren't waited for, and adapted Redisson objects go by Redisson's own rules.
      *
      * @param replicaAcknowledgements 0 to 100
      * @return this
@@ -195,7 +198,8 @@ public final class InterlockBuilder {
     }
 
     /**
-     * Prefixes every name with {@code namespace:}. Default none, so that a name is that of the {@code RLock} it excludes.
+     * Prefixes every name with {@code namespace:}. Default none, so that a name is that of the {@code RLock} it
+     * excludes.
      *
      * @param namespace the prefix, may be empty
      * @return this
@@ -231,8 +235,8 @@ public final class InterlockBuilder {
      * Opens the session.
      *
      * @return the session
-     * @throws IllegalArgumentException if neither or both of {@code uri} and {@code client} were given, or credentials or a trust store
-     *     without a URI that they are for
+     * @throws IllegalArgumentException if neither or both of {@code uri} and {@code client} were given, or credentials
+     *     or a trust store without a URI that they are for
      * @throws RedisUnavailableException if Redis can't be reached
      */
     public Interlock open() {
@@ -251,9 +255,11 @@ public final class InterlockBuilder {
     /**
      * Opens a session over several independent servers, of which a majority decides.
      *
-     * @param clients of one server each: an odd number, 3 or more, no server twice. {@link QuorumInterlock#close()} leaves them open
+     * @param clients of one server each: an odd number, 3 or more, no server twice. {@link QuorumInterlock#close()}
+     *     leaves them open
      * @return the session
-     * @throws IllegalArgumentException if {@code clients} isn't of that kind, or this builder was given another client or a URI
+     * @throws IllegalArgumentException if {@code clients} isn't of that kind, or this builder was given another client
+     *     or a URI
      * @throws RedisUnavailableException if no majority can be reached
      */
     public QuorumInterlock openQuorum(List<RedissonClient> clients) {

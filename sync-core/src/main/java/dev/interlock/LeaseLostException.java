@@ -4,12 +4,12 @@ import dev.interlock.internal.Keys;
 import java.io.Serial;
 
 /**
- * Thrown to the holder of a lock, or of permits of a semaphore, that has meanwhile been lost: its lease ran out while the JVM was paused, Redis forgot
- * it, an operator deleted it, its session was closed. Another JVM may hold the lock, and may have done so for a while:
- * whatever the critical section wrote without a fencing token has to be checked.
+ * Thrown to the holder of a lock, or of permits of a semaphore, that has meanwhile been lost: its lease ran out while
+ * the JVM was paused, Redis forgot it, an operator deleted it, its session was closed. Another JVM may hold the lock,
+ * and may have done so for a while: whatever the critical section wrote without a fencing token has to be checked.
  *
- * <p>It is an {@link IllegalMonitorStateException} because that is what {@link java.util.concurrent.locks.ReentrantLock}
- * throws when a thread unlocks what it does not own.
+ * <p>It is an {@link IllegalMonitorStateException} because that is what
+ * {@link java.util.concurrent.locks.ReentrantLock} throws when a thread unlocks what it does not own.
  */
 public final class LeaseLostException extends IllegalMonitorStateException {
     @Serial

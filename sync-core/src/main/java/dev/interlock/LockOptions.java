@@ -27,9 +27,10 @@ public final class LockOptions {
 
     /**
      * A session keeps the name after an {@code unlock()} for as long as {@code retention} after its last use, so that
-     * its next thread needs no round trip. The lease is renewed meanwhile. Nobody waits for that: the name is given up at
-     * once when another session asks for it (an untimed {@code tryLock()} is refused, but also asks), within about a second
-     * when a plain {@code RLock} client waits for it, and when the session closes. If the JVM dies, its lease frees the name.
+     * its next thread needs no round trip. The lease is renewed meanwhile. Nobody waits for that: the name is given up
+     * at once when another session asks for it (an untimed {@code tryLock()} is refused, but also asks), within about a
+     * second when a plain {@code RLock} client waits for it, and when the session closes. If the JVM dies, its lease
+     * frees the name.
      *
      * @param retention 1 ms to 1 day
      * @return the options

@@ -20,8 +20,8 @@ public final class SemaphoreOptions {
     }
 
     /**
-     * The threads of a JVM get permits in the order in which they have come to wait there, and the JVM keeps none for its next
-     * thread while another JVM waits. Other sessions may use the same semaphore otherwise.
+     * The threads of a JVM get permits in the order in which they have come to wait there, and the JVM keeps none for
+     * its next thread while another JVM waits. Other sessions may use the same semaphore otherwise.
      *
      * @return the options
      */
@@ -30,8 +30,8 @@ public final class SemaphoreOptions {
     }
 
     /**
-     * Permits belong to nobody, as in the JDK: whoever acquired them, anybody may release them, and those of a JVM that has died
-     * don't return. For signals between JVMs. All sessions have to use a semaphore alike in this.
+     * Permits belong to nobody, as in the JDK: whoever acquired them, anybody may release them, and those of a JVM that
+     * has died don't return. For signals between JVMs. All sessions have to use a semaphore alike in this.
      *
      * @return the options
      */

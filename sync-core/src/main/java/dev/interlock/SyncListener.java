@@ -5,13 +5,10 @@ import dev.interlock.ratelimit.OutagePolicy;
 /**
  * Hears what happens to the synchronizers of a session: for metrics and alarms. All durations are nanoseconds.
  *
- * <p>{@link #acquired}, {@link #released}, {@link #handedOff} and {@link #decidedWithoutRedis} are called by the
- * thread that locks,
- * unlocks or asks (after an asynchronous call by one of the common pool), and have to be fast. The others are called
- * by a thread
- * of the session that serves nothing else, and so is {@link #released} if the session gives a name up by itself, such
- * as a
- * retained one. What a listener throws is logged and otherwise ignored.
+ * <p>{@link #acquired}, {@link #released}, {@link #handedOff} and {@link #decidedWithoutRedis} are called by the thread
+ * that locks, unlocks or asks (after an asynchronous call by one of the common pool), and have to be fast. The others
+ * are called by a thread of the session that serves nothing else, and so is {@link #released} if the session gives a
+ * name up by itself, such as a retained one. What a listener throws is logged and otherwise ignored.
  */
 public interface SyncListener {
     /** Hears nothing, and costs nothing. */

@@ -24,8 +24,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The contract of {@link ReentrantLock} and of its conditions. No wait in it returns spuriously: it has no faults, and the oracle
- * returns for nothing else than a signal, a time-out or an interrupt.
+ * The contract of {@link ReentrantLock} and of its conditions. No wait in it returns spuriously: it has no faults, and
+ * the oracle returns for nothing else than a signal, a time-out or an interrupt.
  *
  * <p>The waiter and the signaller use the lock through the same object, or through objects of two sessions, each with
  * {@linkplain #sameCondition the same condition} of its own.
@@ -451,7 +451,10 @@ abstract class ConditionContract extends ConditionWaitContract {
         assertLeftClean(buffer.notEmpty);
     }
 
-    /** Wakes one at a time, and so hangs where a signal is lost. Its users wait in all forms, and start again when interrupted. */
+    /**
+     * Wakes one at a time, and so hangs where a signal is lost. Its users wait in all forms, and start again when
+     * interrupted.
+     */
     private static final class Buffer {
         private static final int CAPACITY = 2;
         private static final Duration BRIEF = Duration.ofMillis(1);

@@ -141,8 +141,8 @@ abstract class ConditionWaitContract extends LockContract {
     }
 
     /**
-     * The same as {@code condition}, of the contender's lock object {@code rival}. The conditions of a lock are made in the same
-     * order through both objects.
+     * The same as {@code condition}, of the contender's lock object {@code rival}. The conditions of a lock are made in
+     * the same order through both objects.
      */
     protected Condition sameCondition(Condition condition, ReentrantLock rival) {
         return rival.newCondition();
@@ -160,8 +160,8 @@ abstract class ConditionWaitContract extends LockContract {
     }
 
     /**
-     * Starts a thread that enters the lock {@code holds} times, and does something that begins with a wait; afterwards it must
-     * have its holds back. Returns once it waits: nothing else lets another thread in.
+     * Starts a thread that enters the lock {@code holds} times, and does something that begins with a wait; afterwards
+     * it must have its holds back. Returns once it waits: nothing else lets another thread in.
      */
     final <T> Running<T> startWaiting(String name, End end, int holds, Callable<T> wait) {
         CountDownLatch inside = new CountDownLatch(1);

@@ -37,8 +37,8 @@ import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
 /**
- * Runs the contract on the lock over our own scripts, and on locks adapted from Redisson's; a second session contends with
- * each.
+ * Runs the contract on the lock over our own scripts, and on locks adapted from Redisson's; a second session contends
+ * with each.
  */
 @DisplayName("DistributedReentrantLock")
 class DistributedReentrantLockTest {
@@ -288,7 +288,9 @@ class DistributedReentrantLockTest {
             return deviations;
         }
 
-        /** Redisson serves every request that was given up before it serves the next; a storm of them takes its time. */
+        /**
+         * Redisson serves every request that was given up before it serves the next; a storm of them takes its time.
+         */
         @Override
         protected int crowd() {
             return 80;

@@ -18,12 +18,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The contract of {@link ReentrantLock}, which every lock that extends it keeps. {@link JdkReentrantLockTest} runs it on the
- * JDK's own class, the oracle. To run it on another, extend this class; the hooks are in {@link LockFixture}.
+ * The contract of {@link ReentrantLock}, which every lock that extends it keeps. {@link JdkReentrantLockTest} runs it
+ * on the JDK's own class, the oracle. To run it on another, extend this class; the hooks are in {@link LockFixture}.
  *
- * <p>A chain of classes, one per subject: {@linkplain LockHoldContract holding}, {@linkplain LockWaitContract competing},
- * {@linkplain LockInterruptContract interrupting}, {@linkplain LockQueueContract looking on}, and here the order in which
- * waiters enter. Locks that have conditions run it as part of {@link ConditionContract}.
+ * <p>A chain of classes, one per subject: {@linkplain LockHoldContract holding}, {@linkplain LockWaitContract
+ * competing}, {@linkplain LockInterruptContract interrupting}, {@linkplain LockQueueContract looking on}, and here the
+ * order in which waiters enter. Locks that have conditions run it as part of {@link ConditionContract}.
  */
 @SuppressWarnings("LockNotBeforeTry") // The lock is the subject: a test that fails holding it is over.
 abstract class LockContract extends LockQueueContract {

@@ -25,9 +25,9 @@ import org.junit.jupiter.params.provider.Arguments;
 /**
  * What {@link LockContract} and {@link ConditionContract} ask of a subclass, and the means its tests share.
  *
- * <p>A test that involves several threads runs once per {@link Contender}: against a thread that uses the same lock object
- * and, where {@link #rivalOf} knows one, against a thread of another session. One instance serves all tests of a class, so
- * that {@link #contenders()} can ask it; hence {@link #newLock()} and {@link #rivalOf} must work as soon as
+ * <p>A test that involves several threads runs once per {@link Contender}: against a thread that uses the same lock
+ * object and, where {@link #rivalOf} knows one, against a thread of another session. One instance serves all tests of a
+ * class, so that {@link #contenders()} can ask it; hence {@link #newLock()} and {@link #rivalOf} must work as soon as
  * {@code @BeforeAll} has run, before any {@code @BeforeEach}.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -46,8 +46,8 @@ abstract class LockFixture {
         /** {@code newCondition()} throws an {@link UnsupportedOperationException} that gives the reason. */
         NO_CONDITIONS,
         /**
-         * A signal reaches waiters of other sessions when the signaller leaves, or a second later. A waiter that is interrupted
-         * before that leaves, and the signal goes to the next one.
+         * A signal reaches waiters of other sessions when the signaller leaves, or a second later. A waiter that is
+         * interrupted before that leaves, and the signal goes to the next one.
          */
         SIGNAL_TRAVELS_WITH_RELEASE,
         /** Writing the lock to an object stream throws an {@link java.io.ObjectStreamException}. */
@@ -105,9 +105,10 @@ abstract class LockFixture {
     }
 
     /**
-     * Returns once {@code waiter} waits for {@code lock}. That it's in the local queue proves it; where arrival elsewhere
-     * matters too, it must have got there before it queues here. For a thread that waits for another session, the evidence is
-     * that it has been blocked for {@link #shortWait()}; a subclass that can look into the remote queue should do so.
+     * Returns once {@code waiter} waits for {@code lock}. That it's in the local queue proves it; where arrival
+     * elsewhere matters too, it must have got there before it queues here. For a thread that waits for another session,
+     * the evidence is that it has been blocked for {@link #shortWait()}; a subclass that can look into the remote queue
+     * should do so.
      */
     protected void awaitWaiting(ReentrantLock lock, Thread waiter) {
         long[] blockedSince = {System.nanoTime()};

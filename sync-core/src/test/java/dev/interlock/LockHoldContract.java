@@ -19,7 +19,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Holding a {@link ReentrantLock}: acquiring it free or again, counting holds, releasing, and what it tells of itself. */
+/**
+ * Holding a {@link ReentrantLock}: acquiring it free or again, counting holds, releasing, and what it tells of itself.
+ */
 @SuppressWarnings("LockNotBeforeTry") // The lock is the subject: a test that fails holding it is over.
 abstract class LockHoldContract extends LockFixture {
 

@@ -10,7 +10,9 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
-/** What a {@link ReentrantLock} shows only to its subclasses, and the hold count that no test could reach by locking. */
+/**
+ * What a {@link ReentrantLock} shows only to its subclasses, and the hold count that no test could reach by locking.
+ */
 final class LockProbe {
 
     private static final Method GET_OWNER = method(ReentrantLock.class, "getOwner");

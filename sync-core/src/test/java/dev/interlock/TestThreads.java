@@ -14,8 +14,8 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The threads that a test starts. None outlives it, and none fails in silence: {@link #close()} joins them all, interrupts
- * those that don't end, and throws what they threw unless the test has already seen it.
+ * The threads that a test starts. None outlives it, and none fails in silence: {@link #close()} joins them all,
+ * interrupts those that don't end, and throws what they threw unless the test has already seen it.
  */
 public final class TestThreads implements AutoCloseable {
 

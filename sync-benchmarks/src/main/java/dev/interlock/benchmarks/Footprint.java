@@ -25,7 +25,10 @@ import org.redisson.api.RateType;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
-/** Prints a {@code BYTES} line per limiter: what Redis keeps for one key of a limit of 1,000 permits in a minute, names included. */
+/**
+ * Prints a {@code BYTES} line per limiter: what Redis keeps for one key of a limit of 1,000 permits in a minute, names
+ * included.
+ */
 public final class Footprint {
 
     private static final int PERMITS = 1_000;

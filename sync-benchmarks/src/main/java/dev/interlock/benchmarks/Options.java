@@ -18,7 +18,10 @@ import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 import picocli.CommandLine.Spec;
 
-/** What every program that measures can be told, and how it then measures: by scenario, in sight of whoever waits for it. */
+/**
+ * What every program that measures can be told, and how it then measures: by scenario, in sight of whoever waits for
+ * it.
+ */
 final class Options {
 
     @Option(names = "--quick", description = "Fewer rounds and fewer peers: three minutes for all, instead of 45.")

@@ -22,7 +22,9 @@ public final class Scoreboard implements Callable<Integer> {
     @Option(names = "--json", paramLabel = "FILE", description = "Write all that was measured there, too.")
     private @Nullable Path json;
 
-    /** Runs it. The exit code is 0 if all scenarios were measured, 1 if one failed, 2 for options that make no sense. */
+    /**
+     * Runs it. The exit code is 0 if all scenarios were measured, 1 if one failed, 2 for options that make no sense.
+     */
     public static void main(String[] args) {
         System.exit(new CommandLine(new Scoreboard()).execute(args));
     }

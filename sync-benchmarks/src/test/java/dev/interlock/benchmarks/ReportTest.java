@@ -186,11 +186,13 @@ class ReportTest {
                  "primaryMetric": {"score": %s, "scoreError": %s, "scoreUnit": "%s", "rawDataHistogram": [[[1, 2]]],
                   "scorePercentiles": {"50.0": 380.0, "99.0": 990.0}},
                  "secondaryMetrics": {"gc.alloc.rate.norm": {"score": 0.01}}}
-                """
-                .formatted(method, mode, impl, score, score / 10, unit);
+                """.formatted(method, mode, impl, score, score / 10, unit);
     }
 
-    /** JMH's own file is shown with its errors, beside what the Scoreboard says, and kept without what is of its machine. */
+    /**
+     * JMH's own file is shown with its errors, beside what the Scoreboard says, and kept without what is of its
+     * machine.
+     */
     @Test
     void whatJmhHasMeasuredStandsOnThePage() throws IOException {
         Path jmh = folder.resolve("run.json");
@@ -208,11 +210,13 @@ class ReportTest {
                 .isZero();
         assertThat(Files.readString(folder.resolve("benchmarks.md")))
                 .contains("3 × 5 forks and iterations")
-                .contains("| `LockBenchmark.uncontended` | `Redisson` | 8 | 300 ± 30 | us/op | 380 | 990 | 0 | 0.75 ± 0.11 |")
+                .contains(
+                        "| `LockBenchmark.uncontended` | `Redisson` | 8 | 300 ± 30 | us/op | 380 | 990 | 0 | 0.75 ± 0.11 |")
                 .contains("| `LockBenchmark.contended` | `Interlock` | 8 | 8,000 ± 800 | ops/ms | – | – | 0 |  |")
                 .contains("| `LockBenchmark.uncontended` | `uncontended-1t` | 0.75 ± 0.11 | 0.50 (0.46–1.17) | yes |")
                 .contains("](charts/jmh-throughput.png)", "](charts/jmh-latency.png)");
-        assertThat(Files.readString(folder.resolve("jmh.json"))).doesNotContain("somewhere", "Xmx1g", "rawDataHistogram");
+        assertThat(Files.readString(folder.resolve("jmh.json")))
+                .doesNotContain("somewhere", "Xmx1g", "rawDataHistogram");
         assertThat(page()).contains("## JMH");
     }
 

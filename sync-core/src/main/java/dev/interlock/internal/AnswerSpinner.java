@@ -7,15 +7,19 @@ import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 
 /**
- * Looks out for answers that are about to come. To wake a parked thread takes about as long as an answer from a Redis nearby, so whoever
- * parks waits twice. While answers have been coming that fast, a thread looks for its own for a while and lets others
- * run in between; they need the processors more. So only some threads of a JVM do so at a time, and those that find nothing park.
+ * Looks out for answers that are about to come. To wake a parked thread takes about as long as an answer from a Redis
+ * nearby, so whoever parks waits twice. While answers have been coming that fast, a thread looks for its own for a
+ * while and lets others run in between; they need the processors more. So only some threads of a JVM do so at a time,
+ * and those that find nothing park.
  */
 public final class AnswerSpinner {
     /** An answer that usually takes longer isn't waited for this way. */
     private static final long NEAR_NANOS = TimeUnit.MICROSECONDS.toNanos(300);
 
-    /** One that took longer than this counts as if it had not: a single pause of some process says nothing about the next answer. */
+    /**
+     * One that took longer than this counts as if it had not: a single pause of some process says nothing about the
+     * next answer.
+     */
     private static final long MOST_NANOS = 4 * NEAR_NANOS;
 
     private static final Semaphore PLACES =
@@ -47,7 +51,9 @@ public final class AnswerSpinner {
         Thread.yield();
     }
 
-    /** Waits for something to be so for as long as an answer usually takes, twice at most, and returns whether it is. */
+    /**
+     * Waits for something to be so for as long as an answer usually takes, twice at most, and returns whether it is.
+     */
     public boolean awaits(BooleanSupplier isThere) {
         long usual = usualNanos;
         if (usual > NEAR_NANOS || !PLACES.tryAcquire()) {

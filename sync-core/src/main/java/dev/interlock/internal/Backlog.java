@@ -8,9 +8,8 @@ import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a node has yet to confirm. There is one timer, however much that is. A node that doesn't answer is asked by
- * one command at a time, less and
- * less often; one that answers gets the rest in batches.
+ * What a node has yet to confirm. There is one timer, however much that is. A node that doesn't answer is asked by one
+ * command at a time, less and less often; one that answers gets the rest in batches.
  */
 public final class Backlog {
     /** Something that a node is told until it has confirmed it. */

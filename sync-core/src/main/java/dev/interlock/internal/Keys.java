@@ -17,16 +17,16 @@ public final class Keys {
     private Keys() {}
 
     /**
-     * Returns the key for something of a name. The hash slot is that of the key of the name as it is, which may choose one by
-     * braces of its own.
+     * Returns the key for something of a name. The hash slot is that of the key of the name as it is, which may choose
+     * one by braces of its own.
      */
     public static String of(String kind, String key) {
         return key.contains("{") ? "interlock:" + kind + ":" + key : "interlock:{" + key + "}:" + kind;
     }
 
     /**
-     * Returns what the keys of a name that is no key itself begin with. Whatever follows it, the hash slot is the same: that of the
-     * name, or of the braces in it. No two names have keys in common.
+     * Returns what the keys of a name that is no key itself begin with. Whatever follows it, the hash slot is the same:
+     * that of the name, or of the braces in it. No two names have keys in common.
      */
     public static String prefix(String name) {
         Matcher tag = TAG.matcher(name);
@@ -57,7 +57,10 @@ public final class Keys {
         }
     }
 
-    /** Checks that text is the same for Redis as for us, which half a surrogate pair isn't: UTF-8 has none, and makes it a '?'. */
+    /**
+     * Checks that text is the same for Redis as for us, which half a surrogate pair isn't: UTF-8 has none, and makes it
+     * a '?'.
+     */
     public static void checkText(String argument, String text) {
         if (!UTF_8.newEncoder().canEncode(text)) {
             throw new IllegalArgumentException(
@@ -66,8 +69,8 @@ public final class Keys {
     }
 
     /**
-     * Returns a name in quotation marks as people may read it in a line of a log, whatever it contains and however
-     * long it is.
+     * Returns a name in quotation marks as people may read it in a line of a log, whatever it contains and however long
+     * it is.
      */
     public static String quoted(String name) {
         return "'" + excerpt(name) + "'";

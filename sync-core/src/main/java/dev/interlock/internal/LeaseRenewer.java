@@ -1,7 +1,7 @@
 package dev.interlock.internal;
 
-import dev.interlock.internal.Script.Call;
 import dev.interlock.internal.Participant.Renewal;
+import dev.interlock.internal.Script.Call;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -11,7 +11,10 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 import org.slf4j.event.Level;
 
-/** Has a session's leases renewed while they last, and those noticed that are over. How time passes and who is asked is given to it. */
+/**
+ * Has a session's leases renewed while they last, and those noticed that are over. How time passes and who is asked is
+ * given to it.
+ */
 public final class LeaseRenewer {
     /** Runs tasks later. */
     @FunctionalInterface

@@ -26,12 +26,13 @@ public final class Mailbox {
     private static final Logger log = LoggerFactory.getLogger(Mailbox.class);
 
     /**
-     * What a script has published: {@code <kind> <number>… <key>}, where the key comes last since it may contain anything.
+     * What a script has published: {@code <kind> <number>… <key>}, where the key comes last since it may contain
+     * anything.
      *
-     * @param kind what it is about: {@code g} a grant, {@code d} a demand, {@code p} a request to ask again later, {@code s}
-     *     waiters of conditions that now queue for the lock, whose first number is how many others there are, {@code b}
-     *     permits that were booked, {@code o} a latch that is open, {@code t} a generation of a barrier that is over, {@code q} a
-     *     node of a quorum that has been freed
+     * @param kind what it is about: {@code g} a grant, {@code d} a demand, {@code p} a request to ask again later,
+     *     {@code s} waiters of conditions that now queue for the lock, whose first number is how many others there are,
+     *     {@code b} permits that were booked, {@code o} a latch that is open, {@code t} a generation of a barrier that
+     *     is over, {@code q} a node of a quorum that has been freed
      * @param key the key of the lock, or of what else it is about
      * @param numbers as the kind has it
      */

@@ -10,9 +10,9 @@ import org.redisson.config.Config;
 /**
  * Knows for how many replicas a command has to wait: for as many as the session wants, or for all that are online.
  *
- * <p>To wait for more than there are takes a second each time, so a node that may have too few is asked first. That is so at the
- * beginning, and for a while after any node had too few. In a cluster a failover leaves one node without replicas, and the others
- * have theirs; since nobody here knows which node serves a name, it is asked for each name.
+ * <p>To wait for more than there are takes a second each time, so a node that may have too few is asked first. That is
+ * so at the beginning, and for a while after any node had too few. In a cluster a failover leaves one node without
+ * replicas, and the others have theirs; since nobody here knows which node serves a name, it is asked for each name.
  */
 final class Replicas {
     /** That the node has to be asked how many replicas are online. */

@@ -11,8 +11,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * A Lua script from a resource file, together with what its header declares. The line {@code -- @include name} stands for
- * the file of that name in the same folder.
+ * A Lua script from a resource file, together with what its header declares. The line {@code -- @include name} stands
+ * for the file of that name in the same folder.
  */
 public final class Script {
     private static final Pattern INCLUDE = Pattern.compile("^-- @include (\\w+)$", Pattern.MULTILINE);

@@ -37,13 +37,13 @@ import org.redisson.command.NoSyncedSlavesException;
 import org.redisson.config.DefaultCommandMapper;
 
 /**
- * Runs scripts through Redisson, each once: whoever asks repeats what got no answer, since only he knows whether he still
- * wants it. Where there are replicas, {@link #runDurably} waits for the acknowledgement of some of them.
+ * Runs scripts through Redisson, each once: whoever asks repeats what got no answer, since only he knows whether he
+ * still wants it. Where there are replicas, {@link #runDurably} waits for the acknowledgement of some of them.
  */
 public final class ScriptRunner {
     /**
-     * How many times longer than we do Redisson waits for an answer. A connection that waits for one serves nobody else; so a
-     * repeat takes another connection than the one that has gone mute.
+     * How many times longer than we do Redisson waits for an answer. A connection that waits for one serves nobody
+     * else; so a repeat takes another connection than the one that has gone mute.
      */
     private static final int PATIENCE = 3;
 
@@ -61,8 +61,7 @@ public final class ScriptRunner {
             Pattern.compile("^(NOAUTH|WRONGPASS|NOPERM|ERR (AUTH|Client sent AUTH|invalid password)) ");
 
     /**
-     * What passes though it is told as an error of the script: Redis 6.2 wraps the errors of the commands in a
-     * script.
+     * What passes though it is told as an error of the script: Redis 6.2 wraps the errors of the commands in a script.
      */
     private static final Pattern PASSING = Pattern.compile(
             ": -(MISCONF|OOM|NOREPLICAS|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN) |Script killed|max number of clients");
@@ -264,10 +263,8 @@ public final class ScriptRunner {
 
     /**
      * Returns whether the same command may succeed if it is repeated a moment later. That is so for all that Redis,
-     * Redisson or the
-     * network may fail by, but for what is known to last: a key of another type, a missing right, any other error of
-     * the script's
-     * own, and a client that is shut down.
+     * Redisson or the network may fail by, but for what is known to last: a key of another type, a missing right, any
+     * other error of the script's own, and a client that is shut down.
      */
     public static boolean isTransient(Throwable failure) {
         Throwable cause = cause(failure);
@@ -287,9 +284,8 @@ public final class ScriptRunner {
     }
 
     /**
-     * Returns whether Redis has answered by an error instead of executing the command. Of others it isn't known
-     * whether it was executed;
-     * of those that Redisson repeats by itself, the last may have been.
+     * Returns whether Redis has answered by an error instead of executing the command. Of others it isn't known whether
+     * it was executed; of those that Redisson repeats by itself, the last may have been.
      */
     public static boolean isRefused(Throwable failure) {
         Throwable cause = cause(failure);
@@ -311,8 +307,8 @@ public final class ScriptRunner {
     }
 
     /**
-     * Returns what to throw for a failure that lasts. What Redisson adds to Redis' words, the command and its script, stays with
-     * the cause.
+     * Returns what to throw for a failure that lasts. What Redisson adds to Redis' words, the command and its script,
+     * stays with the cause.
      *
      * @param what the object that was asked for, as {@code lock 'orders'}
      */
@@ -335,7 +331,9 @@ public final class ScriptRunner {
                 .orElse("can't be reached");
     }
 
-    /** Returns a line that says what a future failed with. Redisson's messages go on with the command and its script. */
+    /**
+     * Returns a line that says what a future failed with. Redisson's messages go on with the command and its script.
+     */
     public static String brief(Throwable failure) {
         Throwable cause = cause(failure);
         Throwable root = cause.getCause();

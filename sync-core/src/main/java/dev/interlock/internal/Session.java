@@ -38,16 +38,19 @@ import org.slf4j.LoggerFactory;
  *
  * <ul>
  *   <li>The <em>mailbox</em> is the channel on which grants and demands arrive.
- *   <li>The <em>pulse</em>, once a second, asks anew about every name that is waited for. So a lost message costs a second,
- *       and Redis knows that the waiters are alive.
+ *   <li>The <em>pulse</em>, once a second, asks anew about every name that is waited for. So a lost message costs a
+ *       second, and Redis knows that the waiters are alive.
  *   <li>The <em>lease renewer</em> renews what is owned, every third of the lease, and notices leases that are over.
  * </ul>
  *
- * <p>Sequences belong to the session and only grow, so that no two requests for a name share one even if the lock object
- * was dropped in between.
+ * <p>Sequences belong to the session and only grow, so that no two requests for a name share one even if the lock
+ * object was dropped in between.
  */
 public final class Session {
-    /** How far apart the sequences are that a session gives itself. Scripts count on no more waiters than that at a time. */
+    /**
+     * How far apart the sequences are that a session gives itself. Scripts count on no more waiters than that at a
+     * time.
+     */
     public static final long SEQUENCE_STEP = 1 << 20;
 
     private static final Logger log = LoggerFactory.getLogger(Session.class);
@@ -62,7 +65,9 @@ public final class Session {
     /** After so long a mailbox is tried again that could not be opened at a node of a quorum. */
     private static final long REOPEN_MILLIS = 2_000;
 
-    /** A client has 250 on default settings, and whoever else uses it needs some, the next session's mailbox among them. */
+    /**
+     * A client has 250 on default settings, and whoever else uses it needs some, the next session's mailbox among them.
+     */
     private static final int CHANNELS = 100;
 
     private final String id = "interlock-" + UUID.randomUUID();
@@ -113,8 +118,8 @@ public final class Session {
     }
 
     /**
-     * Opens a session over several independent servers, all of which are clients' own to shut down. Returns when a mailbox is open
-     * at a majority of them; the others follow when they can.
+     * Opens a session over several independent servers, all of which are clients' own to shut down. Returns when a
+     * mailbox is open at a majority of them; the others follow when they can.
      *
      * @throws IllegalArgumentException if a client maps names
      * @throws dev.interlock.RedisUnavailableException if no majority can be reached
@@ -313,8 +318,8 @@ public final class Session {
     }
 
     /**
-     * Returns a sequence that this session has not used yet, greater than all before: a multiple of {@link #SEQUENCE_STEP}.
-     * Those between are for scripts to give to waiters of conditions.
+     * Returns a sequence that this session has not used yet, greater than all before: a multiple of
+     * {@link #SEQUENCE_STEP}. Those between are for scripts to give to waiters of conditions.
      */
     public long nextSequence() {
         return sequences.addAndGet(SEQUENCE_STEP);

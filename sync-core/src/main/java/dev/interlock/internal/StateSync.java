@@ -13,18 +13,16 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a session and Redis have to tell each other about one name. Whatever the session has to say it says as a whole, by
- * one command that describes how things stand with it; the answer describes how they stand in Redis. So a command that was
- * lost, or whose answer was, need not be repeated as it was: the next one says it all.
+ * What a session and Redis have to tell each other about one name. Whatever the session has to say it says as a whole,
+ * by one command that describes how things stand with it; the answer describes how they stand in Redis. So a command
+ * that was lost, or whose answer was, need not be repeated as it was: the next one says it all.
  *
- * <p>There is one command at a time, and what comes up meanwhile goes with the next. A command carries a <em>version</em>
- * that only grows, by which its script refuses one that was delayed on its way. One that is not answered is followed by
- * another: the first time after a second, for its connection may have gone mute, and then after as long as anybody waits for
- * an answer; one that has failed, by another a moment later. What no repetition will mend isn't repeated, unless
- * something has
- * been done that Redis {@linkplain #insist has to hear of}: that is said until the lease is over. While threads wait
- * for anything the pulse asks as well, so that
- * a lost message costs a second.
+ * <p>There is one command at a time, and what comes up meanwhile goes with the next. A command carries a
+ * <em>version</em> that only grows, by which its script refuses one that was delayed on its way. One that is not
+ * answered is followed by another: the first time after a second, for its connection may have gone mute, and then after
+ * as long as anybody waits for an answer; one that has failed, by another a moment later. What no repetition will mend
+ * isn't repeated, unless something has been done that Redis {@linkplain #insist has to hear of}: that is said until the
+ * lease is over. While threads wait for anything the pulse asks as well, so that a lost message costs a second.
  *
  * <p>Whatever changes the state is an event, handled under {@link #mutex} by whichever thread brings it. Nothing blocks
  * under the mutex.
@@ -129,8 +127,8 @@ public abstract class StateSync implements Participant {
     }
 
     /**
-     * As {@link #tell}; the result completes when Redis has answered a command that says what is so by now, and fails by what
-     * no repetition will mend.
+     * As {@link #tell}; the result completes when Redis has answered a command that says what is so by now, and fails
+     * by what no repetition will mend.
      */
     protected final CompletableFuture<Void> tellAndHear() {
         var answered = new CompletableFuture<Void>();

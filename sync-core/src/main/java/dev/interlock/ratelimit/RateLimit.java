@@ -49,8 +49,9 @@ public final class RateLimit {
     }
 
     /**
-     * So many permits in each window; a window begins with the first permit that is taken in it. The cheapest to understand: but
-     * whoever takes all at the end of one window and all at the beginning of the next has twice as many in a moment.
+     * So many permits in each window; a window begins with the first permit that is taken in it. The cheapest to
+     * understand: but whoever takes all at the end of one window and all at the beginning of the next has twice as many
+     * in a moment.
      *
      * @param permits 1 to {@value #MOST_PERMITS}
      * @param window 1 ms to 366 days, in whole milliseconds
@@ -62,16 +63,16 @@ public final class RateLimit {
     }
 
     /**
-     * So many permits in any stretch of that length, estimated from two counters: what was taken in the current window, and the
-     * part of what was taken in the one before that would still count if it had been taken evenly. Windows begin at multiples of their
-     * length since 1970, by the clock of Redis.
+     * So many permits in any stretch of that length, estimated from two counters: what was taken in the current window,
+     * and the part of what was taken in the one before that would still count if it had been taken evenly. Windows
+     * begin at multiples of their length since 1970, by the clock of Redis.
      *
-     * <p>The estimate errs by at most the permits of the previous window. It is exact if those were taken evenly. If all were taken
-     * at its beginning, permits are refused that a log of all requests would admit. If all {@code permits} were taken at its end,
-     * then at a part {@code e} of the current window up to {@code e * permits} were taken besides, all of them within less
-     * than {@code window}: less than twice the limit, as with a fixed window, but only towards the end of a whole window after the
-     * burst. See C. Desgats and others at Cloudflare, <i>How we built rate limiting capable of scaling to millions of domains</i>,
-     * 2017.
+     * <p>The estimate errs by at most the permits of the previous window. It is exact if those were taken evenly. If
+     * all were taken at its beginning, permits are refused that a log of all requests would admit. If all
+     * {@code permits} were taken at its end, then at a part {@code e} of the current window up to {@code e * permits}
+     * were taken besides, all of them within less than {@code window}: less than twice the limit, as with a fixed
+     * window, but only towards the end of a whole window after the burst. See C. Desgats and others at Cloudflare,
+     * <i>How we built rate limiting capable of scaling to millions of domains</i>, 2017.
      *
      * @param permits 1 to {@value #MOST_PERMITS}
      * @param window 1 ms to 366 days, in whole milliseconds
@@ -83,9 +84,9 @@ public final class RateLimit {
     }
 
     /**
-     * A bucket of {@code permits} tokens that is full at first and filled evenly, by {@code permits} in {@code window}. {@link
-     * #withBurst} gives it another size. Counted by the generic cell rate algorithm in its form of a continuous-state leaky bucket,
-     * see ITU-T Recommendation I.371, annex A.
+     * A bucket of {@code permits} tokens that is full at first and filled evenly, by {@code permits} in {@code window}.
+     * {@link #withBurst} gives it another size. Counted by the generic cell rate algorithm in its form of a
+     * continuous-state leaky bucket, see ITU-T Recommendation I.371, annex A.
      *
      * @param permits 1 to {@value #MOST_PERMITS}
      * @param window 1 ms to 366 days, in whole milliseconds
@@ -158,7 +159,8 @@ public final class RateLimit {
     }
 
     /**
-     * Returns how many permits can be taken at once at most: the size of a token bucket, otherwise the same as {@link #permits}.
+     * Returns how many permits can be taken at once at most: the size of a token bucket, otherwise the same as
+     * {@link #permits}.
      *
      * @return the number, 1 or more
      */

@@ -25,8 +25,9 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * The contract of {@link CyclicBarrier}, which every barrier that extends it keeps. {@link JdkCyclicBarrierTest} runs it on the
- * JDK's own class, the oracle. Here what happens as long as all goes well; {@link BrokenBarrierContract} has the rest.
+ * The contract of {@link CyclicBarrier}, which every barrier that extends it keeps. {@link JdkCyclicBarrierTest} runs
+ * it on the JDK's own class, the oracle. Here what happens as long as all goes well; {@link BrokenBarrierContract} has
+ * the rest.
  */
 abstract class CyclicBarrierContract extends BrokenBarrierContract {
 

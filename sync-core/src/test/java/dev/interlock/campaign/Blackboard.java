@@ -12,7 +12,10 @@ import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.List;
 
-/** Memory that all JVMs of the fleet share, without any lock: a store that refuses stale fencing tokens, and a few counters. */
+/**
+ * Memory that all JVMs of the fleet share, without any lock: a store that refuses stale fencing tokens, and a few
+ * counters.
+ */
 final class Blackboard {
     private static final VarHandle LONGS = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
     private static final List<Act> ACTS = List.of(Act.values());
@@ -33,7 +36,10 @@ final class Blackboard {
         }
     }
 
-    /** Writes with a fencing token, as to a store that refuses what is older than what it has seen. Returns whether it was taken. */
+    /**
+     * Writes with a fencing token, as to a store that refuses what is older than what it has seen. Returns whether it
+     * was taken.
+     */
     boolean write(Act act, long token) {
         boolean isTaken = max(ACTS.indexOf(act), token) <= token;
         if (!isTaken) {

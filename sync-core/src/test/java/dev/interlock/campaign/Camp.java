@@ -28,13 +28,16 @@ import java.util.stream.Stream;
 import org.awaitility.core.ConditionTimeoutException;
 
 /**
- * A fleet of JVMs, each with a proxy of its own before a Redis of theirs, to which faults happen in waves: in each, some to a JVM, some to a
- * connection and some to Redis, side by side. After each wave everybody must get on.
+ * A fleet of JVMs, each with a proxy of its own before a Redis of theirs, to which faults happen in waves: in each,
+ * some to a JVM, some to a connection and some to Redis, side by side. After each wave everybody must get on.
  */
 final class Camp implements AutoCloseable {
     static final int JVMS = 3;
 
-    /** For so long nothing goes wrong after a wave: beyond its aftermath, so that the order of those who queue can be judged. */
+    /**
+     * For so long nothing goes wrong after a wave: beyond its aftermath, so that the order of those who queue can be
+     * judged.
+     */
     private static final Duration QUIET = Duration.ofSeconds(4);
 
     private static final int MOST_FAULTS = 3;

@@ -23,8 +23,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Three JVMs use all synchronizers at once, while JVMs, connections and Redis fail in waves. What everybody had is checked afterwards; that
- * everybody gets on, after each wave.
+ * Three JVMs use all synchronizers at once, while JVMs, connections and Redis fail in waves. What everybody had is
+ * checked afterwards; that everybody gets on, after each wave.
  */
 class CampaignTest {
     private static final Duration LONGEST_WAIT = Duration.ofSeconds(60);

@@ -14,19 +14,19 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Says what is wrong with a history. Steps are judged by what is certain: somebody had what he had from when he knew until the last moment at
- * which it was confirmed.
+ * Says what is wrong with a history. Steps are judged by what is certain: somebody had what he had from when he knew
+ * until the last moment at which it was confirmed.
  *
- * <p>When Redis has lost all its data, or ends leases too early, nobody can know at once: until the leases of those who were inside are over,
- * others may get in beside them. These must have larger tokens, by which a store can tell.
+ * <p>When Redis has lost all its data, or ends leases too early, nobody can know at once: until the leases of those who
+ * were inside are over, others may get in beside them. These must have larger tokens, by which a store can tell.
  */
 final class Judge {
     /** For so long a ticket may be on its way to Redis, where nothing goes wrong. */
     private static final long ARRIVAL_NANOS = Duration.ofMillis(800).toNanos();
 
     /**
-     * So long after a fault its consequences may show: a ticket waits for the answer to the command before it, which is delayed
-     * for as long as 1.5 s, or asked for again by the second pulse.
+     * So long after a fault its consequences may show: a ticket waits for the answer to the command before it, which is
+     * delayed for as long as 1.5 s, or asked for again by the second pulse.
      */
     private static final long AFTERMATH_NANOS = Duration.ofMillis(2_500).toNanos();
 
@@ -120,8 +120,8 @@ final class Judge {
     }
 
     /**
-     * Whether Redis had broken its promise to one of them, whose lease wasn't over for those who knew of no loss. That is the one with the smaller
-     * token, or might be either.
+     * Whether Redis had broken its promise to one of them, whose lease wasn't over for those who knew of no loss. That
+     * is the one with the smaller token, or might be either.
      */
     private boolean isExplained(Step one, Step other) {
         if (one.token() != 0 && one.token() == other.token()) {
@@ -234,8 +234,8 @@ final class Judge {
     }
 
     /**
-     * Whoever passes a barrier has met all the others there, and none of them was told that the barrier is broken, but where Redis has forgotten
-     * meanwhile that it wasn't.
+     * Whoever passes a barrier has met all the others there, and none of them was told that the barrier is broken, but
+     * where Redis has forgotten meanwhile that it wasn't.
      */
     private void judgeBarriers(List<Step> all, int parties) {
         for (Step passed : all) {

@@ -10,7 +10,10 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
-/** Asks Redis all the time, beside everybody's proxies, and remembers when it answered late: it, or the machine, was busy with something else. */
+/**
+ * Asks Redis all the time, beside everybody's proxies, and remembers when it answered late: it, or the machine, was
+ * busy with something else.
+ */
 final class Lookout implements AutoCloseable {
     private static final long PAUSE_NANOS = Duration.ofMillis(20).toNanos();
     private static final long LATE_NANOS = Duration.ofMillis(250).toNanos();

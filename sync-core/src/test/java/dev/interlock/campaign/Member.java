@@ -21,8 +21,9 @@ import java.util.stream.Collectors;
 /**
  * A child JVM whose threads use all synchronizers at once, and are interrupted now and then.
  *
- * <p>It says {@code READY} and begins. Its commands are {@code progress}, answered by {@code PROGRESS <steps of each thread>}; {@code dump}, for
- * people; and {@code stop}, answered by {@code STOPPED <losses>} when all threads and the session have ended.
+ * <p>It says {@code READY} and begins. Its commands are {@code progress}, answered by {@code PROGRESS <steps of each
+ * thread>}; {@code dump}, for people; and {@code stop}, answered by {@code STOPPED <losses>} when all threads and the
+ * session have ended.
  */
 final class Member {
     static final Duration LEASE = Duration.ofSeconds(2);

@@ -8,7 +8,8 @@ package dev.interlock.campaign;
  * @param act what it did
  * @param begun a moment before it asked
  * @param entered a moment after it got what it asked for; 0 if it didn't
- * @param until the last moment at which it had that for certain; for what has no duration, a moment after the call returned
+ * @param until the last moment at which it had that for certain; for what has no duration, a moment after the call
+ *     returned
  * @param token the fencing token; 0 if there is none, or if it was lost before it could be read
  * @param number how many permits, which round of a latch, which index of arrival
  * @param end how it ended

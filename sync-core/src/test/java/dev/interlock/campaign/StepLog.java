@@ -10,8 +10,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The steps of one thread, in its part of a mapped file that belongs to its JVM. Each is written while it goes on, so that what is known of
- * the last one outlives {@code kill -9}.
+ * The steps of one thread, in its part of a mapped file that belongs to its JVM. Each is written while it goes on, so
+ * that what is known of the last one outlives {@code kill -9}.
  */
 final class StepLog {
     private static final int WORDS = 7;

@@ -21,7 +21,10 @@ import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.LongSupplier;
 
-/** A thread of the fleet that uses one synchronizer over and over, in all ways that it offers, and records each of its steps. */
+/**
+ * A thread of the fleet that uses one synchronizer over and over, in all ways that it offers, and records each of its
+ * steps.
+ */
 final class Worker implements Runnable {
 
     /** How many permits there are. */

@@ -4,8 +4,8 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * A bounded queue, written for {@link ReentrantLock}: it knows nothing of JVMs. Its elements are wherever its store has them,
- * and all users of the store must have locks that exclude each other and conditions that reach each other.
+ * A bounded queue, written for {@link ReentrantLock}: it knows nothing of JVMs. Its elements are wherever its store has
+ * them, and all users of the store must have locks that exclude each other and conditions that reach each other.
  */
 final class BoundedQueue {
 

@@ -27,7 +27,10 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
-/** A queue written against {@code ReentrantLock} and {@code Condition}, handed the JDK's lock, and then ours in several JVMs. */
+/**
+ * A queue written against {@code ReentrantLock} and {@code Condition}, handed the JDK's lock, and then ours in several
+ * JVMs.
+ */
 class BoundedQueueTest {
 
     private static final int CAPACITY = 32;
@@ -74,9 +77,9 @@ class BoundedQueueTest {
     }
 
     /**
-     * Threads of three JVMs put elements in and take them out, one at a time, and a JVM that only takes is killed on the way: each
-     * element is taken once, those of a producer in the order in which it has put them, never more than the capacity are in it,
-     * and only what the dead JVM had taken is missing at the others.
+     * Threads of three JVMs put elements in and take them out, one at a time, and a JVM that only takes is killed on
+     * the way: each element is taken once, those of a producer in the order in which it has put them, never more than
+     * the capacity are in it, and only what the dead JVM had taken is missing at the others.
      */
     @ParameterizedTest
     @CsvSource({"plain, 3000"})
@@ -196,7 +199,10 @@ class BoundedQueueTest {
         }
     }
 
-    /** A killed consumer has written down all that it took but for the last, perhaps. Returns how many are not written down. */
+    /**
+     * A killed consumer has written down all that it took but for the last, perhaps. Returns how many are not written
+     * down.
+     */
     private static long assertOnlyWhatAConsumerHeldIsLost(Task victim, List<Taken> taken) throws IOException {
         long missing = 0;
         for (int i = 0; i < victim.consumers(); i++) {

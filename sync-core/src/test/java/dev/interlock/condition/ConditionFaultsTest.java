@@ -18,7 +18,10 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Waiting and signalling when answers, requests and messages get lost, or come late: nobody hangs, no signal counts twice. */
+/**
+ * Waiting and signalling when answers, requests and messages get lost, or come late: nobody hangs, no signal counts
+ * twice.
+ */
 @Tag("proof")
 class ConditionFaultsTest extends ConditionFixture {
     static Stream<Arguments> losses() {

@@ -191,7 +191,10 @@ class ConditionLossTest extends ConditionFixture {
         unlockLost(side, HOLDS);
     }
 
-    /** The tenure that was to register a waiter can't be continued, and whoever wanted to gives up: the waiter isn't forgotten. */
+    /**
+     * The tenure that was to register a waiter can't be continued, and whoever wanted to gives up: the waiter isn't
+     * forgotten.
+     */
     @Test
     void aTenureWithAWaiterCannotBeContinued() {
         Side side = side(Kind.PLAIN, session());

@@ -24,7 +24,10 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Threads that wait for a condition while Redis is gone, or has forgotten them: nobody hangs, and all holds are restored. */
+/**
+ * Threads that wait for a condition while Redis is gone, or has forgotten them: nobody hangs, and all holds are
+ * restored.
+ */
 @SuppressWarnings("WaitNotInLoop") // what ends a wait is what tests are about
 @Tag("proof")
 class ConditionOutageTest extends ConditionFixture {
@@ -90,7 +93,10 @@ class ConditionOutageTest extends ConditionFixture {
         });
     }
 
-    /** After a fault threads may return for no reason, for a while: so this one waits for a change that goes with the signal. */
+    /**
+     * After a fault threads may return for no reason, for a while: so this one waits for a change that goes with the
+     * signal.
+     */
     private void assertSignalArrives(Side from, Side to) {
         var arrivals = new AtomicInteger();
         CompletableFuture<Boolean> returned = actor("waiting again").begin(() -> {

@@ -55,8 +55,8 @@ class ConditionStormTest extends ConditionFixture {
     }
 
     /**
-     * Some threads wait until they are signalled, as many as there are signals. Others leave at about that time, and pass on what
-     * reaches them. If a signal got lost, one of the first would wait for ever.
+     * Some threads wait until they are signalled, as many as there are signals. Others leave at about that time, and
+     * pass on what reaches them. If a signal got lost, one of the first would wait for ever.
      */
     @ParameterizedTest
     @EnumSource(Kind.class)

@@ -13,8 +13,8 @@ import java.util.concurrent.locks.ReentrantLock;
 /**
  * A child JVM whose threads all wait on one condition, once.
  *
- * <p>It says {@code READY}; after {@code go} it says {@code INSIDE} when the last thread has the lock and is about to wait,
- * {@code DONE} when all have returned, and {@code STOPPED} when the session is closed.
+ * <p>It says {@code READY}; after {@code go} it says {@code INSIDE} when the last thread has the lock and is about to
+ * wait, {@code DONE} when all have returned, and {@code STOPPED} when the session is closed.
  */
 final class Crowd {
 

@@ -18,7 +18,9 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A thousand threads of three JVMs wait on one condition, on a server of its own, since it is the server that counts. */
+/**
+ * A thousand threads of three JVMs wait on one condition, on a server of its own, since it is the server that counts.
+ */
 @Timely
 @Tag("proof")
 class CrowdTest {
@@ -72,7 +74,9 @@ class CrowdTest {
         }
     }
 
-    /** One signalAll wakes them all; to come, wait and return takes Redis a handful of commands and messages for each. */
+    /**
+     * One signalAll wakes them all; to come, wait and return takes Redis a handful of commands and messages for each.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"plain", "fair"})
     void signalAllWakesAThousandWaiters(String kind) {

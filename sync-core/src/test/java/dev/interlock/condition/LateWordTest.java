@@ -11,8 +11,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 
 /**
  * Word that a thread has left its wait comes when that thread has the lock no more, and its release, which carries a
- * signal, is
- * on its way. Nobody wants what is spoken of; but it is given up by that release, and nothing may overtake it.
+ * signal, is on its way. Nobody wants what is spoken of; but it is given up by that release, and nothing may overtake
+ * it.
  */
 class LateWordTest extends ConditionFixture {
     private static final Duration LATE = Duration.ofMillis(150);

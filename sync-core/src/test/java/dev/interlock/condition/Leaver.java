@@ -14,9 +14,8 @@ import java.util.concurrent.locks.Lock;
  * A child JVM whose main thread waits for a signal, or leaves another wait and signals.
  *
  * <p>It says {@code READY}. Its commands are {@code wait}, {@code timeOut} and {@code interrupt}, each with a kind of
- * lock, and
- * {@code stop}. One that waits says {@code WAITING} while it has the lock, so that the next owner of the lock finds
- * it waiting.
+ * lock, and {@code stop}. One that waits says {@code WAITING} while it has the lock, so that the next owner of the lock
+ * finds it waiting.
  */
 @SuppressWarnings("WaitNotInLoop") // what ends a wait is what the test is about
 final class Leaver {

@@ -15,10 +15,8 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 
 /**
  * Threads that leave a wait by time-out or interrupt, get the lock back, and signal a thread of another JVM at once:
- * each signal
- * arrives. What Redis says of the leaving thread may come when it has given the lock up again, and must not get in
- * the way of the
- * release that carries the signal. A fault in this shows in some pairs of JVMs only.
+ * each signal arrives. What Redis says of the leaving thread may come when it has given the lock up again, and must not
+ * get in the way of the release that carries the signal. A fault in this shows in some pairs of JVMs only.
  */
 class LeaverSignalsTest {
 

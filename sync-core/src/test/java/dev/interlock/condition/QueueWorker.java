@@ -18,11 +18,11 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * A child JVM whose threads put elements into a queue and take some out of it. Each consumer writes down what it has got, in a file
- * of its own, which outlives {@code kill -9}.
+ * A child JVM whose threads put elements into a queue and take some out of it. Each consumer writes down what it has
+ * got, in a file of its own, which outlives {@code kill -9}.
  *
- * <p>It says {@code READY}. Its commands are {@code go}, {@code dump}, and {@code stop}, which interrupts the consumers and is
- * answered by {@code STOPPED} when the session is closed.
+ * <p>It says {@code READY}. Its commands are {@code go}, {@code dump}, and {@code stop}, which interrupts the consumers
+ * and is answered by {@code STOPPED} when the session is closed.
  */
 final class QueueWorker {
 

@@ -24,7 +24,9 @@ class WaiterDiesTest {
     private static final Duration LEASE = Duration.ofSeconds(30);
     private static final Duration SHORT_LEASE = Duration.ofSeconds(2);
 
-    /** With what a lease begins that somebody else's release grants; and for how long nothing need be heard of a waiter. */
+    /**
+     * With what a lease begins that somebody else's release grants; and for how long nothing need be heard of a waiter.
+     */
     private static final Duration HEARTBEAT = Duration.ofSeconds(3);
 
     private static final Duration GRACE = Duration.ofSeconds(2);
@@ -168,7 +170,9 @@ class WaiterDiesTest {
         return returned;
     }
 
-    /** A JVM that is stopped past its lease while it waits doesn't wait any more: its thread returns when it goes on. */
+    /**
+     * A JVM that is stopped past its lease while it waits doesn't wait any more: its thread returns when it goes on.
+     */
     @Test
     @Tag("proof")
     void stoppedWaiterIsPassedOverAndReturnsLater() {

@@ -1,4 +1,6 @@
-/** Conditions across JVMs: programs that use them, crowds that wait on them, and what the death of a JVM makes of both. */
+/**
+ * Conditions across JVMs: programs that use them, crowds that wait on them, and what the death of a JVM makes of both.
+ */
 @NullMarked
 package dev.interlock.condition;
 

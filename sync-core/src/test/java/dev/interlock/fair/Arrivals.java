@@ -5,8 +5,8 @@ import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * The order of some threads at a lock, as they see it themselves: who was in the queue of the superclass when another one
- * came must not enter after that one has entered.
+ * The order of some threads at a lock, as they see it themselves: who was in the queue of the superclass when another
+ * one came must not enter after that one has entered.
  */
 final class Arrivals {
 

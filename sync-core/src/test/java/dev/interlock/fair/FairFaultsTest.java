@@ -30,7 +30,10 @@ import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** A fair lock when answers, messages, threads and sessions get lost: nobody hangs, nothing is left, and the order stays. */
+/**
+ * A fair lock when answers, messages, threads and sessions get lost: nobody hangs, nothing is left, and the order
+ * stays.
+ */
 class FairFaultsTest extends FaultFixture {
     private static final String NAME = "stock";
 
@@ -163,7 +166,9 @@ class FairFaultsTest extends FaultFixture {
         }
     }
 
-    /** A thread is interrupted at the moment of its grant: it has the lock or it has left, and the one behind it enters. */
+    /**
+     * A thread is interrupted at the moment of its grant: it has the lock or it has left, and the one behind it enters.
+     */
     @Test
     void anInterruptMeetsTheGrant() {
         DistributedReentrantLock held = fair(session());
@@ -282,7 +287,10 @@ class FairFaultsTest extends FaultFixture {
         assertWithin("the median", AT_ONCE, Duration.ofNanos(delays.get(rounds / 2)));
     }
 
-    /** Fixed leases and renewed ones, waits with an end and without: all get through, one at a time, with growing tokens. */
+    /**
+     * Fixed leases and renewed ones, waits with an end and without: all get through, one at a time, with growing
+     * tokens.
+     */
     @Test
     void fixedLeasesAmongRenewedOnes() {
         List<DistributedReentrantLock> locks = List.of(fair(session()), fair(session()));

@@ -23,8 +23,8 @@ import java.util.stream.IntStream;
  * A child JVM whose threads enter a fair lock so many times each, and record each of their sections.
  *
  * <p>It says {@code READY <session id>}, {@code PASSED …} for each thread that was passed by one that had come later,
- * {@code LOST …} for each section that was no longer the owner's, and {@code DONE} when all threads are through. Its commands
- * are {@code go}, {@code dump}, and {@code stop}, answered by {@code STOPPED} when the session is closed.
+ * {@code LOST …} for each section that was no longer the owner's, and {@code DONE} when all threads are through. Its
+ * commands are {@code go}, {@code dump}, and {@code stop}, answered by {@code STOPPED} when the session is closed.
  */
 final class FairHammer {
 

@@ -92,8 +92,8 @@ class FairOrderTest {
     }
 
     /**
-     * The same with threads that give up or are interrupted at any moment, and a JVM that is killed in the middle: the order
-     * among the others holds, and all of them get through. Again and again.
+     * The same with threads that give up or are interrupted at any moment, and a JVM that is killed in the middle: the
+     * order among the others holds, and all of them get through. Again and again.
      */
     @Test
     @Tag("soak")

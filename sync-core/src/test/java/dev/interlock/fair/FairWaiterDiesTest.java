@@ -24,7 +24,9 @@ class FairWaiterDiesTest {
     private static final Duration LEASE = Duration.ofSeconds(30);
     private static final Duration SHORT_LEASE = Duration.ofSeconds(2);
 
-    /** With what a lease begins that somebody else's release grants; and for how long nothing need be heard of a waiter. */
+    /**
+     * With what a lease begins that somebody else's release grants; and for how long nothing need be heard of a waiter.
+     */
     private static final Duration HEARTBEAT = Duration.ofSeconds(3);
 
     private static final Duration GRACE = Duration.ofSeconds(2);
@@ -51,7 +53,9 @@ class FairWaiterDiesTest {
         peers.forEach(Peer::close);
     }
 
-    /** Two threads of a JVM that has just been killed are granted the lock as one run: that costs its first short lease. */
+    /**
+     * Two threads of a JVM that has just been killed are granted the lock as one run: that costs its first short lease.
+     */
     @Test
     @Tag("proof")
     void waitersThatDieJustBeforeTheirTurnDelayTheNextByAShortLease() {
@@ -75,7 +79,9 @@ class FairWaiterDiesTest {
         leave();
     }
 
-    /** A JVM that is stopped for longer than its heartbeat is passed over; its threads have their turn when it goes on. */
+    /**
+     * A JVM that is stopped for longer than its heartbeat is passed over; its threads have their turn when it goes on.
+     */
     @Test
     @Tag("proof")
     void threadsOfAStoppedJvmHaveTheirTurnLater() {

@@ -172,7 +172,9 @@ class RetentionTest extends FaultFixture {
         }
     }
 
-    /** The same if the very renewal that would have found it is answered to nobody: the next one comes after a time-out. */
+    /**
+     * The same if the very renewal that would have found it is answered to nobody: the next one comes after a time-out.
+     */
     @Test
     @Tag("proof")
     void aPlainRLockIsFoundAlthoughARenewalGetsLost() {

@@ -13,8 +13,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The queue of a fair lock as Redis has seen it: in which order tickets came, and in which they were served. Asserts all along
- * that a ticket is granted at most once, and never while one that came before it still stands.
+ * The queue of a fair lock as Redis has seen it: in which order tickets came, and in which they were served. Asserts
+ * all along that a ticket is granted at most once, and never while one that came before it still stands.
  */
 final class TicketLog {
 
@@ -66,8 +66,8 @@ final class TicketLog {
     }
 
     /**
-     * Asserts that threads were served in the order in which their tickets came. A ticket that was granted when its thread had
-     * just left counts as given up: it may be any of a tenure that has served less threads than tickets.
+     * Asserts that threads were served in the order in which their tickets came. A ticket that was granted when its
+     * thread had just left counts as given up: it may be any of a tenure that has served less threads than tickets.
      *
      * @param entries how many threads have entered on each tenure, -1 if unknown
      */

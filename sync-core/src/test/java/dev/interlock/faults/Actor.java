@@ -12,8 +12,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * One thread that does what it is told, one thing after the other: holds belong to threads, so a test that is about holds
- * has to say who does what.
+ * One thread that does what it is told, one thing after the other: holds belong to threads, so a test that is about
+ * holds has to say who does what.
  */
 public final class Actor implements AutoCloseable {
     private static final Duration PATIENCE = Duration.ofSeconds(20);

@@ -22,8 +22,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * All the faults in any order, while the threads of three sessions contend. None of them lasts as long as a lease, so no
- * lock may be lost: exclusion is strict, tokens increase, every lock() comes back, and afterwards nothing is left.
+ * All the faults in any order, while the threads of three sessions contend. None of them lasts as long as a lease, so
+ * no lock may be lost: exclusion is strict, tokens increase, every lock() comes back, and afterwards nothing is left.
  */
 class ChaosTest extends FaultFixture {
     private static final int SESSIONS = 3;

@@ -39,10 +39,10 @@ import org.redisson.config.SingleServerConfig;
 import org.redisson.config.SubscriptionMode;
 
 /**
- * A Redis, a faulty network before it, and sessions, clients and threads that end with the test. Every test ends with two
- * questions: with all threads gone but the sessions still open, so that they would go on renewing what has leaked, and again
- * with the sessions closed, is anything left in Redis but marks and tokens that expire by themselves? A test that has failed is
- * asked only the second one.
+ * A Redis, a faulty network before it, and sessions, clients and threads that end with the test. Every test ends with
+ * two questions: with all threads gone but the sessions still open, so that they would go on renewing what has leaked,
+ * and again with the sessions closed, is anything left in Redis but marks and tokens that expire by themselves? A test
+ * that has failed is asked only the second one.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 // In a thread of its own, since an interrupt wouldn't end a lock() that hangs.

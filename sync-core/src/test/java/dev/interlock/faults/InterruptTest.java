@@ -125,8 +125,8 @@ class InterruptTest extends FaultFixture {
     }
 
     /**
-     * unlock() keeps the tenure because a thread is queued, and that thread is interrupted just then: the name is free at
-     * once, for whoever else wants it.
+     * unlock() keeps the tenure because a thread is queued, and that thread is interrupted just then: the name is free
+     * at once, for whoever else wants it.
      */
     @Test
     void aTenureThatWasKeptForAThreadThatLeavesIsReleased() {

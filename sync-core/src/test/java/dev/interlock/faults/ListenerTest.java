@@ -210,7 +210,9 @@ class ListenerTest extends FaultFixture {
                 .isTrue();
     }
 
-    /** A listener that never returns, on the thread that serves listeners only: leases are renewed, names change hands. */
+    /**
+     * A listener that never returns, on the thread that serves listeners only: leases are renewed, names change hands.
+     */
     @Test
     @Tag("proof")
     void aListenerThatBlocksHurtsNothing() {

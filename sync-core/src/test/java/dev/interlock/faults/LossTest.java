@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * A lock that is lost while a thread holds it: the thread is told, once and in time; nothing is handed on; and its unlock
- * frees what is left of it, without touching what others have by then.
+ * A lock that is lost while a thread holds it: the thread is told, once and in time; nothing is handed on; and its
+ * unlock frees what is left of it, without touching what others have by then.
  */
 class LossTest extends FaultFixture {
     private static final String NAME = "stock";

@@ -21,8 +21,8 @@ import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * A command whose answer is lost, late or repeated has the effect of one command: the owner's count is 1, one unlock frees
- * the name, nothing stays locked, and no caller hears of it.
+ * A command whose answer is lost, late or repeated has the effect of one command: the owner's count is 1, one unlock
+ * frees the name, nothing stays locked, and no caller hears of it.
  */
 class LostReplyTest extends FaultFixture {
     private static final String NAME = "stock";
@@ -30,7 +30,10 @@ class LostReplyTest extends FaultFixture {
     /** A mute connection stays so for longer: the repeated command must not get stuck where the first one did. */
     private static final Duration REPEATED = COMMAND_TIMEOUT.multipliedBy(4).plus(SLACK);
 
-    /** After that a waiter is dead of whom nothing was heard; with that a lease begins that somebody else's release grants. */
+    /**
+     * After that a waiter is dead of whom nothing was heard; with that a lease begins that somebody else's release
+     * grants.
+     */
     private static final Duration HEARTBEAT = Duration.ofSeconds(3);
 
     /** How a thread acquires. */
@@ -384,8 +387,8 @@ class LostReplyTest extends FaultFixture {
     }
 
     /**
-     * A fixed lease on a kept tenure is a new request that continues it. If that never arrives and its thread gives up, the
-     * tenure that it should have continued is given up as well.
+     * A fixed lease on a kept tenure is a new request that continues it. If that never arrives and its thread gives up,
+     * the tenure that it should have continued is given up as well.
      */
     @ParameterizedTest
     @MethodSource("losses")

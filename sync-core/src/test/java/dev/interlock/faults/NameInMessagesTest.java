@@ -22,9 +22,7 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.Test;
 import org.slf4j.LoggerFactory;
 
-/**
- * A name may contain anything, line ends included. Logs and messages show it escaped, and cut to one line.
- */
+/** A name may contain anything, line ends included. Logs and messages show it escaped, and cut to one line. */
 class NameInMessagesTest extends FaultFixture {
     private static final String NAME = "stock\n2026-11-23 ERROR forged\r\u001b[2J\u2028\u202e" + "x".repeat(5_000);
 

@@ -111,7 +111,9 @@ class OutageTest extends FaultFixture {
         by.run(lock::unlock);
     }
 
-    /** A thread that waits for a remote holder, and those behind it, fail together, redisTimeout after the beginning. */
+    /**
+     * A thread that waits for a remote holder, and those behind it, fail together, redisTimeout after the beginning.
+     */
     @ParameterizedTest
     @MethodSource("faults")
     void waitingThreadsFailTogether(Fault fault) {
@@ -387,7 +389,10 @@ class OutageTest extends FaultFixture {
         assertWorks(lock, actor);
     }
 
-    /** There is nothing to be said about a lease that ends while its release waits for the confirmation: the local half is free, all the same. */
+    /**
+     * There is nothing to be said about a lease that ends while its release waits for the confirmation: the local half
+     * is free, all the same.
+     */
     @Test
     void unlockReturnsThatIsNotConfirmedBeforeItsLeaseIsOver() {
         Interlock session = session(builder -> builder.lease(SHORT_LEASE).commandTimeout(PATIENCE.dividedBy(2)));

@@ -162,7 +162,10 @@ class RefusalTest extends FaultFixture {
         actor.run(lock::unlock);
     }
 
-    /** Something else has the name for a moment. At no time is there nothing: what is repeated would take that for a loss. */
+    /**
+     * Something else has the name for a moment. At no time is there nothing: what is repeated would take that for a
+     * loss.
+     */
     private void whileTaken(String key, Actor.Action action) throws InterruptedException {
         server().command("COPY", key, "interlock:mark:aside");
         server().command("SET", key, "a string");

@@ -61,8 +61,8 @@ class ChaosTest {
     }
 
     /**
-     * Whatever happens to JVMs, at whatever moment: sections whose owner was still the owner at their end don't overlap,
-     * tokens increase, and the others soon go on.
+     * Whatever happens to JVMs, at whatever moment: sections whose owner was still the owner at their end don't
+     * overlap, tokens increase, and the others soon go on.
      */
     @Test
     @Tag("soak")

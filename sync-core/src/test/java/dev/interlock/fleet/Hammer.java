@@ -21,8 +21,9 @@ import org.redisson.config.Config;
 /**
  * A child JVM whose threads run one critical section after the other and record each of them.
  *
- * <p>Its commands are {@code go}; {@code progress}, answered by {@code PROGRESS <sections of all threads> <of the slowest>};
- * {@code dump}, for people; and {@code stop}, answered by {@code STOPPED} when all threads and the session have ended.
+ * <p>Its commands are {@code go}; {@code progress}, answered by {@code PROGRESS <sections of all threads> <of the
+ * slowest>}; {@code dump}, for people; and {@code stop}, answered by {@code STOPPED} when all threads and the session
+ * have ended.
  */
 final class Hammer {
 

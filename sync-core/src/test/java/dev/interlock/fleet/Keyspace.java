@@ -27,8 +27,8 @@ public final class Keyspace implements AfterEachCallback {
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     /**
-     * What may outlive its users: high-water marks of sequences, the last fencing token, the turns of plain RLocks, the pool of a
-     * semaphore with its accounts.
+     * What may outlive its users: high-water marks of sequences, the last fencing token, the turns of plain RLocks, the
+     * pool of a semaphore with its accounts.
      */
     private static final Pattern MARK = Pattern.compile(
             "interlock:(\\{.+}:(.+:)?KIND|KIND:.+)"

@@ -20,8 +20,9 @@ import java.util.concurrent.locks.Condition;
  * The child's end of {@link Peer}s: sessions with one lock each, and threads that do with it what they are told.
  *
  * <p>A command is {@code <session> <thread> <verb>}, an answer {@code <session> <thread> <what happened>}. The first
- * command of a session is {@code <session> open <url> <name> <lease ms> <kind>}, its kind being that of {@link Peer#start}. What the listeners hear comes as
- * {@code <session> LOST session <token>} and {@code <session> LOST lock <token>}.
+ * command of a session is {@code <session> open <url> <name> <lease ms> <kind>}, its kind being that of
+ * {@link Peer#start}. What the listeners hear comes as {@code <session> LOST session <token>} and {@code <session> LOST
+ * lock <token>}.
  */
 final class LockConsole {
 

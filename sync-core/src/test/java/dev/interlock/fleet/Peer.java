@@ -13,8 +13,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * Another JVM with a session and one lock, whose threads do what they are told.
  *
- * <p>A JVM that a peer {@linkplain #leave leaves} in an orderly way waits for the next one, since starting one takes most of
- * the time of such a test. They end with this JVM.
+ * <p>A JVM that a peer {@linkplain #leave leaves} in an orderly way waits for the next one, since starting one takes
+ * most of the time of such a test. They end with this JVM.
  */
 public final class Peer implements AutoCloseable {
 

@@ -16,7 +16,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** A lock object outlives a garbage collection for as long as anybody refers to it, holds it or waits for it; no longer. */
+/**
+ * A lock object outlives a garbage collection for as long as anybody refers to it, holds it or waits for it; no longer.
+ */
 class PinningTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(10);

@@ -143,8 +143,8 @@ class ScaleTest {
 
     /**
      * 500 names held by plain RLocks, each waited for by a thread: as each wants Redisson's channel of that name, and a
-     * client has 250, most have to do without. All enter all the same, and there is a channel left for another mailbox, also
-     * while everybody waits.
+     * client has 250, most have to do without. All enter all the same, and there is a channel left for another mailbox,
+     * also while everybody waits.
      */
     @Test
     void moreNamesHeldByPlainRLocksThanAClientHasChannels() {

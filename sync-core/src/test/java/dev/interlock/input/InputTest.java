@@ -89,7 +89,9 @@ class InputTest {
                 .isEqualTo(1);
     }
 
-    /** Half a surrogate pair has no form in UTF-8: Redis would take it for a question mark, and for all other halves. */
+    /**
+     * Half a surrogate pair has no form in UTF-8: Redis would take it for a question mark, and for all other halves.
+     */
     @Test
     void nameMustBeText() {
         List<ThrowingCallable> all = List.of(
@@ -108,7 +110,9 @@ class InputTest {
                         .withMessageContaining("surrogate"));
     }
 
-    /** Any other name will do, however odd it is: the lock works across sessions, and is told apart from its neighbours. */
+    /**
+     * Any other name will do, however odd it is: the lock works across sessions, and is told apart from its neighbours.
+     */
     @ParameterizedTest
     @MethodSource("oddNames")
     void oddNamesAreNames(String odd) throws InterruptedException {

@@ -54,7 +54,10 @@ class SemaphoreInputTest {
                 .withMessageContaining("options");
     }
 
-    /** One semaphore has one number of permits and one kind of ownership, in all sessions; each session chooses its fairness. */
+    /**
+     * One semaphore has one number of permits and one kind of ownership, in all sessions; each session chooses its
+     * fairness.
+     */
     @Test
     void whatIsStatedHasToAgree() {
         String name = keyspace.name("stated");

@@ -216,8 +216,8 @@ class AcquireScriptTest extends LockScriptTest {
     }
 
     /**
-     * A lock that was simply free leaves no mark, for the sake of speed. So a duplicate that comes after the end of the lease
-     * is granted anew, like a new request; the session, which doesn't want it any more, gives it back for good.
+     * A lock that was simply free leaves no mark, for the sake of speed. So a duplicate that comes after the end of the
+     * lease is granted anew, like a new request; the session, which doesn't want it any more, gives it back for good.
      */
     @Test
     void requestThatHadNotQueuedMayBeGrantedAgainAfterItsTenureAndIsGivenBack() {

@@ -76,8 +76,8 @@ class ConditionTicketScriptTest extends LockScriptTest {
     }
 
     /**
-     * Tickets of a session stand in the order of their sequences, so those of waiters lie above all that it has used, and below
-     * the next that it will use.
+     * Tickets of a session stand in the order of their sequences, so those of waiters lie above all that it has used,
+     * and below the next that it will use.
      */
     @Test
     void ticketsOfWaitersLieBetweenTheSequencesOfTheirSession() {
@@ -104,7 +104,9 @@ class ConditionTicketScriptTest extends LockScriptTest {
         assertThat(tickets()).last().isEqualTo(a.ticket(7_000));
     }
 
-    /** A thread that waits has its number before others of its session queue, who may do so before Redis hears of it. */
+    /**
+     * A thread that waits has its number before others of its session queue, who may do so before Redis hears of it.
+     */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void ticketOfAWaiterThatRegistersLateLiesAboveTheQueue(boolean sentAhead) {
@@ -122,7 +124,9 @@ class ConditionTicketScriptTest extends LockScriptTest {
         assertThat(tickets()).endsWith(a.ticket(3_000), waiter.ticket(3_001));
     }
 
-    /** Whether a tenure was lost, its release says by the sequences that were released: later ones have to be higher. */
+    /**
+     * Whether a tenure was lost, its release says by the sequences that were released: later ones have to be higher.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"once", "continued", "registering"})
     void ticketOfAWaiterLiesAboveEarlierTenures(String way) {
@@ -188,7 +192,9 @@ class ConditionTicketScriptTest extends LockScriptTest {
         assertThat(tickets()).containsExactly(waiter.ticket(2_001), b.ticket(1_000));
     }
 
-    /** Where its grant has expired, or its ticket was lost, it is over, and never queues or owns by that sequence again. */
+    /**
+     * Where its grant has expired, or its ticket was lost, it is over, and never queues or owns by that sequence again.
+     */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void ticketOfAWaiterIsGrantedOnce(boolean isFree) {

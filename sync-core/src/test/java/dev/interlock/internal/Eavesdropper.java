@@ -12,8 +12,8 @@ import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
 
 /**
- * Hears every message that Redis publishes. It listens by pattern, so nobody who counts the listeners of a channel counts
- * it in.
+ * Hears every message that Redis publishes. It listens by pattern, so nobody who counts the listeners of a channel
+ * counts it in.
  */
 final class Eavesdropper implements AutoCloseable {
     private static final String END = "interlock:end";

@@ -56,7 +56,10 @@ class LimitsScriptTest extends LockScriptTest {
         redis("DEL", keys.lock());
     }
 
-    /** Where Redis is full, a request is refused without a trace, while those who own the lock can still renew and release. */
+    /**
+     * Where Redis is full, a request is refused without a trace, while those who own the lock can still renew and
+     * release.
+     */
     @Test
     void fullRedisRefusesRequestsButLetsOwnersFinish() {
         Contender a = contender();

@@ -10,7 +10,9 @@ import java.util.Map;
 import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
-/** What the scripts of a lock should do, without keys, times and numbers: who owns or shares it, who waits, who is over. */
+/**
+ * What the scripts of a lock should do, without keys, times and numbers: who owns or shares it, who waits, who is over.
+ */
 final class LockModel {
     /** So many tickets at most are told to be served on one tenure. */
     private static final int MAX_RUN = 32;

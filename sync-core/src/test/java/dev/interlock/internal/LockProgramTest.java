@@ -24,10 +24,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Random programs of several sessions whose commands are repeated, delayed and reordered, while leases end, waiters die and
- * the token's key expires. After each step the scripts have done what {@link LockModel} says: so there is never an owner but
- * the one the model knows. Tokens grow from tenure to tenure, every key has a TTL, and inside a script nothing is written
- * after the first message is out.
+ * Random programs of several sessions whose commands are repeated, delayed and reordered, while leases end, waiters die
+ * and the token's key expires. After each step the scripts have done what {@link LockModel} says: so there is never an
+ * owner but the one the model knows. Tokens grow from tenure to tenure, every key has a TTL, and inside a script
+ * nothing is written after the first message is out.
  */
 class LockProgramTest extends LockScriptTest {
     private static final int STEPS = 400;

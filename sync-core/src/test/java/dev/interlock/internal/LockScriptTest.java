@@ -19,7 +19,9 @@ import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
-/** What the tests of the lock's scripts share: a server, a lock of its own for each test, and a look at what is left. */
+/**
+ * What the tests of the lock's scripts share: a server, a lock of its own for each test, and a look at what is left.
+ */
 public abstract class LockScriptTest {
     protected static final Duration PATIENCE = Duration.ofSeconds(20);
 

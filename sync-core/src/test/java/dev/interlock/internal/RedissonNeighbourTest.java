@@ -21,7 +21,10 @@ import org.redisson.api.RLock;
 import org.redisson.api.RScript;
 import org.redisson.client.codec.StringCodec;
 
-/** The scripts next to plain {@code RLock}s of the same name: each excludes and wakes the other, and both get their turns. */
+/**
+ * The scripts next to plain {@code RLock}s of the same name: each excludes and wakes the other, and both get their
+ * turns.
+ */
 class RedissonNeighbourTest extends LockScriptTest {
     /** Hand-overs in a row while plain clients watch. */
     private static final int MAX_TURNS = 16;
@@ -83,7 +86,9 @@ class RedissonNeighbourTest extends LockScriptTest {
         a.own(2);
     }
 
-    /** A release without waiters of ours wakes plain clients at once, long before the lease that they have seen is over. */
+    /**
+     * A release without waiters of ours wakes plain clients at once, long before the lease that they have seen is over.
+     */
     @Test
     void releaseWakesAPlainClient() throws InterruptedException {
         Contender a = contender();
@@ -130,7 +135,9 @@ class RedissonNeighbourTest extends LockScriptTest {
         assertThat(waiter.isAlive()).isFalse();
     }
 
-    /** After so many hand-overs that plain clients had to watch, the lock is really released and the queue stands back. */
+    /**
+     * After so many hand-overs that plain clients had to watch, the lock is really released and the queue stands back.
+     */
     @Test
     void queueStandsBackAfterSoManyTurns() throws InterruptedException {
         plainClientWaits();
@@ -200,8 +207,7 @@ class RedissonNeighbourTest extends LockScriptTest {
     }
 
     /**
-     * A server that refuses to tell who else waits refuses the command as a whole: half of it would be worse than
-     * none.
+     * A server that refuses to tell who else waits refuses the command as a whole: half of it would be worse than none.
      */
     @Test
     void whatMayNotBeCountedChangesNothing() {
@@ -229,7 +235,9 @@ class RedissonNeighbourTest extends LockScriptTest {
         assertThat(owners()).containsExactly(reader.id + ":r");
     }
 
-    /** Two sessions, one of which owns the lock while the other waits; from hand-over to hand-over they change places. */
+    /**
+     * Two sessions, one of which owns the lock while the other waits; from hand-over to hand-over they change places.
+     */
     private final class Rally {
         Contender owner = contender();
         Contender waiter = contender();

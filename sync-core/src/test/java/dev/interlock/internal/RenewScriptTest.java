@@ -52,7 +52,10 @@ class RenewScriptTest extends LockScriptTest {
         await().atMost(PATIENCE).until(() -> a.renew(1).foreign() == 0);
     }
 
-    /** A renewal prolongs the tenure of its own sequence only: nothing else is prolonged, and nothing comes back to life. */
+    /**
+     * A renewal prolongs the tenure of its own sequence only: nothing else is prolonged, and nothing comes back to
+     * life.
+     */
     @Test
     void renewalOfAnythingElseDoesNothing() {
         Contender a = contender();

@@ -163,7 +163,9 @@ class RunScriptTest extends LockScriptTest {
         assertThat(ttls()).containsOnlyKeys(keys.token(), a.mark());
     }
 
-    /** Whatever has become of its tickets, a request that comes again changes nothing, and tells which of them are over. */
+    /**
+     * Whatever has become of its tickets, a request that comes again changes nothing, and tells which of them are over.
+     */
     @Test
     void lateDuplicateRevivesNothing() {
         Contender a = contender();

@@ -35,7 +35,8 @@ class ScriptRunnerTest extends LockScriptTest {
                 "",
                 listener,
                 System::nanoTime);
-        return new ScriptRunner(redisson, settings, new Outage(settings, Runnable::run), new AnswerSpinner(System::nanoTime));
+        return new ScriptRunner(
+                redisson, settings, new Outage(settings, Runnable::run), new AnswerSpinner(System::nanoTime));
     }
 
     private Script.Call renewal(String lock, Contender by, long sequence) {

@@ -14,8 +14,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * How the requests of a session follow each other: the next one ends a tenure or continues it. One that continues a tenure of
- * a fair lock is granted before others with lower sequences.
+ * How the requests of a session follow each other: the next one ends a tenure or continues it. One that continues a
+ * tenure of a fair lock is granted before others with lower sequences.
  */
 class SuccessionScriptTest extends LockScriptTest {
 
@@ -129,7 +129,9 @@ class SuccessionScriptTest extends LockScriptTest {
         assertThat(tickets()).containsExactly(a.ticket(2));
     }
 
-    /** What was to continue a tenure ends no other one, which may be in use; whether it comes late, or a second time. */
+    /**
+     * What was to continue a tenure ends no other one, which may be in use; whether it comes late, or a second time.
+     */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void lateContinuationEndsNoOtherTenure(boolean comesTwice) {

@@ -9,7 +9,10 @@ import org.junit.jupiter.api.Test;
 /** The cheap ways into and out of a lock that nobody contends for. */
 class TakeAndDropScriptTest extends LockScriptTest {
 
-    /** A take draws the first token of a name as well, from the clock; and none below the floor, as after a loss of data. */
+    /**
+     * A take draws the first token of a name as well, from the clock; and none below the floor, as after a loss of
+     * data.
+     */
     @Test
     void takeDrawsTheFirstToken() {
         Contender a = contender();
@@ -24,7 +27,9 @@ class TakeAndDropScriptTest extends LockScriptTest {
         assertThat(a.take(3)).isEqualTo(floor + 1);
     }
 
-    /** A take owns like an acquire does: same owner, same lease, a greater token; its repeat by acquire changes nothing. */
+    /**
+     * A take owns like an acquire does: same owner, same lease, a greater token; its repeat by acquire changes nothing.
+     */
     @Test
     void takeOwnsAFreeLock() {
         Contender a = contender();

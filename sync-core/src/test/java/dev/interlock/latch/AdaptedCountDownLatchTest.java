@@ -20,7 +20,9 @@ import org.redisson.api.RCountDownLatch;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
-/** Runs the contract on an adapted latch. Redisson's own objects count for two sessions, each with a client of its own. */
+/**
+ * Runs the contract on an adapted latch. Redisson's own objects count for two sessions, each with a client of its own.
+ */
 @DisplayName("an adapted RCountDownLatch")
 class AdaptedCountDownLatchTest extends CountDownLatchContract {
     private static final AtomicInteger NAMES = new AtomicInteger();

@@ -21,8 +21,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The contract of {@link CountDownLatch}, which every latch that extends it keeps. {@link JdkCountDownLatchTest} runs it on the
- * JDK's own class, the oracle.
+ * The contract of {@link CountDownLatch}, which every latch that extends it keeps. {@link JdkCountDownLatchTest} runs
+ * it on the JDK's own class, the oracle.
  */
 abstract class CountDownLatchContract extends LatchFixture {
 

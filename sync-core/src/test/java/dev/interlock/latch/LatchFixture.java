@@ -22,8 +22,8 @@ import org.junit.jupiter.params.provider.Arguments;
 /**
  * What {@link CountDownLatchContract} asks of a subclass, and the means its tests share.
  *
- * <p>A test that involves several threads runs once per {@link Contender}: against threads that use the same latch object and,
- * where {@link #rivalOf} knows one, against threads of another session.
+ * <p>A test that involves several threads runs once per {@link Contender}: against threads that use the same latch
+ * object and, where {@link #rivalOf} knows one, against threads of another session.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)

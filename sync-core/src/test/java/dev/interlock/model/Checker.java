@@ -12,7 +12,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Runs TLC over a specification of {@code docs/model}, in a JVM of its own: it keeps what it knows in static fields. */
+/**
+ * Runs TLC over a specification of {@code docs/model}, in a JVM of its own: it keeps what it knows in static fields.
+ */
 final class Checker {
     private static final Path MODEL =
             Path.of("..", "docs", "model").toAbsolutePath().normalize();

@@ -11,8 +11,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * What {@code docs/model} says about tenures holds in all states that can be reached, and would not without any one of its
- * rules.
+ * What {@code docs/model} says about tenures holds in all states that can be reached, and would not without any one of
+ * its rules.
  */
 class TenureModelTest {
     @TempDir

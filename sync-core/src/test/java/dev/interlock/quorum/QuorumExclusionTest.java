@@ -18,7 +18,10 @@ import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
 
-/** Threads of three JVMs over three nodes, each of which keeps its data: one at a time inside, in the order of the fencing tokens. */
+/**
+ * Threads of three JVMs over three nodes, each of which keeps its data: one at a time inside, in the order of the
+ * fencing tokens.
+ */
 class QuorumExclusionTest {
     private static final int JVMS = 3;
     private static final int THREADS = 3;

@@ -20,7 +20,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
 import org.redisson.api.RedissonClient;
 
-/** Nodes of a test's own, which it may kill, and sessions over them; at the end nothing may be left at those that are alive. */
+/**
+ * Nodes of a test's own, which it may kill, and sessions over them; at the end nothing may be left at those that are
+ * alive.
+ */
 // In a thread of its own, since an interrupt wouldn't end a lock() that hangs.
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 abstract class QuorumFixture {

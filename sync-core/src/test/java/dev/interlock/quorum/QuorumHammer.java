@@ -17,8 +17,9 @@ import java.util.concurrent.locks.LockSupport;
 import org.redisson.api.RedissonClient;
 
 /**
- * A child JVM whose threads run one critical section after the other and record each of them. Its commands are {@code go};
- * {@code progress}, answered by {@code PROGRESS <sections of all threads>}; and {@code stop}, answered by {@code STOPPED}.
+ * A child JVM whose threads run one critical section after the other and record each of them. Its commands are
+ * {@code go}; {@code progress}, answered by {@code PROGRESS <sections of all threads>}; and {@code stop}, answered by
+ * {@code STOPPED}.
  */
 final class QuorumHammer {
     private static final long SECTION_NANOS = 20_000;

@@ -40,7 +40,10 @@ class ThreeNodesTest extends QuorumFixture {
         return 3;
     }
 
-    /** A node that is stopped costs nothing, since the others are enough; one refusal and a silent node cost one time-out. */
+    /**
+     * A node that is stopped costs nothing, since the others are enough; one refusal and a silent node cost one
+     * time-out.
+     */
     @Test
     void aStoppedNodeCostsATimeOutAtMost() {
         DistributedReentrantLock lock = session().lock(NAME);
@@ -188,7 +191,10 @@ class ThreeNodesTest extends QuorumFixture {
         lock.unlock();
     }
 
-    /** The case of the documents: clocks of nodes jump, two hold the lock in time, and the older one's token is the smaller. */
+    /**
+     * The case of the documents: clocks of nodes jump, two hold the lock in time, and the older one's token is the
+     * smaller.
+     */
     @Test
     void aClockJumpMakesTwoHoldersWhoseTokensTellThemApart() {
         DistributedReentrantLock lock = session().lock(NAME);
@@ -301,7 +307,10 @@ class ThreeNodesTest extends QuorumFixture {
         waiter.run(lock::unlock);
     }
 
-    /** The next request of the session overtakes the release: whoever has left is told that he owned the name until then. */
+    /**
+     * The next request of the session overtakes the release: whoever has left is told that he owned the name until
+     * then.
+     */
     @Test
     void aReleaseThatIsOvertakenIsNoLoss() {
         DistributedReentrantLock lock = session().lock(NAME);

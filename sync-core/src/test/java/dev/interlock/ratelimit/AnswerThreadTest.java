@@ -13,8 +13,8 @@ import org.junit.jupiter.api.Test;
 class AnswerThreadTest {
 
     /**
-     * Whoever goes on when an answer is there does so on a thread of the common pool. On one or two cores, a thread was started for each
-     * answer.
+     * Whoever goes on when an answer is there does so on a thread of the common pool. On one or two cores, a thread was
+     * started for each answer.
      */
     @Test
     void answersComeOnThreadsOfTheCommonPool() {

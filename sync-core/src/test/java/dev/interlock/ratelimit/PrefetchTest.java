@@ -14,8 +14,8 @@ import org.junit.jupiter.api.Test;
 class PrefetchTest {
 
     /**
-     * Those who waited for the fetch took it for still under way when its permits didn't suffice for them, and asked it over and over
-     * until the stack was full.
+     * Those who waited for the fetch took it for still under way when its permits didn't suffice for them, and asked it
+     * over and over until the stack was full.
      */
     @Test
     void whoFindsNothingLeftOfWhatOthersFetchedFetchesMore() {
@@ -33,8 +33,8 @@ class PrefetchTest {
     }
 
     /**
-     * Permits taken ahead were good for the time in which as many come as were granted: if a bucket was nearly empty, for less than a round
-     * trip, and a limiter that was asked all the time lost much of what it took.
+     * Permits taken ahead were good for the time in which as many come as were granted: if a bucket was nearly empty,
+     * for less than a round trip, and a limiter that was asked all the time lost much of what it took.
      */
     @Test
     void whatWasTakenAheadIsGoodUntilTheBucketWouldBeFull() {

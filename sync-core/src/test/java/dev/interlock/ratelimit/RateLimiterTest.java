@@ -69,7 +69,10 @@ class RateLimiterTest {
                 RateLimit.fixedWindow(3, MONTH), RateLimit.slidingWindow(3, MONTH), RateLimit.tokenBucket(3, MONTH));
     }
 
-    /** Sessions share the permits, and each decision says what is left. A refusal changes nothing, nor does it prolong anything. */
+    /**
+     * Sessions share the permits, and each decision says what is left. A refusal changes nothing, nor does it prolong
+     * anything.
+     */
     @ParameterizedTest
     @MethodSource("threeAMonth")
     void noMoreThanTheLimit(RateLimit limit) {
@@ -137,7 +140,10 @@ class RateLimiterTest {
         assertThat(limiter.tryAcquire(3)).isTrue();
     }
 
-    /** Those who wait take what is yet to come, in the order in which they came; who doesn't want to wait that long is refused. */
+    /**
+     * Those who wait take what is yet to come, in the order in which they came; who doesn't want to wait that long is
+     * refused.
+     */
     @ParameterizedTest
     @MethodSource("waits")
     void thoseWhoWaitAreServedInOrder(RateLimit limit) {
@@ -331,7 +337,10 @@ class RateLimiterTest {
         }
     }
 
-    /** The documents' script goes wrong with another codec than that of strings; a limiter doesn't care which one its client has. */
+    /**
+     * The documents' script goes wrong with another codec than that of strings; a limiter doesn't care which one its
+     * client has.
+     */
     @Test
     void codecOfTheClientIsOfNoAccount() {
         String documents = """

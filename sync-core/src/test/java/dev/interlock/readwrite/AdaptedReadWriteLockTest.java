@@ -16,7 +16,10 @@ import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
-/** Runs the contract on an adapted lock. Redisson's own objects decide between two sessions, each with a client of its own. */
+/**
+ * Runs the contract on an adapted lock. Redisson's own objects decide between two sessions, each with a client of its
+ * own.
+ */
 @DisplayName("an adapted RReadWriteLock")
 class AdaptedReadWriteLockTest extends ReadWriteLockContract {
     private static final AtomicInteger NAMES = new AtomicInteger();

@@ -3,15 +3,17 @@ package dev.interlock.readwrite;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
 /**
- * Where a lock may differ from {@link ReentrantReadWriteLock}. A test touched by one asserts the difference instead, or leaves out
- * what can't be had.
+ * Where a lock may differ from {@link ReentrantReadWriteLock}. A test touched by one asserts the difference instead, or
+ * leaves out what can't be had.
  */
 enum Deviation {
-    /** The write lock's {@code newCondition()} throws an {@link UnsupportedOperationException} that gives the reason. */
+    /**
+     * The write lock's {@code newCondition()} throws an {@link UnsupportedOperationException} that gives the reason.
+     */
     NO_CONDITIONS,
     /**
-     * A signal reaches waiters of other sessions when the signaller leaves, or a second later. A waiter that is interrupted
-     * before that leaves, and the signal goes to the next one.
+     * A signal reaches waiters of other sessions when the signaller leaves, or a second later. A waiter that is
+     * interrupted before that leaves, and the signal goes to the next one.
      */
     SIGNAL_TRAVELS_WITH_RELEASE,
     /** Writing the lock or one of its views to an object stream throws an {@link java.io.ObjectStreamException}. */
@@ -22,7 +24,9 @@ enum Deviation {
     REMOTE_WAITER_NOT_QUEUED,
     /** A fair lock is fair to the threads of one session, in any order to those of several. */
     NO_FIFO_ACROSS_SESSIONS,
-    /** {@code tryLock()} may fail because of waiters of other sessions, or on a fair lock that was released to a waiter. */
+    /**
+     * {@code tryLock()} may fail because of waiters of other sessions, or on a fair lock that was released to a waiter.
+     */
     TRYLOCK_MAY_NOT_BARGE,
     /** A reader that comes doesn't wait for a writer of another session that waits. */
     READERS_OVERTAKE_REMOTE_WRITER,

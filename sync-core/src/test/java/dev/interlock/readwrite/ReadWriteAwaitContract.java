@@ -26,13 +26,13 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * Waiting on the conditions of a {@link ReentrantReadWriteLock}'s write lock: what the forms of await give up and restore, and how
- * they end. No wait in it returns spuriously: it has no faults,
- * and the oracle returns for nothing else than a signal, a time-out or an interrupt.
+ * Waiting on the conditions of a {@link ReentrantReadWriteLock}'s write lock: what the forms of await give up and
+ * restore, and how they end. No wait in it returns spuriously: it has no faults, and the oracle returns for nothing
+ * else than a signal, a time-out or an interrupt.
  *
- * <p>A writer that waits while it holds the read lock, too, gives up both and gets both back, though the oracle's documentation
- * says that read locks aren't affected. That holds only if nobody reads meanwhile, and is asked for no further: the oracle keeps
- * the hold of the first reader where the next first reader overwrites it.
+ * <p>A writer that waits while it holds the read lock, too, gives up both and gets both back, though the oracle's
+ * documentation says that read locks aren't affected. That holds only if nobody reads meanwhile, and is asked for no
+ * further: the oracle keeps the hold of the first reader where the next first reader overwrites it.
  */
 @SuppressWarnings({
     "LockNotBeforeTry", // The lock is the subject: a test that fails holding it is over.
@@ -139,8 +139,8 @@ abstract class ReadWriteAwaitContract extends ReadWriteQueueContract {
     }
 
     /**
-     * Starts a thread that does something which begins with a wait, with so many holds, which it must have back afterwards.
-     * Returns once it waits: nothing else lets another writer in.
+     * Starts a thread that does something which begins with a wait, with so many holds, which it must have back
+     * afterwards. Returns once it waits: nothing else lets another writer in.
      */
     final <T> Running<T> startWaiting(String name, End end, int writes, int reads, Callable<T> wait) {
         CountDownLatch inside = new CountDownLatch(1);

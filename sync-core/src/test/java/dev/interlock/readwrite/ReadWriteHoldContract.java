@@ -21,7 +21,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
-/** Holding the views of a {@link ReentrantReadWriteLock}: free or again, in all orders; releasing; what it tells of itself. */
+/**
+ * Holding the views of a {@link ReentrantReadWriteLock}: free or again, in all orders; releasing; what it tells of
+ * itself.
+ */
 @SuppressWarnings("LockNotBeforeTry") // The lock is the subject: a test that fails holding it is over.
 abstract class ReadWriteHoldContract extends ReadWriteLockFixture {
 

@@ -24,14 +24,14 @@ import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The contract of {@link ReentrantReadWriteLock}, which every lock that extends it keeps. {@link JdkReentrantReadWriteLockTest}
- * runs it on the JDK's own class, the oracle. To run it on another, extend this class; the hooks are in
- * {@link ReadWriteLockFixture}.
+ * The contract of {@link ReentrantReadWriteLock}, which every lock that extends it keeps.
+ * {@link JdkReentrantReadWriteLockTest} runs it on the JDK's own class, the oracle. To run it on another, extend this
+ * class; the hooks are in {@link ReadWriteLockFixture}.
  *
  * <p>A chain of classes, one per subject: {@linkplain ReadWriteHoldContract holding}, {@linkplain ReadWriteWaitContract
  * competing}, {@linkplain ReadWriteInterruptContract interrupting}, {@linkplain ReadWriteQueueContract looking on},
- * {@linkplain ReadWriteAwaitContract awaiting} and
- * {@linkplain ReadWriteConditionContract signalling} on conditions, and here the order in which waiters enter, and storms.
+ * {@linkplain ReadWriteAwaitContract awaiting} and {@linkplain ReadWriteConditionContract signalling} on conditions,
+ * and here the order in which waiters enter, and storms.
  */
 @SuppressWarnings("LockNotBeforeTry") // The lock is the subject: a test that fails holding it is over.
 abstract class ReadWriteLockContract extends ReadWriteConditionContract {
@@ -257,8 +257,9 @@ abstract class ReadWriteLockContract extends ReadWriteConditionContract {
     }
 
     /**
-     * Cells that are written together: who reads them while another writes finds them different. Plain memory is for those who
-     * share a lock object, since it's no promise of a lock that what one session has written is seen by another.
+     * Cells that are written together: who reads them while another writes finds them different. Plain memory is for
+     * those who share a lock object, since it's no promise of a lock that what one session has written is seen by
+     * another.
      */
     @SuppressWarnings("ThreadPriorityCheck") // The invitation to run in between is the point.
     private static final class Ledger {

@@ -27,10 +27,10 @@ import org.junit.jupiter.params.provider.Arguments;
 /**
  * What {@link ReadWriteLockContract} asks of a subclass, and the means its tests share.
  *
- * <p>A test that involves several threads runs once per {@link Contender}: against threads that use the same lock object and,
- * where {@link #rivalOf} knows one, against threads of another session. One instance serves all tests of a class, so that
- * {@link #contenders()} can ask it; hence {@link #newLock()} and {@link #rivalOf} must work as soon as {@code @BeforeAll} has
- * run, before any {@code @BeforeEach}.
+ * <p>A test that involves several threads runs once per {@link Contender}: against threads that use the same lock
+ * object and, where {@link #rivalOf} knows one, against threads of another session. One instance serves all tests of a
+ * class, so that {@link #contenders()} can ask it; hence {@link #newLock()} and {@link #rivalOf} must work as soon as
+ * {@code @BeforeAll} has run, before any {@code @BeforeEach}.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 // In a thread of its own, since an interrupt wouldn't end a lock() that hangs.
@@ -73,8 +73,8 @@ abstract class ReadWriteLockFixture {
     }
 
     /**
-     * The same as {@code condition}, of the write lock of the contender's lock object {@code rival}. The conditions of a lock are
-     * made in the same order through both objects.
+     * The same as {@code condition}, of the write lock of the contender's lock object {@code rival}. The conditions of
+     * a lock are made in the same order through both objects.
      */
     protected Condition sameCondition(Condition condition, ReentrantReadWriteLock rival) {
         return rival.writeLock().newCondition();
@@ -96,9 +96,10 @@ abstract class ReadWriteLockFixture {
     }
 
     /**
-     * Returns once {@code waiter} waits for {@code lock}. That it's in the local queue proves it; where arrival elsewhere
-     * matters too, it must have got there before it queues here. For a thread that waits for another session, the evidence is
-     * that it has been blocked for {@link #shortWait()}; a subclass that can look into the remote queue should do so.
+     * Returns once {@code waiter} waits for {@code lock}. That it's in the local queue proves it; where arrival
+     * elsewhere matters too, it must have got there before it queues here. For a thread that waits for another session,
+     * the evidence is that it has been blocked for {@link #shortWait()}; a subclass that can look into the remote queue
+     * should do so.
      */
     protected void awaitWaiting(ReentrantReadWriteLock lock, Thread waiter) {
         long[] blockedSince = {System.nanoTime()};

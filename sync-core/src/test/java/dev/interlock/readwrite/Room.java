@@ -13,7 +13,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 
-/** What the locks of one test guard. It counts the visitors inside; one that finds there whom it should exclude fails. */
+/**
+ * What the locks of one test guard. It counts the visitors inside; one that finds there whom it should exclude fails.
+ */
 final class Room {
 
     private final TestThreads threads;
@@ -23,7 +25,10 @@ final class Room {
     private final AtomicInteger readers = new AtomicInteger();
     private final AtomicInteger writers = new AtomicInteger();
 
-    /** {@code patience} bounds every wait for a visitor, {@code shortWait} is how long one is watched that shouldn't enter. */
+    /**
+     * {@code patience} bounds every wait for a visitor, {@code shortWait} is how long one is watched that shouldn't
+     * enter.
+     */
     Room(TestThreads threads, Duration patience, Duration shortWait) {
         this.threads = threads;
         this.patience = patience;

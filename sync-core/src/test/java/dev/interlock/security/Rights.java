@@ -63,7 +63,10 @@ record Rights(List<String> command) {
         return "redis://" + USER + ":" + PASSWORD + "@" + server.host() + ":" + server.port();
     }
 
-    /** What was refused since the log was reset, but for what Redisson tries, once in a client's life, to find out whether it may. */
+    /**
+     * What was refused since the log was reset, but for what Redisson tries, once in a client's life, to find out
+     * whether it may.
+     */
     static List<String> refusedAt(RedisServer server) {
         return loggedAt(server).filter(entry -> !PROBE.matcher(entry).find()).toList();
     }

@@ -25,7 +25,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.slf4j.LoggerFactory;
 
-/** Nothing that Interlock says holds a password or a user's name: no log at any level, no exception, no text of an object. */
+/**
+ * Nothing that Interlock says holds a password or a user's name: no log at any level, no exception, no text of an
+ * object.
+ */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class SecrecyTest {
     private static final String USER = "us3r-n4me";

@@ -32,8 +32,9 @@ import org.redisson.client.codec.StringCodec;
 import org.slf4j.LoggerFactory;
 
 /**
- * What strangers write into a session's mailbox, and what arrives there a second time, lets nobody in, throws nothing, and leaves the
- * session as able as before; but a forged grant to a thread that does wait is out of what can be noticed, see {@code docs/security.md}.
+ * What strangers write into a session's mailbox, and what arrives there a second time, lets nobody in, throws nothing,
+ * and leaves the session as able as before; but a forged grant to a thread that does wait is out of what can be
+ * noticed, see {@code docs/security.md}.
  */
 class StrangerTest extends FaultFixture {
     private static final String NAME = "mail";

@@ -32,8 +32,8 @@ import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
 
 /**
- * Two sessions go through all synchronizers, and contend for each: whatever command there is, that is sent. Every name begins with
- * {@code app:}.
+ * Two sessions go through all synchronizers, and contend for each: whatever command there is, that is sent. Every name
+ * begins with {@code app:}.
  */
 @SuppressWarnings("WaitNotInLoop") // what ends a wait is known
 final class Tour implements AutoCloseable {

@@ -17,7 +17,10 @@ import org.redisson.api.RSemaphore;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
-/** Runs the contract on an adapted semaphore. Redisson's own objects decide between two sessions, each with a client of its own. */
+/**
+ * Runs the contract on an adapted semaphore. Redisson's own objects decide between two sessions, each with a client of
+ * its own.
+ */
 @DisplayName("an adapted RSemaphore")
 class AdaptedSemaphoreTest extends SemaphoreContract {
     private static final AtomicInteger NAMES = new AtomicInteger();

@@ -1,8 +1,8 @@
 package dev.interlock.semaphore;
 
 /**
- * Where a semaphore may differ from {@link java.util.concurrent.Semaphore}. A test touched by one asserts the difference instead,
- * or leaves out what can't be had.
+ * Where a semaphore may differ from {@link java.util.concurrent.Semaphore}. A test touched by one asserts the
+ * difference instead, or leaves out what can't be had.
  */
 enum Deviation {
     /** Writing the semaphore to an object stream throws an {@link java.io.ObjectStreamException}. */
@@ -23,6 +23,8 @@ enum Deviation {
     COUNT_UNCHECKED,
     /** What a waiter was given that leaves at that moment may be missing for a short while. */
     RETURN_LINGERS,
-    /** What a waiter wanted that has left, or was served by another thread, may be missing for a moment when it comes. */
+    /**
+     * What a waiter wanted that has left, or was served by another thread, may be missing for a moment when it comes.
+     */
     REQUEST_LINGERS
 }

@@ -13,8 +13,8 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The threads that have come for permits in one test. They count the permits that they hold between them: more than there
- * are is a failure.
+ * The threads that have come for permits in one test. They count the permits that they hold between them: more than
+ * there are is a failure.
  */
 final class Guests {
 
@@ -25,7 +25,10 @@ final class Guests {
     private final AtomicInteger held = new AtomicInteger();
     private volatile int capacity;
 
-    /** {@code patience} bounds every wait for a guest, {@code shortWait} is how long one is watched that shouldn't get in. */
+    /**
+     * {@code patience} bounds every wait for a guest, {@code shortWait} is how long one is watched that shouldn't get
+     * in.
+     */
     Guests(TestThreads threads, Duration patience, Duration shortWait) {
         this.threads = threads;
         this.patience = patience;

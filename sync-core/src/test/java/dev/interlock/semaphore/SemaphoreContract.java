@@ -19,12 +19,12 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /**
- * The contract of {@link Semaphore}, which every semaphore that extends it keeps. {@link JdkSemaphoreTest} runs it on the JDK's
- * own class, the oracle. To run it on another, extend this class; the hooks are in {@link SemaphoreFixture}.
+ * The contract of {@link Semaphore}, which every semaphore that extends it keeps. {@link JdkSemaphoreTest} runs it on
+ * the JDK's own class, the oracle. To run it on another, extend this class; the hooks are in {@link SemaphoreFixture}.
  *
- * <p>A chain of classes, one per subject: {@linkplain SemaphoreCountContract counting}, {@linkplain SemaphoreWaitContract
- * waiting}, {@linkplain SemaphoreInterruptContract interrupting}, {@linkplain SemaphoreQueueContract looking on}, and here the
- * order in which waiters get in, and storms.
+ * <p>A chain of classes, one per subject: {@linkplain SemaphoreCountContract counting},
+ * {@linkplain SemaphoreWaitContract waiting}, {@linkplain SemaphoreInterruptContract interrupting},
+ * {@linkplain SemaphoreQueueContract looking on}, and here the order in which waiters get in, and storms.
  */
 abstract class SemaphoreContract extends SemaphoreQueueContract {
 
@@ -245,8 +245,8 @@ abstract class SemaphoreContract extends SemaphoreQueueContract {
     }
 
     /**
-     * Two cells that are written one after the other. Plain memory is for those who share an object, since it's no promise of a
-     * semaphore that what one session has written is seen by another.
+     * Two cells that are written one after the other. Plain memory is for those who share an object, since it's no
+     * promise of a semaphore that what one session has written is seen by another.
      */
     @SuppressWarnings("ThreadPriorityCheck") // The invitation to run in between is the point.
     private static final class Ledger {

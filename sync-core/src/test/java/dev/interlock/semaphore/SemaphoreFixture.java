@@ -24,10 +24,10 @@ import org.junit.jupiter.params.provider.Arguments;
 /**
  * What {@link SemaphoreContract} asks of a subclass, and the means its tests share.
  *
- * <p>A test that involves several threads runs once per {@link Contender}: against threads that use the same semaphore object
- * and, where {@link #rivalOf} knows one, against threads of another session. One instance serves all tests of a class, so that
- * {@link #contenders()} can ask it; hence {@link #newSemaphore} and {@link #rivalOf} must work as soon as {@code @BeforeAll} has
- * run, before any {@code @BeforeEach}.
+ * <p>A test that involves several threads runs once per {@link Contender}: against threads that use the same semaphore
+ * object and, where {@link #rivalOf} knows one, against threads of another session. One instance serves all tests of a
+ * class, so that {@link #contenders()} can ask it; hence {@link #newSemaphore} and {@link #rivalOf} must work as soon
+ * as {@code @BeforeAll} has run, before any {@code @BeforeEach}.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 // In a thread of its own, since an interrupt wouldn't end an acquireUninterruptibly() that hangs.
@@ -80,8 +80,8 @@ abstract class SemaphoreFixture {
     }
 
     /**
-     * Returns once {@code waiter} waits for permits of {@code semaphore}. That it's in the local queue proves it; where arrival
-     * elsewhere matters too, a subclass has to look there as well.
+     * Returns once {@code waiter} waits for permits of {@code semaphore}. That it's in the local queue proves it; where
+     * arrival elsewhere matters too, a subclass has to look there as well.
      */
     protected void awaitWaiting(Semaphore semaphore, Thread waiter) {
         await(waiter.getName() + " waits").until(() -> {

@@ -18,14 +18,13 @@ import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A Redis server as an executable file: the one that the environment variable {@code INTERLOCK_REDIS_SERVER} names,
- * or else the one that the jar {@code org.signal:embedded-redis} carries for this platform. An earlier version of that
- * jar has the oldest Redis that we support, which that variable names by {@code 6.2.7}; the build unpacks it beside the
+ * A Redis server as an executable file: the one that the environment variable {@code INTERLOCK_REDIS_SERVER} names, or
+ * else the one that the jar {@code org.signal:embedded-redis} carries for this platform. An earlier version of that jar
+ * has the oldest Redis that we support, which that variable names by {@code 6.2.7}; the build unpacks it beside the
  * test classes.
  *
- * <p>What a jar carries is copied out once per machine and user. Several JVMs may do so at once: each writes a file
- * of its own and
- * moves it into place atomically, and none ever writes to a file that another one may be executing.
+ * <p>What a jar carries is copied out once per machine and user. Several JVMs may do so at once: each writes a file of
+ * its own and moves it into place atomically, and none ever writes to a file that another one may be executing.
  */
 final class RedisBinary {
 

@@ -46,10 +46,10 @@ public final class RedisServer implements AutoCloseable {
     }
 
     /**
-     * The server of this JVM, the same at every call: that of the environment variable {@code REDIS_URL} (of which {@code REDIS_ADMIN_URL} names a user
-     * with all rights, if that of the first has fewer), or else one
-     * in a container if a Docker daemon answers, or else an embedded one. Child JVMs that shall share it are told its
-     * {@link #url()}. Closing it does nothing.
+     * The server of this JVM, the same at every call: that of the environment variable {@code REDIS_URL} (of which
+     * {@code REDIS_ADMIN_URL} names a user with all rights, if that of the first has fewer), or else one in a container
+     * if a Docker daemon answers, or else an embedded one. Child JVMs that shall share it are told its {@link #url()}.
+     * Closing it does nothing.
      */
     public static synchronized RedisServer provided() {
         if (provided == null) {
@@ -80,8 +80,7 @@ public final class RedisServer implements AutoCloseable {
 
     /**
      * Starts a private server and returns when it answers: an embedded one, or the {@code redis-server} that the
-     * environment variable
-     * {@code INTERLOCK_REDIS_SERVER} names.
+     * environment variable {@code INTERLOCK_REDIS_SERVER} names.
      *
      * @param extraArguments of {@code redis-server}, for instance {@code "--replicaof", "127.0.0.1", "7000"}
      * @throws IllegalStateException with the output of the server if it does not start

@@ -10,8 +10,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 
 /**
  * A test that asserts how soon something happens, which a busy machine may refute. The build runs these tests by
- * themselves
- * and repeats one that was late, once. {@link OnlyLateTestsRepeat} sees to it that nothing else is repeated.
+ * themselves and repeats one that was late, once. {@link OnlyLateTestsRepeat} sees to it that nothing else is repeated.
  */
 @Target({ElementType.TYPE, ElementType.METHOD})
 @Retention(RetentionPolicy.RUNTIME)

@@ -42,8 +42,8 @@ import org.redisson.config.Config;
 import org.redisson.config.ConstantDelay;
 
 /**
- * A master fails while everything that this library has is in use on it, and each test looks at how one thing has come through.
- * It is one failover for all of them, since that takes seconds: what a test needs is brought about before it.
+ * A master fails while everything that this library has is in use on it, and each test looks at how one thing has come
+ * through. It is one failover for all of them, since that takes seconds: what a test needs is brought about before it.
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @SuppressWarnings("NullAway.Init") // before all tests
@@ -58,7 +58,10 @@ abstract class FailoverContract {
     /** Longer than any failover, so that nothing is lost for that reason. */
     private static final Duration LEASE = Duration.ofSeconds(60);
 
-    /** A session that waits for a message gets it by then; without it the next pulse would take half a second on average. */
+    /**
+     * A session that waits for a message gets it by then; without it the next pulse would take half a second on
+     * average.
+     */
     private static final Duration BY_MESSAGE = Duration.ofMillis(300);
 
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(50);

@@ -4,7 +4,10 @@ import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.Topology;
 import org.junit.jupiter.api.Tag;
 
-/** The same with a master that is stopped, and goes on when another one has taken its place: what it still says must not matter. */
+/**
+ * The same with a master that is stopped, and goes on when another one has taken its place: what it still says must not
+ * matter.
+ */
 @Tag("proof")
 class PausedClusterFailoverTest extends ClusterFailoverTest {
     @Override

@@ -26,8 +26,7 @@ import org.redisson.config.ShardedSubscriptionMode;
 
 /**
  * Clusters without sharded channels: those of Redis 6.2 have none, and a client may be told not to use them. Sessions
- * publish where
- * Redisson's clients listen.
+ * publish where Redisson's clients listen.
  */
 @Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 class PubSubTest {

@@ -7,7 +7,10 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.IntSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** Places where the director can hold one buyer, as a debugger would: to kill it there, to stop its JVM, or just to be slow. */
+/**
+ * Places where the director can hold one buyer, as a debugger would: to kill it there, to stop its JVM, or just to be
+ * slow.
+ */
 final class Breakpoint {
 
     /** Inside the critical section: the stock has been read, nothing has been written. */

@@ -3,9 +3,9 @@ package dev.interlock.examples;
 import java.time.Duration;
 
 /**
- * The flash sale: three JVMs sell 1,000 units that a key in Redis holds, first without a lock, then with naive ones, then with
- * Interlock. Run it with {@code mvn -q -Pdemo}; with {@code -Dflashsale.fencing=off} the store takes stale writes, and the sale
- * fails for it.
+ * The flash sale: three JVMs sell 1,000 units that a key in Redis holds, first without a lock, then with naive ones,
+ * then with Interlock. Run it with {@code mvn -q -Pdemo}; with {@code -Dflashsale.fencing=off} the store takes stale
+ * writes, and the sale fails for it.
  */
 public final class FlashSale {
 

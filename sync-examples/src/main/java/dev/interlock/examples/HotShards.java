@@ -23,11 +23,12 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * A lock that mostly one JVM uses, but any may: each JVM works on its own shard, and now and then on another one's. With
- * {@linkplain LockOptions#retain retention} a JVM keeps the lock of its shard between two uses, until another JVM asks for it.
+ * A lock that mostly one JVM uses, but any may: each JVM works on its own shard, and now and then on another one's.
+ * With {@linkplain LockOptions#retain retention} a JVM keeps the lock of its shard between two uses, until another JVM
+ * asks for it.
  *
- * <p>{@code mvn -q -Pdemo -Dexample=HotShards} has three JVMs do the same work with and without retention, and counts the
- * acquisitions for which Redis had to be asked.
+ * <p>{@code mvn -q -Pdemo -Dexample=HotShards} has three JVMs do the same work with and without retention, and counts
+ * the acquisitions for which Redis had to be asked.
  */
 public final class HotShards {
 
@@ -38,7 +39,9 @@ public final class HotShards {
 
     private HotShards() {}
 
-    /** A counter per shard, in a file that all JVMs have mapped. Nothing but the lock of a shard protects its counter. */
+    /**
+     * A counter per shard, in a file that all JVMs have mapped. Nothing but the lock of a shard protects its counter.
+     */
     private static final class Counters {
 
         private final ByteBuffer page;

@@ -16,10 +16,11 @@ import java.time.Duration;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
- * From one JVM to two, by one line: existing code that takes a {@link ReentrantLock} is given one that holds across JVMs.
+ * From one JVM to two, by one line: existing code that takes a {@link ReentrantLock} is given one that holds across
+ * JVMs.
  *
- * <p>{@code mvn -q -Pdemo -Dexample=Migration} starts two JVMs that draw 1,000 ticket numbers each from one file, before and after
- * the migration.
+ * <p>{@code mvn -q -Pdemo -Dexample=Migration} starts two JVMs that draw 1,000 ticket numbers each from one file,
+ * before and after the migration.
  */
 public final class Migration {
 

@@ -86,7 +86,9 @@ abstract class NaiveLock implements Lock {
         }
     }
 
-    /** One command, but the key is deleted without a look at whose it is. Reports what happens as {@code EVENT} lines. */
+    /**
+     * One command, but the key is deleted without a look at whose it is. Reports what happens as {@code EVENT} lines.
+     */
     static final class SetNxPx extends NaiveLock {
 
         private final RBucket<String> key;

@@ -5,8 +5,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Standard output: headings, lines, and below them a line of progress that is redrawn in place. Where nobody watches, in a file or
- * a pipe, progress is a plain line now and then.
+ * Standard output: headings, lines, and below them a line of progress that is redrawn in place. Where nobody watches,
+ * in a file or a pipe, progress is a plain line now and then.
  */
 final class Screen implements AutoCloseable {
 

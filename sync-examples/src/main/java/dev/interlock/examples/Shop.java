@@ -13,7 +13,10 @@ import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
-/** A JVM of the flash sale. Its buyers buy one unit after the other, under the lock that is in force, until nothing is left. */
+/**
+ * A JVM of the flash sale. Its buyers buy one unit after the other, under the lock that is in force, until nothing is
+ * left.
+ */
 final class Shop {
 
     static final int BUYERS = 8;

@@ -6,8 +6,9 @@ import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
 
 /**
- * The units for sale: a number in Redis that buyers read, think about, and write back less one. The sale is booked to the buyer
- * by the script that writes the number, so what counts as sold is what the store has recorded, whoever dies when.
+ * The units for sale: a number in Redis that buyers read, think about, and write back less one. The sale is booked to
+ * the buyer by the script that writes the number, so what counts as sold is what the store has recorded, whoever dies
+ * when.
  */
 final class Stock {
 

@@ -20,11 +20,11 @@ import org.redisson.client.codec.LongCodec;
 import org.redisson.config.Config;
 
 /**
- * First come, first served, across JVMs: customers of several JVMs wait for one counter, which a fair lock guards, and draw a
- * number when it is their turn.
+ * First come, first served, across JVMs: customers of several JVMs wait for one counter, which a fair lock guards, and
+ * draw a number when it is their turn.
  *
- * <p>{@code mvn -q -Pdemo -Dexample=TicketQueue} has twelve customers of three JVMs come one after the other while the counter is
- * closed, opens it, and compares the order in which they came with the numbers they have drawn.
+ * <p>{@code mvn -q -Pdemo -Dexample=TicketQueue} has twelve customers of three JVMs come one after the other while the
+ * counter is closed, opens it, and compares the order in which they came with the numbers they have drawn.
  */
 public final class TicketQueue {
 

@@ -32,7 +32,10 @@ class FlashSaleIT {
         assertThat(run.exitCode).isZero();
     }
 
-    /** The lock alone can't stop a holder who wakes up too late; where the store doesn't check the token, the sale says so. */
+    /**
+     * The lock alone can't stop a holder who wakes up too late; where the store doesn't check the token, the sale says
+     * so.
+     */
     @Test
     @Tag("proof")
     void failsWithoutTheTokenCheck() {

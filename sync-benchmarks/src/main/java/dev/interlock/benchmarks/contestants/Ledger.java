@@ -20,11 +20,12 @@ import java.util.function.BooleanSupplier;
 import org.HdrHistogram.Histogram;
 
 /**
- * One thread's account of its critical sections, beside a sum that all threads keep without synchronization. Two threads in the
- * section at once lose an update sooner or later, and then the sum is less than the accounts. The sum is on a page of memory, which
- * several JVMs can share by mapping the same file; a plain read and a plain write distort nothing. Next to it stands which JVM was in
- * the section last, and some way off a twin of the sum, which is written last: who reads while nobody writes sees no difference.
- * Where several may be inside at a time, those who are count themselves, which takes two atomic operations.
+ * One thread's account of its critical sections, beside a sum that all threads keep without synchronization. Two
+ * threads in the section at once lose an update sooner or later, and then the sum is less than the accounts. The sum is
+ * on a page of memory, which several JVMs can share by mapping the same file; a plain read and a plain write distort
+ * nothing. Next to it stands which JVM was in the section last, and some way off a twin of the sum, which is written
+ * last: who reads while nobody writes sees no difference. Where several may be inside at a time, those who are count
+ * themselves, which takes two atomic operations.
  */
 public final class Ledger {
 
@@ -146,7 +147,10 @@ public final class Ledger {
         return done;
     }
 
-    /** Where hand-offs are timed, waits until another JVM has been in the section: whoever came back at once would get it himself. */
+    /**
+     * Where hand-offs are timed, waits until another JVM has been in the section: whoever came back at once would get
+     * it himself.
+     */
     public void rest(BooleanSupplier isOver) {
         while (timing == Timing.HAND_OFFS && isLast() && !isOver.getAsBoolean()) {
             LockSupport.parkNanos(LOOK_NANOS);
@@ -173,7 +177,9 @@ public final class Ledger {
         }
     }
 
-    /** Called inside a critical section that others may share with this thread, but nobody who {@linkplain #book books}. */
+    /**
+     * Called inside a critical section that others may share with this thread, but nobody who {@linkplain #book books}.
+     */
     public void look() {
         enter();
         if (page.getLong(SUM) != page.getLong(TWIN)) {
@@ -252,7 +258,9 @@ public final class Ledger {
         return times;
     }
 
-    /** How often {@link #look} has seen what somebody was writing just then, or {@link #crowd} that there were too many. */
+    /**
+     * How often {@link #look} has seen what somebody was writing just then, or {@link #crowd} that there were too many.
+     */
     public long torn() {
         return torn;
     }

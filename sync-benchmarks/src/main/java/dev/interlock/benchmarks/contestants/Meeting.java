@@ -11,9 +11,9 @@ import java.util.concurrent.TimeoutException;
 import java.util.function.BiFunction;
 
 /**
- * Two JVMs, a thread each, that wait for each other over and over: by a latch for each time, or by one barrier. An operation is that one
- * of them has come and been let go, so that there are two in a cycle, as there are two messages in an echo. Whoever waits in vain finds that
- * the other one has stopped, and looks whether the round is over.
+ * Two JVMs, a thread each, that wait for each other over and over: by a latch for each time, or by one barrier. An
+ * operation is that one of them has come and been let go, so that there are two in a cycle, as there are two messages
+ * in an echo. Whoever waits in vain finds that the other one has stopped, and looks whether the round is over.
  */
 final class Meeting {
 

@@ -14,13 +14,15 @@ import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
 
 /**
- * Two JVMs that pass the turn to each other: through two conditions of one lock, and, as the floor of that, through messages that
- * each of them answers as soon as they come. The second needs a command and a message per turn, which no lock can save.
+ * Two JVMs that pass the turn to each other: through two conditions of one lock, and, as the floor of that, through
+ * messages that each of them answers as soon as they come. The second needs a command and a message per turn, which no
+ * lock can save.
  *
- * <p>Where hand-offs are timed, messages are answered by the thread that waits for them, as one waits for a lock, after it has kept
- * them for as long as it would have stayed in the section.
+ * <p>Where hand-offs are timed, messages are answered by the thread that waits for them, as one waits for a lock, after
+ * it has kept them for as long as it would have stayed in the section.
  *
- * <p>An operation is a turn. Whoever waits in vain for its turn finds that the other one has stopped, and looks whether the round is over.
+ * <p>An operation is a turn. Whoever waits in vain for its turn finds that the other one has stopped, and looks whether
+ * the round is over.
  */
 final class PingPong {
 
@@ -64,7 +66,9 @@ final class PingPong {
         };
     }
 
-    /** One player's turns: the even ones, or the odd ones. It has the lock from its first turn on, but for its waits. */
+    /**
+     * One player's turns: the even ones, or the odd ones. It has the lock from its first turn on, but for its waits.
+     */
     private record Turns(ReentrantLock lock, Condition even, Condition odd) implements Contestant.Work {
 
         @Override
@@ -104,7 +108,10 @@ final class PingPong {
         }
     }
 
-    /** One player of a ball that is a message. Whoever doesn't play keeps it; the first one to come has it in the beginning. */
+    /**
+     * One player of a ball that is a message. Whoever doesn't play keeps it; the first one to come has it in the
+     * beginning.
+     */
     private static final class Ball implements Contestant.Work {
 
         private final RTopic other;

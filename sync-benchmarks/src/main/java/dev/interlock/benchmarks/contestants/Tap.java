@@ -17,9 +17,10 @@ import org.redisson.api.RateType;
 import org.redisson.api.RedissonClient;
 
 /**
- * A bucket from which threads take one token after the other. It is so large that it is never empty, and filled so slowly that it is never
- * full again: a limiter that has forgotten what was taken would be found. An operation is a token. When a thread ends, at least as many must
- * be missing as were taken in this round, but for what has come meanwhile.
+ * A bucket from which threads take one token after the other. It is so large that it is never empty, and filled so
+ * slowly that it is never full again: a limiter that has forgotten what was taken would be found. An operation is a
+ * token. When a thread ends, at least as many must be missing as were taken in this round, but for what has come
+ * meanwhile.
  */
 final class Tap implements Contestant.Work {
 
@@ -67,7 +68,10 @@ final class Tap implements Contestant.Work {
                 Interlock::close);
     }
 
-    /** Redisson's, which has no bucket: what is taken comes back after the interval, and until then each has its entry in a sorted set. */
+    /**
+     * Redisson's, which has no bucket: what is taken comes back after the interval, and until then each has its entry
+     * in a sorted set.
+     */
     static Contestant ofRedisson(Function<String, RedissonClient> connect) {
         return Contestant.working(
                 connect,

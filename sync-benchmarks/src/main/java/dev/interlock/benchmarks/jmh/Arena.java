@@ -38,9 +38,10 @@ import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
 /**
- * What every benchmark of the suite stands in: a Redis (that of {@code REDIS_URL}, or an embedded one), a network that may be slower than
- * this machine's, clients, what a thread does in a section, and other JVMs that want the same name. When a trial ends, all sections of all
- * JVMs are counted up: if one is missing, two threads were inside at a time, and the trial fails.
+ * What every benchmark of the suite stands in: a Redis (that of {@code REDIS_URL}, or an embedded one), a network that
+ * may be slower than this machine's, clients, what a thread does in a section, and other JVMs that want the same name.
+ * When a trial ends, all sections of all JVMs are counted up: if one is missing, two threads were inside at a time, and
+ * the trial fails.
  */
 @State(Scope.Benchmark)
 public class Arena {
@@ -49,11 +50,16 @@ public class Arena {
     private static final int MOST_JVMS = 16;
     private static final long CALIBRATION = 1_000_000;
 
-    /** How long a thread stays in a section, in microseconds, at work ({@link Blackhole#consumeCPU}): 0 to 1,000,000. */
+    /**
+     * How long a thread stays in a section, in microseconds, at work ({@link Blackhole#consumeCPU}): 0 to 1,000,000.
+     */
     @Param("0")
     public int sectionMicros;
 
-    /** What the network adds to each round trip, in milliseconds: 0 to 1,000. There is a proxy on the way unless it is 0. */
+    /**
+     * What the network adds to each round trip, in milliseconds: 0 to 1,000. There is a proxy on the way unless it is
+     * 0.
+     */
     @Param("0")
     public double delayMillis;
 

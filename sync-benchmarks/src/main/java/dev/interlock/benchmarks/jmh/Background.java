@@ -27,8 +27,8 @@ import org.openjdk.jmh.annotations.Param;
 import org.openjdk.jmh.infra.BenchmarkParams;
 
 /**
- * The other JVMs of a trial. Each runs the method that is measured, on the same name with the same parameters and as many threads, from
- * before the first iteration until after the last one.
+ * The other JVMs of a trial. Each runs the method that is measured, on the same name with the same parameters and as
+ * many threads, from before the first iteration until after the last one.
  */
 final class Background implements AutoCloseable {
 

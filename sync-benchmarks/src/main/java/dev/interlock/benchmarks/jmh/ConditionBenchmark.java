@@ -18,11 +18,11 @@ import org.openjdk.jmh.annotations.Threads;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * Threads that take turns through a condition: each waits until another one has had the lock, enters its section, and signals. With two
- * threads that is ping-pong. An operation is a turn. Redisson has no conditions.
+ * Threads that take turns through a condition: each waits until another one has had the lock, enters its section, and
+ * signals. With two threads that is ping-pong. An operation is a turn. Redisson has no conditions.
  *
- * <p>With {@code -p jvms=2 -t 1} the turn passes from JVM to JVM each time. At the end of an iteration the last one waits in vain, so all
- * wait for a time.
+ * <p>With {@code -p jvms=2 -t 1} the turn passes from JVM to JVM each time. At the end of an iteration the last one
+ * waits in vain, so all wait for a time.
  */
 @State(Scope.Benchmark)
 @Warmup(iterations = 2, time = 500, timeUnit = TimeUnit.MILLISECONDS)

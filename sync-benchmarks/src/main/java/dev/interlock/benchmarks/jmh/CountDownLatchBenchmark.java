@@ -84,6 +84,7 @@ public class CountDownLatchBenchmark {
     /** The whole life of a latch, by one thread: it is made, counted down and awaited. */
     @Benchmark
     @BenchmarkMode(Mode.SampleTime)
+    @Warmup(iterations = 5, time = 1)
     @OutputTimeUnit(TimeUnit.MICROSECONDS)
     @Threads(1)
     public void life() throws InterruptedException {

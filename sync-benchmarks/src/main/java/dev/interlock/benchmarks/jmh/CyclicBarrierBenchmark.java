@@ -18,11 +18,11 @@ import org.openjdk.jmh.annotations.Threads;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * A barrier for all threads of all JVMs: an operation is that a thread has come and been let go, so that there are as many in a cycle as
- * there are threads. Redisson has none.
+ * A barrier for all threads of all JVMs: an operation is that a thread has come and been let go, so that there are as
+ * many in a cycle as there are threads. Redisson has none.
  *
- * <p>At the end of an iteration the last ones wait in vain for those that have ended, and break it. So they wait for a time, and whoever finds
- * it broken takes the next one.
+ * <p>At the end of an iteration the last ones wait in vain for those that have ended, and break it. So they wait for a
+ * time, and whoever finds it broken takes the next one.
  */
 @State(Scope.Benchmark)
 @Warmup(iterations = 2, time = 500, timeUnit = TimeUnit.MILLISECONDS)
@@ -60,6 +60,7 @@ public class CyclicBarrierBenchmark {
     /** One thread, which is all there is unless there are other JVMs: what it costs to come. */
     @Benchmark
     @BenchmarkMode(Mode.SampleTime)
+    @Warmup(iterations = 5, time = 1)
     @OutputTimeUnit(TimeUnit.MICROSECONDS)
     @Threads(1)
     public void alone() throws InterruptedException {

@@ -18,10 +18,11 @@ import org.openjdk.jmh.annotations.Threads;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * A lock that serves threads in the order of their arrival, in all JVMs together: the price of that order. To lock and to unlock is one
- * operation.
+ * A lock that serves threads in the order of their arrival, in all JVMs together: the price of that order. To lock and
+ * to unlock is one operation.
  *
- * <p>What it doesn't say: whether the order is kept, which the Scoreboard looks at. What {@link LockBenchmark} doesn't say it doesn't either.
+ * <p>What it doesn't say: whether the order is kept, which the Scoreboard looks at. What {@link LockBenchmark} doesn't
+ * say it doesn't either.
  */
 @State(Scope.Benchmark)
 @Warmup(iterations = 2, time = 500, timeUnit = TimeUnit.MILLISECONDS)
@@ -52,6 +53,7 @@ public class FairLockBenchmark {
     /** One thread, and nobody else unless there are other JVMs: two round trips, if there is a Redis. */
     @Benchmark
     @BenchmarkMode(Mode.SampleTime)
+    @Warmup(iterations = 5, time = 1)
     @OutputTimeUnit(TimeUnit.MICROSECONDS)
     @Threads(1)
     public void uncontended(Section section) {

@@ -21,9 +21,9 @@ import org.openjdk.jmh.annotations.Warmup;
 /**
  * A lock of one name: to lock and to unlock is one operation.
  *
- * <p>What it doesn't say: what a thread waits that wants the lock at a time of its own choosing. Threads of a benchmark come back at once, so
- * those that wait long come less often (coordinated omission); the Scoreboard's waits are told per thread. Redis is on this machine and has
- * nothing else to do, and all code and data are hot.
+ * <p>What it doesn't say: what a thread waits that wants the lock at a time of its own choosing. Threads of a benchmark
+ * come back at once, so those that wait long come less often (coordinated omission); the Scoreboard's waits are told
+ * per thread. Redis is on this machine and has nothing else to do, and all code and data are hot.
  */
 @State(Scope.Benchmark)
 @Warmup(iterations = 2, time = 500, timeUnit = TimeUnit.MILLISECONDS)
@@ -31,7 +31,10 @@ import org.openjdk.jmh.annotations.Warmup;
 @Fork(3)
 public class LockBenchmark {
 
-    /** Ours, ours over Redisson's, Redisson's, the JDK's; or one of the Scoreboard's peers, such as {@code Curator} or {@code SETNX}. */
+    /**
+     * Ours, ours over Redisson's, Redisson's, the JDK's; or one of the Scoreboard's peers, such as {@code Curator} or
+     * {@code SETNX}.
+     */
     @Param({"Interlock", "Interlock-adapted", "Redisson", "JDK"})
     public String impl;
 
@@ -52,6 +55,7 @@ public class LockBenchmark {
     /** One thread, and nobody else unless there are other JVMs: two round trips, if there is a Redis. */
     @Benchmark
     @BenchmarkMode(Mode.SampleTime)
+    @Warmup(iterations = 5, time = 1)
     @OutputTimeUnit(TimeUnit.MICROSECONDS)
     @Threads(1)
     public void uncontended(Section section) {
@@ -63,9 +67,13 @@ public class LockBenchmark {
         }
     }
 
-    /** As {@link #uncontended}, by a {@code tryLock()} that succeeds; a failed one, where others have the lock, counts as much. */
+    /**
+     * As {@link #uncontended}, by a {@code tryLock()} that succeeds; a failed one, where others have the lock, counts
+     * as much.
+     */
     @Benchmark
     @BenchmarkMode(Mode.SampleTime)
+    @Warmup(iterations = 5, time = 1)
     @OutputTimeUnit(TimeUnit.MICROSECONDS)
     @Threads(1)
     public void tryLock(Section section) {

@@ -25,9 +25,9 @@ import org.redisson.api.RateType;
 /**
  * A rate limiter that never refuses: an operation is a permit, and one that is refused fails the trial.
  *
- * <p>What it doesn't say: what a limiter does at its limit, and whether it counts right, which the Scoreboard looks at. Redisson keeps an
- * entry for each permit until its interval is over, and is set so that they come back while it runs, as they do in service. Guava's is one
- * of a single JVM.
+ * <p>What it doesn't say: what a limiter does at its limit, and whether it counts right, which the Scoreboard looks at.
+ * Redisson keeps an entry for each permit until its interval is over, and is set so that they come back while it runs,
+ * as they do in service. Guava's is one of a single JVM.
  */
 @State(Scope.Benchmark)
 @Warmup(iterations = 2, time = 500, timeUnit = TimeUnit.MILLISECONDS)
@@ -41,7 +41,10 @@ public class RateLimiterBenchmark {
     private static final long REFILL = 1_000;
     private static final int AHEAD = 1_000;
 
-    /** Our token bucket, windows of ours, our token bucket with 1,000 permits taken ahead; Redisson's; Bucket4j's; Guava's. */
+    /**
+     * Our token bucket, windows of ours, our token bucket with 1,000 permits taken ahead; Redisson's; Bucket4j's;
+     * Guava's.
+     */
     @Param({"Interlock", "Interlock-fixed", "Interlock-sliding", "Interlock-prefetch", "Redisson", "Bucket4j", "Guava"})
     public String impl;
 
@@ -85,6 +88,7 @@ public class RateLimiterBenchmark {
     /** One thread, and nobody else unless there are other JVMs. */
     @Benchmark
     @BenchmarkMode(Mode.SampleTime)
+    @Warmup(iterations = 5, time = 1)
     @OutputTimeUnit(TimeUnit.MICROSECONDS)
     @Threads(1)
     public void single() {

@@ -21,11 +21,11 @@ import org.openjdk.jmh.annotations.Warmup;
 import org.redisson.api.RedissonClient;
 
 /**
- * A read-write lock that eight threads want all the time, of which so many read and the others write. JMH tells the scores of readers and
- * writers apart, and their sum. A reader that meets a writer fails the trial.
+ * A read-write lock that eight threads want all the time, of which so many read and the others write. JMH tells the
+ * scores of readers and writers apart, and their sum. A reader that meets a writer fails the trial.
  *
- * <p>What it doesn't say: how fair that is; of threads that read all the time, writers may get little. What {@link LockBenchmark} doesn't say it
- * doesn't either.
+ * <p>What it doesn't say: how fair that is; of threads that read all the time, writers may get little. What
+ * {@link LockBenchmark} doesn't say it doesn't either.
  */
 @State(Scope.Benchmark)
 @Warmup(iterations = 2, time = 500, timeUnit = TimeUnit.MILLISECONDS)

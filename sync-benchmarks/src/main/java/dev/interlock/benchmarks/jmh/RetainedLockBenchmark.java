@@ -20,10 +20,11 @@ import org.openjdk.jmh.annotations.Threads;
 import org.openjdk.jmh.annotations.Warmup;
 
 /**
- * A lock that its session keeps after {@code unlock()} until another JVM wants it: as long as none does, a pair needs no Redis. To lock
- * and to unlock is one operation.
+ * A lock that its session keeps after {@code unlock()} until another JVM wants it: as long as none does, a pair needs
+ * no Redis. To lock and to unlock is one operation.
  *
- * <p>With {@code -p jvms=2} every pair may cost another JVM's request. What {@link LockBenchmark} doesn't say it doesn't either.
+ * <p>With {@code -p jvms=2} every pair may cost another JVM's request. What {@link LockBenchmark} doesn't say it
+ * doesn't either.
  */
 @State(Scope.Benchmark)
 @Warmup(iterations = 2, time = 500, timeUnit = TimeUnit.MILLISECONDS)

@@ -31,7 +31,9 @@ public class SemaphoreBenchmark {
 
     private static final int PERMITS = 4;
 
-    /** Ours, whose permits return when their JVM dies; ours without that; ours over Redisson's; Redisson's; the JDK's. */
+    /**
+     * Ours, whose permits return when their JVM dies; ours without that; ours over Redisson's; Redisson's; the JDK's.
+     */
     @Param({"Interlock", "Interlock-unowned", "Interlock-adapted", "Redisson", "JDK"})
     public String impl;
 
@@ -70,6 +72,7 @@ public class SemaphoreBenchmark {
     /** One thread, and nobody else unless there are other JVMs. */
     @Benchmark
     @BenchmarkMode(Mode.SampleTime)
+    @Warmup(iterations = 5, time = 1)
     @OutputTimeUnit(TimeUnit.MICROSECONDS)
     @Threads(1)
     public void uncontended(Section section) throws InterruptedException {

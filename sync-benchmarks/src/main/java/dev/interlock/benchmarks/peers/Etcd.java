@@ -15,8 +15,8 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutionException;
 
 /**
- * Locks of etcd's lock service, by jetcd. A lock belongs to a lease, and whoever comes with the same lease is let in: each thread that
- * locks or waits has one of its own, kept alive and kept for the next.
+ * Locks of etcd's lock service, by jetcd. A lock belongs to a lease, and whoever comes with the same lease is let in:
+ * each thread that locks or waits has one of its own, kept alive and kept for the next.
  */
 public final class Etcd implements AutoCloseable {
 

@@ -9,8 +9,8 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a thread needs one of from lock to unlock, such as a connection. It is kept for the next thread, so that there are as many as
- * threads that have been in between at once.
+ * What a thread needs one of from lock to unlock, such as a connection. It is kept for the next thread, so that there
+ * are as many as threads that have been in between at once.
  */
 final class Pool<T> implements AutoCloseable {
 

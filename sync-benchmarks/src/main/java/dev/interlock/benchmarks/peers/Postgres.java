@@ -7,7 +7,10 @@ import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 
-/** Locks of PostgreSQL, which belong to a connection: each thread that locks or waits has one of its own, kept for the next. */
+/**
+ * Locks of PostgreSQL, which belong to a connection: each thread that locks or waits has one of its own, kept for the
+ * next.
+ */
 public final class Postgres implements AutoCloseable {
 
     private static final String TABLE = "interlock_benchmark_locks";

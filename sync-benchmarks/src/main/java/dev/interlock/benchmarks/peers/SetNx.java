@@ -11,8 +11,8 @@ import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
 
 /**
- * The lock that many documents end with: {@code SET key owner NX PX}, tried again every millisecond, and a script that deletes the key
- * if it is still the owner's. Nothing renews it, nothing wakes who waits.
+ * The lock that many documents end with: {@code SET key owner NX PX}, tried again every millisecond, and a script that
+ * deletes the key if it is still the owner's. Nothing renews it, nothing wakes who waits.
  */
 public final class SetNx implements Mutex {
 

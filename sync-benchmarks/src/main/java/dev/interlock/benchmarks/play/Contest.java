@@ -24,12 +24,12 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Plays a scenario: the contestants take turns in short rounds, so that whatever slows the machine down meets them all, and each
- * begins as often as the others. After every round the site's sum is compared with what the threads have booked, and no reader may
- * have seen a writer at work.
+ * Plays a scenario: the contestants take turns in short rounds, so that whatever slows the machine down meets them all,
+ * and each begins as often as the others. After every round the site's sum is compared with what the threads have
+ * booked, and no reader may have seen a writer at work.
  *
- * <p>What a contestant leaves behind in the background is paid for by all of them: Redisson 4.7.0 goes on renewing long released
- * locks, thousands of commands every ten seconds. Each contestant has its own client, but there is one Redis.
+ * <p>What a contestant leaves behind in the background is paid for by all of them: Redisson 4.7.0 goes on renewing long
+ * released locks, thousands of commands every ten seconds. Each contestant has its own client, but there is one Redis.
  */
 final class Contest {
 
@@ -61,7 +61,8 @@ final class Contest {
      * Plays all rounds.
      *
      * @return one measurement per contestant, ours first
-     * @throws BrokenExclusionException if a contestant let two threads into its critical section, or a reader beside a writer
+     * @throws BrokenExclusionException if a contestant let two threads into its critical section, or a reader beside a
+     *     writer
      * @throws BrokenOrderException if hand-offs are measured and ours doesn't alternate between two JVMs that both wait
      */
     List<Measurement> play(Pace pace) {
@@ -185,7 +186,9 @@ final class Contest {
         return recordings.computeIfAbsent(contestant, absent -> new Recording());
     }
 
-    /** Says that a lock has let two threads in at once that exclude each other, so that how fast it was doesn't matter. */
+    /**
+     * Says that a lock has let two threads in at once that exclude each other, so that how fast it was doesn't matter.
+     */
     static final class BrokenExclusionException extends IllegalStateException {
 
         @Serial

@@ -13,7 +13,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 
-/** What it takes to hold many names at once: each contestant in a JVM of its own, with a Redis of its own, side by side. */
+/**
+ * What it takes to hold many names at once: each contestant in a JVM of its own, with a Redis of its own, side by side.
+ */
 final class Holding {
 
     private static final Duration PATIENCE = Duration.ofMinutes(2);

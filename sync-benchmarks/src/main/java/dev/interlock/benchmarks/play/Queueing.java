@@ -21,7 +21,10 @@ import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
-/** Many threads of one JVM that wait for one lock: how fast all of them have had it, or as many as had it when time was over. */
+/**
+ * Many threads of one JVM that wait for one lock: how fast all of them have had it, or as many as had it when time was
+ * over.
+ */
 final class Queueing {
 
     private static final Duration PATIENCE = Duration.ofMinutes(2);

@@ -79,7 +79,8 @@ interface Site extends AutoCloseable {
      * @param most how many the one with the most did
      * @param booked sections that were booked
      * @param repeats those of them by which a JVM went on although another one was playing, too
-     * @param torn sections that others may share, and in which somebody was writing or too many were inside nevertheless
+     * @param torn sections that others may share, and in which somebody was writing or too many were inside
+     *     nevertheless
      * @param times what was timed, in nanoseconds
      */
     record Tally(

@@ -33,15 +33,24 @@ public record Scenario(
 
     /** What is compared. */
     public enum Measure {
-        /** Critical sections per second; how long they take is timed in rounds of their own, since that costs the fast more than the slow. */
+        /**
+         * Critical sections per second; how long they take is timed in rounds of their own, since that costs the fast
+         * more than the slow.
+         */
         SECTIONS,
         /** The same, and how long threads waited for them in the same rounds. */
         SECTIONS_AND_WAITS,
         /** Those sections per second that came after one of another JVM. Ours has to alternate between two of them. */
         HAND_OFFS,
-        /** From the release in one JVM to the entry in another that waits. Per second: if hand-offs followed each other at the median. */
+        /**
+         * From the release in one JVM to the entry in another that waits. Per second: if hand-offs followed each other
+         * at the median.
+         */
         HAND_OFF_LATENCY,
-        /** How often per second one of two JVMs hears from the other what it waits for. The peer is no lock, but a floor. */
+        /**
+         * How often per second one of two JVMs hears from the other what it waits for. The peer is no lock, but a
+         * floor.
+         */
         SWITCHES,
         /** Permits per second, from a bucket that is never empty. */
         PERMITS,
@@ -136,8 +145,8 @@ public record Scenario(
     }
 
     /**
-     * How a scenario is played. Loopback round trips change their speed from second to second: a scenario that consists of them wants
-     * many short rounds. Under contention the locks need time to show their rhythm.
+     * How a scenario is played. Loopback round trips change their speed from second to second: a scenario that consists
+     * of them wants many short rounds. Under contention the locks need time to show their rhythm.
      *
      * @param round how long a contestant plays in one round
      * @param warmups rounds that don't count

@@ -21,8 +21,8 @@ import java.util.function.Supplier;
 import java.util.stream.Stream;
 
 /**
- * A server process that cannot outlive this JVM. Its parent is a shell that reads from this JVM. When this JVM ends, in whatever way, the
- * shell reads end of file, ends the server and deletes its folder.
+ * A server process that cannot outlive this JVM. Its parent is a shell that reads from this JVM. When this JVM ends, in
+ * whatever way, the shell reads end of file, ends the server and deletes its folder.
  */
 final class Daemon implements AutoCloseable {
 

@@ -10,7 +10,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.stream.Stream;
 
-/** That of {@code ETCD_ENDPOINTS}, URLs with commas between them, or else a private one of the installed version with its defaults. */
+/**
+ * That of {@code ETCD_ENDPOINTS}, URLs with commas between them, or else a private one of the installed version with
+ * its defaults.
+ */
 final class Etcd {
 
     private static final long PATIENCE_SECONDS = 5;

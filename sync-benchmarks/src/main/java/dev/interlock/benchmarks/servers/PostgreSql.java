@@ -13,7 +13,10 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.Stream;
 
-/** That of {@code POSTGRES_URL}, a JDBC URL, or else a private one of the installed version with its defaults, {@code fsync} included. */
+/**
+ * That of {@code POSTGRES_URL}, a JDBC URL, or else a private one of the installed version with its defaults,
+ * {@code fsync} included.
+ */
 final class PostgreSql {
 
     /** Where Debian installs a folder per version. */

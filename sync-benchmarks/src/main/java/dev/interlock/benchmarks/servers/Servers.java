@@ -15,8 +15,8 @@ import java.util.TreeMap;
 import java.util.function.Supplier;
 
 /**
- * The servers of a run. But for Redis, each is started when somebody asks for it first, since some take seconds, and ends with this
- * JVM even if that is killed. Where the environment names one, that is taken.
+ * The servers of a run. But for Redis, each is started when somebody asks for it first, since some take seconds, and
+ * ends with this JVM even if that is killed. Where the environment names one, that is taken.
  */
 public final class Servers implements AutoCloseable {
 
@@ -51,9 +51,7 @@ public final class Servers implements AutoCloseable {
         addresses.put(Service.REDIS, redisUrl);
     }
 
-    /**
-     * Why a service can't be had, empty if it is there: now, if it wasn't before.
-     */
+    /** Why a service can't be had, empty if it is there: now, if it wasn't before. */
     public synchronized Optional<String> absence(Service service) {
         if (service != Service.NONE && !addresses.containsKey(service) && !absences.containsKey(service)) {
             start(service);

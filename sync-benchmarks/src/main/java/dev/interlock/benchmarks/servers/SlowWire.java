@@ -19,8 +19,8 @@ import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * A wire of a given length before a Redis: what goes in comes out in order, half a round trip later in each direction. It holds as much as
- * anybody puts in, so that what is sent in one go arrives in one go.
+ * A wire of a given length before a Redis: what goes in comes out in order, half a round trip later in each direction.
+ * It holds as much as anybody puts in, so that what is sent in one go arrives in one go.
  */
 public final class SlowWire implements AutoCloseable {
 
@@ -48,7 +48,8 @@ public final class SlowWire implements AutoCloseable {
     }
 
     /**
-     * Why there can be no wire before a Redis: its name can't be read, or its certificate is for that name, under which clients don't find the wire.
+     * Why there can be no wire before a Redis: its name can't be read, or its certificate is for that name, under which
+     * clients don't find the wire.
      *
      * @param redisUrl as Redisson takes it
      */
@@ -87,7 +88,10 @@ public final class SlowWire implements AutoCloseable {
         return wire;
     }
 
-    /** Where clients connect to instead of the server: the rest of its address stays as it is, user and password among it. */
+    /**
+     * Where clients connect to instead of the server: the rest of its address stays as it is, user and password among
+     * it.
+     */
     public String url() {
         String user = server.getRawUserInfo() == null ? "" : server.getRawUserInfo() + "@";
         String query = server.getRawQuery() == null ? "" : "?" + server.getRawQuery();

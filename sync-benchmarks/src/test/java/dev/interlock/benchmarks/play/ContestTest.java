@@ -187,7 +187,10 @@ class ContestTest {
         }
     }
 
-    /** Of two threads one comes once and the other nine times: of ten sections, five would have been an equal share each. */
+    /**
+     * Of two threads one comes once and the other nine times: of ten sections, five would have been an equal share
+     * each.
+     */
     @Test
     void sharesAreThoseOfTheThreads() {
         var recording = new Recording();

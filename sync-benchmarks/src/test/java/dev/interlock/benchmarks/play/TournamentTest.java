@@ -10,7 +10,9 @@ import org.junit.jupiter.api.Test;
 
 class TournamentTest {
 
-    /** Less than what is promised, since a machine may be slower than the one on which the plan's constants were seen. */
+    /**
+     * Less than what is promised, since a machine may be slower than the one on which the plan's constants were seen.
+     */
     @Test
     void quickRunFitsThreeMinutesAndTheFullOneThreeQuartersOfAnHour() {
         assertThat(planned(true, "", null)).isLessThan(Duration.ofSeconds(160));

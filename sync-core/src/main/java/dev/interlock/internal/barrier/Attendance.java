@@ -1,13 +1,13 @@
 package dev.interlock.internal.barrier;
 
 import dev.interlock.RedisUnavailableException;
-import dev.interlock.internal.StateSync;
 import dev.interlock.internal.Keys;
 import dev.interlock.internal.Mailbox.Message;
 import dev.interlock.internal.Script;
 import dev.interlock.internal.Script.Call;
 import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
+import dev.interlock.internal.StateSync;
 import dev.interlock.internal.barrier.Arrival.Fate;
 import dev.interlock.internal.barrier.Standing.Outcome;
 import dev.interlock.internal.barrier.Standing.State;
@@ -21,13 +21,14 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a session and Redis tell each other about one barrier. Every command says which generation the session takes to be the
- * current one, and how many of its threads have come to that in all; so an arrival is counted once however often it is said,
- * and never in another generation than the one it was meant for.
+ * What a session and Redis tell each other about one barrier. Every command says which generation the session takes to
+ * be the current one, and how many of its threads have come to that in all; so an arrival is counted once however often
+ * it is said, and never in another generation than the one it was meant for.
  *
- * <p>Threads are counted in the order of {@link #arrivals}. Those at its front have been counted in {@link #generation}; when
- * that is over they go, and the others come to the next one. That it is over may come by a message, but only an answer says
- * how many were counted: so a message ends only what has been answered for, and has the session ask if there is more.
+ * <p>Threads are counted in the order of {@link #arrivals}. Those at its front have been counted in
+ * {@link #generation}; when that is over they go, and the others come to the next one. That it is over may come by a
+ * message, but only an answer says how many were counted: so a message ends only what has been answered for, and has
+ * the session ask if there is more.
  *
  * <p>The session is a member for as long as anybody refers to an object over this one, or threads wait. What
  * {@link #command} says has all that follows from that, whatever got lost before.
@@ -52,7 +53,10 @@ abstract class Attendance extends StateSync {
     final int parties;
     private final List<Object> keys;
 
-    /** Who has come and not gone, in the order of arrival; those who have gone stay until it's known how many were counted. */
+    /**
+     * Who has come and not gone, in the order of arrival; those who have gone stay until it's known how many were
+     * counted.
+     */
     final List<Arrival> arrivals = new ArrayList<>();
 
     /** Who was interrupted before: comes only to break the generation. */
@@ -304,8 +308,8 @@ abstract class Attendance extends StateSync {
     }
 
     /**
-     * Whoever hasn't been counted has come to a broken generation, apart from those whom the command that was answered didn't
-     * tell of: the barrier may have been reset before they came.
+     * Whoever hasn't been counted has come to a broken generation, apart from those whom the command that was answered
+     * didn't tell of: the barrier may have been reset before they came.
      */
     private void breakRest() {
         breakKnown(arrivals);

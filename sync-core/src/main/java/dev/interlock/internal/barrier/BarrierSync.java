@@ -11,10 +11,10 @@ import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a thread waits at a barrier. It alone decides when it has waited enough; only Redis decides whether its generation has
- * tripped by then. So a thread that is interrupted, or whose time is over, asks for its generation to be broken and goes on
- * waiting for what becomes of that: for one command time-out if Redis is silent, and as long as it takes if the action is being
- * run.
+ * How a thread waits at a barrier. It alone decides when it has waited enough; only Redis decides whether its
+ * generation has tripped by then. So a thread that is interrupted, or whose time is over, asks for its generation to be
+ * broken and goes on waiting for what becomes of that: for one command time-out if Redis is silent, and as long as it
+ * takes if the action is being run.
  */
 final class BarrierSync {
     /** An outage is looked for so often. */

@@ -154,7 +154,8 @@ public final class ScriptBarrier extends Attendance {
      * @param action what the last one has to run, or null
      * @param timed whether the wait ends after {@code waitNanos}
      * @return the index of arrival: 0 for the last one
-     * @throws RedisUnavailableException if Redis has been silent for too long; the session goes on trying to break the generation
+     * @throws RedisUnavailableException if Redis has been silent for too long; the session goes on trying to break the
+     *     generation
      */
     public int await(@Nullable Runnable action, boolean timed, long waitNanos)
             throws InterruptedException, BrokenBarrierException, TimeoutException {
@@ -266,8 +267,8 @@ public final class ScriptBarrier extends Attendance {
     }
 
     /**
-     * Breaks the current generation if threads have arrived in it, and begins another one. Waits until the action of one that
-     * trips has been run, unless it is that which calls.
+     * Breaks the current generation if threads have arrived in it, and begins another one. Waits until the action of
+     * one that trips has been run, unless it is that which calls.
      *
      * @throws RedisUnavailableException if Redis doesn't answer within one command time-out
      */

@@ -9,8 +9,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 
 /**
- * What threads do that wait for a latch, whatever its remote half is. They stand at the gate, and look around once a second:
- * an outage opens no gate.
+ * What threads do that wait for a latch, whatever its remote half is. They stand at the gate, and look around once a
+ * second: an outage opens no gate.
  */
 public final class LatchSync {
     /** The wait that never ends by itself. */
@@ -37,7 +37,8 @@ public final class LatchSync {
      *
      * @return whether it is open; if not, Redis has said so within the wait
      * @throws IllegalStateException if the latch is lost or its session closed
-     * @throws RedisUnavailableException if Redis has not answered within the wait, or for too long if that is {@link #FOREVER}
+     * @throws RedisUnavailableException if Redis has not answered within the wait, or for too long if that is
+     *     {@link #FOREVER}
      */
     public boolean await(long waitNanos) throws InterruptedException {
         if (Thread.interrupted()) {

@@ -59,8 +59,7 @@ public interface RemoteLatch {
 
     /**
      * Throws {@link IllegalStateException} if the latch is lost, its session closed, or what was asked for those who
-     * wait was refused, unless it
-     * is known to be open. After a refusal it can be used again as soon as those have left.
+     * wait was refused, unless it is known to be open. After a refusal it can be used again as soon as those have left.
      */
     void ensureUsable();
 }

@@ -1,13 +1,13 @@
 package dev.interlock.internal.latch;
 
 import dev.interlock.RedisUnavailableException;
-import dev.interlock.internal.StateSync;
 import dev.interlock.internal.Keys;
 import dev.interlock.internal.Mailbox.Message;
 import dev.interlock.internal.Script;
 import dev.interlock.internal.Script.Call;
 import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
+import dev.interlock.internal.StateSync;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -15,11 +15,11 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The remote half of a latch over our own script. What it says to Redis is how often this object has counted down in all, so
- * that a repeat changes nothing; what Redis answers is what the count is by now.
+ * The remote half of a latch over our own script. What it says to Redis is how often this object has counted down in
+ * all, so that a repeat changes nothing; what Redis answers is what the count is by now.
  *
- * <p>The latch that an object has joined is known by the time at which it was made. If Redis loses it, and another one of the
- * same name is made, nobody takes one for the other: whoever has joined the first one is told that it is gone.
+ * <p>The latch that an object has joined is known by the time at which it was made. If Redis loses it, and another one
+ * of the same name is made, nobody takes one for the other: whoever has joined the first one is told that it is gone.
  */
 public final class ScriptLatch extends StateSync implements RemoteLatch {
     private static final Logger log = LoggerFactory.getLogger(ScriptLatch.class);

@@ -2,9 +2,9 @@ package dev.interlock.internal.lock;
 
 import dev.interlock.LeaseLostException;
 import dev.interlock.SyncListener;
+import dev.interlock.internal.Participant;
 import dev.interlock.internal.Session;
 import dev.interlock.internal.Settings;
-import dev.interlock.internal.Participant;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
@@ -13,7 +13,9 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** What the remote halves have in common: the leader, whom listeners hear of, and who clears up behind whoever leaves. */
+/**
+ * What the remote halves have in common: the leader, whom listeners hear of, and who clears up behind whoever leaves.
+ */
 public abstract class AbstractRemoteLock implements RemoteLock, Participant {
     protected final Session session;
     protected final Settings settings;
@@ -31,7 +33,9 @@ public abstract class AbstractRemoteLock implements RemoteLock, Participant {
     /** How many threads may have the local half for an instant, for no use of their own. */
     private final AtomicInteger glancing = new AtomicInteger();
 
-    /** Whether the state has changed since the leader reset this. An unpark alone may end another wait than is meant. */
+    /**
+     * Whether the state has changed since the leader reset this. An unpark alone may end another wait than is meant.
+     */
     protected volatile boolean changed;
 
     private final List<Consumer<? super LeaseLostException>> lossListeners = new CopyOnWriteArrayList<>();

@@ -16,9 +16,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 
 /**
- * A condition of a lock, on which threads of all JVMs wait and which threads of any JVM signal.
- * Which of them is next, and whether a signal, a time-out or an interrupt came first, is decided in Redis; this is the
- * threads' side.
+ * A condition of a lock, on which threads of all JVMs wait and which threads of any JVM signal. Which of them is next,
+ * and whether a signal, a time-out or an interrupt came first, is decided in Redis; this is the threads' side.
  */
 final class DistributedCondition implements Condition {
     private final LockSync lock;

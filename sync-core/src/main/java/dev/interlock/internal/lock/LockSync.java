@@ -16,8 +16,8 @@ import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * Mutual exclusion of all threads of all JVMs: how a thread takes both halves of a lock, the local one first, and gives them
- * back. Whatever happens, it has both on return, or none.
+ * Mutual exclusion of all threads of all JVMs: how a thread takes both halves of a lock, the local one first, and gives
+ * them back. Whatever happens, it has both on return, or none.
  */
 public final class LockSync implements Lock {
     private static final long FOREVER = Long.MAX_VALUE;

@@ -13,12 +13,12 @@ import org.jspecify.annotations.Nullable;
 /**
  * The reading side of a lock of all threads of all JVMs: how threads come to share both halves.
  *
- * <p>Threads of one session read on one tenure. One that finds a usable tenure shares the local half and enters; nobody else
- * is asked. If there is none, one of those who want it becomes the <em>leader</em>. It takes the local half, whole, so that
- * nobody is inside while it waits for the tenure; then it shares the local half, and no longer has it. The others queue for
- * a share meanwhile, each with its own deadline. They find the tenure when they get it; or, if the leader had to leave, they
- * don't, and one of them takes his place. He also steps down, and looks again, when those inside stay for too long and nobody
- * would tell him that he may join them.
+ * <p>Threads of one session read on one tenure. One that finds a usable tenure shares the local half and enters; nobody
+ * else is asked. If there is none, one of those who want it becomes the <em>leader</em>. It takes the local half,
+ * whole, so that nobody is inside while it waits for the tenure; then it shares the local half, and no longer has it.
+ * The others queue for a share meanwhile, each with its own deadline. They find the tenure when they get it; or, if the
+ * leader had to leave, they don't, and one of them takes his place. He also steps down, and looks again, when those
+ * inside stay for too long and nobody would tell him that he may join them.
  *
  * <p>The leader waits for those inside to leave. So nobody enters before him: else readers could wait for readers. Who
  * reads or writes already passes in any case, or he would wait for himself.

@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The remote half of a lock: which session owns the name. The threads of a session have sorted out among themselves who
- * calls: {@link #enter}, {@link #leave}, {@link #fencingToken} and {@link #assertValid} are called only by the thread that
- * has the local half.
+ * calls: {@link #enter}, {@link #leave}, {@link #fencingToken} and {@link #assertValid} are called only by the thread
+ * that has the local half.
  */
 public interface RemoteLock {
     /** The lease that a session's lease renewer renews, as opposed to one of a fixed length. */
@@ -16,7 +16,9 @@ public interface RemoteLock {
 
     /** What is left of a departure once the local half is free. */
     interface Departure {
-        /** Waits for the confirmation, one command time-out at most; throws {@link LeaseLostException} if it was lost. */
+        /**
+         * Waits for the confirmation, one command time-out at most; throws {@link LeaseLostException} if it was lost.
+         */
         void complete();
     }
 
@@ -52,10 +54,16 @@ public interface RemoteLock {
          */
         Outcome sleep(Wait wait, boolean interruptible, boolean timed, long deadlineNanos);
 
-        /** Called before the local half is taken again: waiters come back to it in the order in which they were done with waiting. */
+        /**
+         * Called before the local half is taken again: waiters come back to it in the order in which they were done
+         * with waiting.
+         */
         void lineUp(Wait wait);
 
-        /** Enters again with the lease it had, for as long as that takes. The caller has the local half, and keeps it even if this fails. */
+        /**
+         * Enters again with the lease it had, for as long as that takes. The caller has the local half, and keeps it
+         * even if this fails.
+         */
         void enter(Wait wait);
 
         /** Signals the thread that has waited longest, or all, as soon as the current one leaves. */
@@ -68,7 +76,10 @@ public interface RemoteLock {
         Collection<Thread> threads(String condition);
     }
 
-    /** Returns the conditions of this lock, or throws an {@link UnsupportedOperationException} that says why it has none. */
+    /**
+     * Returns the conditions of this lock, or throws an {@link UnsupportedOperationException} that says why it has
+     * none.
+     */
     Conditions conditions();
 
     /** Returns the name, without namespace. */
@@ -81,7 +92,8 @@ public interface RemoteLock {
     long start();
 
     /**
-     * Gets a thread that is about to queue for the local half its place in the queue of all sessions, if that is its own.
+     * Gets a thread that is about to queue for the local half its place in the queue of all sessions, if that is its
+     * own.
      *
      * @param leaseMillis as it will be wanted
      */
@@ -105,7 +117,10 @@ public interface RemoteLock {
      */
     boolean enter(boolean interruptible, long waitNanos, long leaseMillis, long start) throws InterruptedException;
 
-    /** Leaves: keeps the tenure for the next local thread and returns null, or gives it up. The local half is freed next. */
+    /**
+     * Leaves: keeps the tenure for the next local thread and returns null, or gives it up. The local half is freed
+     * next.
+     */
     @Nullable
     Departure leave();
 
@@ -121,7 +136,10 @@ public interface RemoteLock {
     /** Throws {@link LeaseLostException} unless what was entered is still valid. */
     void assertValid();
 
-    /** Returns whether the thread that has the local half has not entered: it waits for the remote half, or only clears up. */
+    /**
+     * Returns whether the thread that has the local half has not entered: it waits for the remote half, or only clears
+     * up.
+     */
     boolean isWaiting();
 
     /** Returns whether threads may have the local half for an instant only, for no use of their own. */

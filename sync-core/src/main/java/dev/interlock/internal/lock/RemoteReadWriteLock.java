@@ -4,11 +4,13 @@ import dev.interlock.LeaseLostException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The remote half of a read-write lock. Its exclusive side is that of any lock. All threads of a session that read do so on
- * one tenure, which one of them gets for all: with the local half taken, so that no other thread is inside.
+ * The remote half of a read-write lock. Its exclusive side is that of any lock. All threads of a session that read do
+ * so on one tenure, which one of them gets for all: with the local half taken, so that no other thread is inside.
  */
 public interface RemoteReadWriteLock extends RemoteLock {
-    /** Returns whether a thread that has begun to wait then may enter for reading on the tenure that the session has. */
+    /**
+     * Returns whether a thread that has begun to wait then may enter for reading on the tenure that the session has.
+     */
     boolean mayEnterShared(long begunNanos);
 
     /** Returns whether readers are inside on that tenure whom the thread may not join, so that it can only wait. */
@@ -46,7 +48,10 @@ public interface RemoteReadWriteLock extends RemoteLock {
     @Nullable
     LeaseLostException leaveShared();
 
-    /** Gives up the tenure if nobody is inside any more, unless it is kept for a moment. Called when the local half is unshared. */
+    /**
+     * Gives up the tenure if nobody is inside any more, unless it is kept for a moment. Called when the local half is
+     * unshared.
+     */
     void leftShared();
 
     /** Returns whether Redis has said that others have the lock, for which a thread of this session waits. */

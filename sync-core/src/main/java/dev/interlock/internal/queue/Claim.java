@@ -1,9 +1,9 @@
 package dev.interlock.internal.queue;
 
 import dev.interlock.internal.Keys;
+import dev.interlock.internal.Participant;
 import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
-import dev.interlock.internal.Participant;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.queue.LockScripts.Operations;
 import java.util.ArrayList;
@@ -13,11 +13,12 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A session's claim to a name: the {@link Tickets} by which it asks for it, and the {@link LockTenure} while it owns it. A plain
- * lock has one or the other, never both. Those tickets of a fair lock that are served on its tenure stand until they are.
+ * A session's claim to a name: the {@link Tickets} by which it asks for it, and the {@link LockTenure} while it owns
+ * it. A plain lock has one or the other, never both. Those tickets of a fair lock that are served on its tenure stand
+ * until they are.
  *
- * <p>This is what threads do about it: they ask, take what was granted, and give it up. What Redis says is the business of the
- * {@link Correspondence}.
+ * <p>This is what threads do about it: they ask, take what was granted, and give it up. What Redis says is the business
+ * of the {@link Correspondence}.
  */
 final class Claim extends Correspondence {
 
@@ -37,8 +38,8 @@ final class Claim extends Correspondence {
     }
 
     /**
-     * Returns whether the next thread in line may enter on that tenure, or is likely to within a round trip: nobody else is
-     * known to wait, and an answer is on its way that tells how far the run goes by now.
+     * Returns whether the next thread in line may enter on that tenure, or is likely to within a round trip: nobody
+     * else is known to wait, and an answer is on its way that tells how far the run goes by now.
      */
     boolean mayServe(LockTenure current) {
         if (serves(current)) {
@@ -68,7 +69,9 @@ final class Claim extends Correspondence {
         WAITING
     }
 
-    /** Gets the current thread, which is about to queue for the local half of a fair lock, a place in the queue of all. */
+    /**
+     * Gets the current thread, which is about to queue for the local half of a fair lock, a place in the queue of all.
+     */
     void announce(long leaseMillis) {
         mutex.lock();
         try {
@@ -80,7 +83,10 @@ final class Claim extends Correspondence {
         }
     }
 
-    /** Has those who read leave the lock to a thread of this session that is about to queue for the local half, to write. */
+    /**
+     * Has those who read leave the lock to a thread of this session that is about to queue for the local half, to
+     * write.
+     */
     void announceWriter() {
         mutex.lock();
         try {
@@ -137,8 +143,9 @@ final class Claim extends Correspondence {
     }
 
     /**
-     * Takes the next step towards a usable tenure. What a tenure can't do any more (its lease isn't the one that is wanted,
-     * its validity ran out between two threads, its fencing tokens are used up) a new sequence that continues it can.
+     * Takes the next step towards a usable tenure. What a tenure can't do any more (its lease isn't the one that is
+     * wanted, its validity ran out between two threads, its fencing tokens are used up) a new sequence that continues
+     * it can.
      *
      * @param once whether the request is over if the name isn't free; it needs no place in a fair lock's queue
      * @param reads whether the thread that calls only reads, beside others
@@ -308,7 +315,11 @@ final class Claim extends Correspondence {
         }
     }
 
-    private void tellWaiters(Release release, Operations operations, List<ConditionWaiter> registered, @Nullable ConditionWaiter leaver) {
+    private void tellWaiters(
+            Release release,
+            Operations operations,
+            List<ConditionWaiter> registered,
+            @Nullable ConditionWaiter leaver) {
         if (!operations.text().isEmpty()) {
             release.confirmed()
                     .whenComplete((released, failure) -> locked(() -> {

@@ -5,9 +5,9 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Session;
 import dev.interlock.internal.lock.RemoteLock;
+import dev.interlock.internal.queue.ConditionWaiter.Outcome;
 import dev.interlock.internal.queue.LockScripts.Operations;
 import dev.interlock.internal.queue.LockScripts.Signalled;
-import dev.interlock.internal.queue.ConditionWaiter.Outcome;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -26,18 +26,19 @@ import org.jspecify.annotations.Nullable;
 /**
  * The threads of a session that wait for conditions of a lock, and what its tenure has to do with these conditions.
  *
- * <p>Who waits and who signals has the lock. So nobody else can do either while a session owns it, and Redis needn't know
- * before the tenure ends: what is to be done is written down, and goes with the release. As long as nobody waits of whom
- * Redis knows, signals to threads of the same session need no Redis at all. Otherwise Redis picks the one that has waited
- * longest, and signals are sent ahead if the tenure goes on for other threads. They are numbered, and done once.
+ * <p>Who waits and who signals has the lock. So nobody else can do either while a session owns it, and Redis needn't
+ * know before the tenure ends: what is to be done is written down, and goes with the release. As long as nobody waits
+ * of whom Redis knows, signals to threads of the same session need no Redis at all. Otherwise Redis picks the one that
+ * has waited longest, and signals are sent ahead if the tenure goes on for other threads. They are numbered, and done
+ * once.
  *
- * <p>Whoever is signalled in Redis has a ticket in the queue of the lock at once, and mostly hears of it only by its grant.
- * Whoever wants to leave, because its time is over or it was interrupted, leaves in Redis, which so decides between that and
- * a signal. A message that is lost is found out by asking for the waiter of each condition that is the oldest: if it still
- * waits, all others do.
+ * <p>Whoever is signalled in Redis has a ticket in the queue of the lock at once, and mostly hears of it only by its
+ * grant. Whoever wants to leave, because its time is over or it was interrupted, leaves in Redis, which so decides
+ * between that and a signal. A message that is lost is found out by asking for the waiter of each condition that is the
+ * oldest: if it still waits, all others do.
  *
- * <p>Nothing may get lost with a signal. If a tenure, or a ticket, ends in any other way than by its own release, scripts
- * signal all waiters of all conditions. So does a session that hears of a signal for nobody.
+ * <p>Nothing may get lost with a signal. If a tenure, or a ticket, ends in any other way than by its own release,
+ * scripts signal all waiters of all conditions. So does a session that hears of a signal for nobody.
  *
  * <p>Guarded by the mutex of the claim: what threads call takes it, what events call has it.
  */
@@ -317,7 +318,10 @@ final class ConditionQueue {
         isAnySignalDue = log.stream().anyMatch(operation -> operation.waiter == null);
     }
 
-    /** What a tenure had to do won't be done, if there is anything: who was to wait doesn't, and all others are signalled. */
+    /**
+     * What a tenure had to do won't be done, if there is anything: who was to wait doesn't, and all others are
+     * signalled.
+     */
     void forsake() {
         if (log.isEmpty()) {
             return;
@@ -344,7 +348,10 @@ final class ConditionQueue {
     }
 
     /** A release has brought word of those to be registered with it, or none. */
-    void released(List<ConditionWaiter> registered, LockScripts.@Nullable Released released, @Nullable ConditionWaiter leaver) {
+    void released(
+            List<ConditionWaiter> registered,
+            LockScripts.@Nullable Released released,
+            @Nullable ConditionWaiter leaver) {
         releasing--;
         for (ConditionWaiter waiter : registered) {
             if (released == LockScripts.Released.NOTHING) {
@@ -431,7 +438,8 @@ final class ConditionQueue {
         told.values().removeIf(nanos -> now - nanos >= session.settings().silenceNanos());
         if (isAsking
                 && now - askedNanos
-                        < Math.min(TicketRequest.REPEAT_NANOS, session.settings().silenceNanos())) {
+                        < Math.min(
+                                TicketRequest.REPEAT_NANOS, session.settings().silenceNanos())) {
             return;
         }
         if (!isAsking) {

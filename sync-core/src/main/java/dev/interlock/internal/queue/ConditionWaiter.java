@@ -5,8 +5,8 @@ import dev.interlock.internal.lock.RemoteLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A thread that waits for a condition, from when it is about to give the lock up until it has it back. Guarded by the mutex
- * of the claim, but for the outcome, for which the thread waits.
+ * A thread that waits for a condition, from when it is about to give the lock up until it has it back. Guarded by the
+ * mutex of the claim, but for the outcome, for which the thread waits.
  */
 final class ConditionWaiter implements RemoteLock.Conditions.Wait {
     /** How the wait ended, as Redis has decided it. */

@@ -4,8 +4,8 @@ import com.google.common.primitives.ImmutableLongArray;
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.Keys;
 import dev.interlock.internal.Mailbox.Message;
-import dev.interlock.internal.Session;
 import dev.interlock.internal.Participant;
+import dev.interlock.internal.Session;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.queue.LockScripts.Operations;
 import dev.interlock.internal.queue.LockScripts.Signalled;
@@ -21,9 +21,9 @@ import org.slf4j.LoggerFactory;
  * What a {@link Claim} asks Redis, and what follows from what Redis says.
  *
  * <p>Whatever changes the claim is an event, handled under {@link #mutex} by whichever thread brings it: a thread that
- * wants the name or is done with it, the reply to a command, a message in the mailbox, a beat of the pulse or of the lease
- * renewer. Events that concern a waiting thread end by waking it. Nothing blocks under the mutex, and no event waits for the
- * local half, which comes first in the lock order.
+ * wants the name or is done with it, the reply to a command, a message in the mailbox, a beat of the pulse or of the
+ * lease renewer. Events that concern a waiting thread end by waking it. Nothing blocks under the mutex, and no event
+ * waits for the local half, which comes first in the lock order.
  */
 abstract class Correspondence {
     private static final Logger log = LoggerFactory.getLogger(Correspondence.class);
@@ -66,8 +66,7 @@ abstract class Correspondence {
 
     /**
      * Remote part of the greatest fencing token that Redis has told. Anybody may write messages, and what is learned
-     * here goes into
-     * Redis as the floor of all sessions' tokens: so it is from replies only.
+     * here goes into Redis as the floor of all sessions' tokens: so it is from replies only.
      */
     private volatile long lastToken;
 
@@ -83,15 +82,18 @@ abstract class Correspondence {
     @Nullable
     Throwable failure;
 
-    /** Tickets to be cancelled once the command that announces them has been answered, for a cancel must not overtake it. */
+    /**
+     * Tickets to be cancelled once the command that announces them has been answered, for a cancel must not overtake
+     * it.
+     */
     final List<Ticket> leaving = new ArrayList<>();
 
     /** Whether a grant has to be confirmed as soon as the command under way has been answered. */
     private boolean unconfirmed;
 
     /**
-     * A sequence that this session owns, and didn't give to itself: it belongs to a waiter of a condition, and the message
-     * that tells which is on its way. If it isn't lost.
+     * A sequence that this session owns, and didn't give to itself: it belongs to a waiter of a condition, and the
+     * message that tells which is on its way. If it isn't lost.
      */
     private long unannounced;
 
@@ -490,8 +492,8 @@ abstract class Correspondence {
 
     /**
      * A ticket was granted by somebody else's release. The message says nothing of how long it was on its way; but the
-     * grant was made after the last reply that said "queued", so it is valid at least until that command's first sending
-     * plus the lease. Later than that, or if a failover may yet undo it, Redis is asked before anybody enters.
+     * grant was made after the last reply that said "queued", so it is valid at least until that command's first
+     * sending plus the lease. Later than that, or if a failover may yet undo it, Redis is asked before anybody enters.
      */
     private void granted(ImmutableLongArray numbers) {
         long sequence = numbers.get(0);
@@ -550,7 +552,8 @@ abstract class Correspondence {
         }
         boolean continues = request.from != 0;
         request.from = 0;
-        LockTenure granted = new LockTenure(session.renewer(), scripts::renew, owner, request, token, now, validUntilNanos);
+        LockTenure granted =
+                new LockTenure(session.renewer(), scripts::renew, owner, request, token, now, validUntilNanos);
         granted.run = run;
         granted.turnNanos = continues ? endedTurnNanos : now;
         granted.demand = (flags & 1) != 0;

@@ -145,7 +145,10 @@ final class LockScripts {
         });
     }
 
-    /** Returns whether nobody else was there lately. Those who alternate find the name free now and then, and mustn't be misled by that. */
+    /**
+     * Returns whether nobody else was there lately. Those who alternate find the name free now and then, and mustn't be
+     * misled by that.
+     */
     boolean isQuiet() {
         return quiet >= TRUSTED;
     }
@@ -301,7 +304,10 @@ final class LockScripts {
      */
     record Signalled(boolean owned, boolean waiters, boolean conditions, int count, Set<Long> own) {}
 
-    /** Does what a tenure has to do with its conditions while it goes on, and counts the waiters of one, or lists its own. */
+    /**
+     * Does what a tenure has to do with its conditions while it goes on, and counts the waiters of one, or lists its
+     * own.
+     */
     CompletableFuture<Signalled> signal(long sequence, Operations operations, String condition, boolean isListed) {
         Call call =
                 SIGNAL.on(signalKeys, id, sequence, operations.first(), operations.text(), condition, isListed ? 1 : 0);

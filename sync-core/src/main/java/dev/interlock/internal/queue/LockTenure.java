@@ -2,10 +2,10 @@ package dev.interlock.internal.queue;
 
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.LeaseRenewer;
+import dev.interlock.internal.Participant.Renewal;
 import dev.interlock.internal.Script.Call;
 import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Settings;
-import dev.interlock.internal.Participant.Renewal;
 import dev.interlock.internal.queue.LockScripts.Operations;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -14,8 +14,8 @@ import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The interval in which a session owns a name. It is valid until a local time that lies safely before the end of its lease
- * in Redis, and renews itself before that; once it has been seen to be lost, it stays lost.
+ * The interval in which a session owns a name. It is valid until a local time that lies safely before the end of its
+ * lease in Redis, and renews itself before that; once it has been seen to be lost, it stays lost.
  */
 final class LockTenure {
     /** Bits of a fencing token that count the acquisitions of one tenure. */
@@ -44,14 +44,17 @@ final class LockTenure {
     final long startNanos;
 
     /**
-     * When the session's turn began: with this tenure, or the one that it continues. Guarded by the mutex of the
-     * claim, read by others.
+     * When the session's turn began: with this tenure, or the one that it continues. Guarded by the mutex of the claim,
+     * read by others.
      */
     volatile long turnNanos;
 
     private volatile long validUntilNanos;
 
-    /** The last of the session's tickets that are served on this tenure after its own, 0 for none. Guarded by the mutex of the claim, read by others. */
+    /**
+     * The last of the session's tickets that are served on this tenure after its own, 0 for none. Guarded by the mutex
+     * of the claim, read by others.
+     */
     volatile long run;
 
     /** Whether it is for reading only, beside other sessions. Guarded by the mutex of the claim, read by others. */
@@ -68,7 +71,10 @@ final class LockTenure {
     /** When that was last heard. */
     private long demandNanos;
 
-    /** Whether threads may wait for conditions of which this session has not all in mind. Guarded by the mutex of the claim. */
+    /**
+     * Whether threads may wait for conditions of which this session has not all in mind. Guarded by the mutex of the
+     * claim.
+     */
     boolean awaited;
 
     /** How many of its threads have begun to wait for a condition. Guarded by the mutex of the claim. */

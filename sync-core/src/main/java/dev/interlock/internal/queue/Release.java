@@ -12,7 +12,10 @@ import java.util.concurrent.atomic.AtomicInteger;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** The release of a tenure or ticket, or its downgrade, repeated until Redis has confirmed it, or the lease is over anyway. */
+/**
+ * The release of a tenure or ticket, or its downgrade, repeated until Redis has confirmed it, or the lease is over
+ * anyway.
+ */
 final class Release {
     private static final Logger log = LoggerFactory.getLogger(Release.class);
     private static final long RETRY_MILLIS = 200;
@@ -78,8 +81,7 @@ final class Release {
 
     /**
      * Gives back what a sequence has that nobody wants, as a message or an answer says. Does nothing if that is being
-     * given up
-     * already: what a thread has entered ends by its own release, which alone knows what there is to do.
+     * given up already: what a thread has entered ends by its own release, which alone knows what there is to do.
      *
      * @param waiter the waiter of a condition that has got it, or 0
      */
@@ -100,7 +102,9 @@ final class Release {
         return confirmed;
     }
 
-    /** Repeats it also if there is no answer at all. Whoever waits for the answer need not say so before he gives up. */
+    /**
+     * Repeats it also if there is no answer at all. Whoever waits for the answer need not say so before he gives up.
+     */
     Release insist() {
         followUnlessAnswered(1);
         return this;

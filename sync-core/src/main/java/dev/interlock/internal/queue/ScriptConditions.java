@@ -11,7 +11,10 @@ import java.util.Collection;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
-/** The conditions of a lock over our own scripts: what threads do. What becomes of them meanwhile is with {@link ConditionQueue}. */
+/**
+ * The conditions of a lock over our own scripts: what threads do. What becomes of them meanwhile is with
+ * {@link ConditionQueue}.
+ */
 final class ScriptConditions implements RemoteLock.Conditions {
     /** How often to look whether a thread has queued that is about to. */
     private static final long LINING_UP_NANOS = 10_000;
@@ -69,7 +72,8 @@ final class ScriptConditions implements RemoteLock.Conditions {
                 throw lock.unavailable(session.settings().redisTimeoutNanos());
             }
             if (waiter.outcome == null) {
-                LockSupport.parkNanos(this, leaves ? TicketRequest.POLL_NANOS : Math.min(left, TicketRequest.POLL_NANOS));
+                LockSupport.parkNanos(
+                        this, leaves ? TicketRequest.POLL_NANOS : Math.min(left, TicketRequest.POLL_NANOS));
                 waiters.askIfDue();
             }
         }

@@ -19,10 +19,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The remote half of a lock over our own scripts: sessions stand in a queue in Redis and take turns.
  *
- * <p>The session's {@link Claim} to the name is what events change; this is what threads do about it. The thread that has
- * the local half and finds no usable tenure is the <em>leader</em>: it has the claim open a ticket, and parks until that
- * has become a tenure. It may leave at any time, because it keeps no state of its own: its ticket stays for the next local
- * thread, or is cancelled by {@link #tidy} if there is none.
+ * <p>The session's {@link Claim} to the name is what events change; this is what threads do about it. The thread that
+ * has the local half and finds no usable tenure is the <em>leader</em>: it has the claim open a ticket, and parks until
+ * that has become a tenure. It may leave at any time, because it keeps no state of its own: its ticket stays for the
+ * next local thread, or is cancelled by {@link #tidy} if there is none.
  */
 public class ScriptLock extends AbstractRemoteLock implements Correspondence.Owner {
     /** How often a session that keeps a busy name looks for waiters that its mailbox has not told it of. */

@@ -2,8 +2,8 @@ package dev.interlock.internal.queue;
 
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.Session;
-import dev.interlock.internal.lock.RemoteReadWriteLock;
 import dev.interlock.internal.lock.LocalReadWriteLock;
+import dev.interlock.internal.lock.RemoteReadWriteLock;
 import dev.interlock.internal.queue.LockScripts.Released;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -12,13 +12,14 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The remote half of a read-write lock: a lock whose queue also has tickets for reading only, and whose tenures may be shared
- * by sessions.
+ * The remote half of a read-write lock: a lock whose queue also has tickets for reading only, and whose tenures may be
+ * shared by sessions.
  *
- * <p>Threads of this session read on whatever tenure it has. An exclusive one serves its readers and writers alike, so that
- * these take turns without Redis; if others wait, it does so for the hand-off slice, and then becomes a shared one as long as
- * readers are inside, for the others may only want to read. A shared tenure for which others wait lets nobody in who comes
- * after them: it is a writer whom they wait for, or are. What readers leave is kept for a moment, since others often follow.
+ * <p>Threads of this session read on whatever tenure it has. An exclusive one serves its readers and writers alike, so
+ * that these take turns without Redis; if others wait, it does so for the hand-off slice, and then becomes a shared one
+ * as long as readers are inside, for the others may only want to read. A shared tenure for which others wait lets
+ * nobody in who comes after them: it is a writer whom they wait for, or are. What readers leave is kept for a moment,
+ * since others often follow.
  */
 public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadWriteLock {
     /** How often a session whose readers stay looks for others that its mailbox has not told it of. */

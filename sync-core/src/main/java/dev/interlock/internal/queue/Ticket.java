@@ -54,8 +54,8 @@ final class Ticket {
     }
 
     /**
-     * Returns the lease with which it is granted by somebody else. A lease that is to be renewed begins with a short one, so
-     * that a session which dies while it waits doesn't cost the others a whole lease.
+     * Returns the lease with which it is granted by somebody else. A lease that is to be renewed begins with a short
+     * one, so that a session which dies while it waits doesn't cost the others a whole lease.
      */
     long grantMillis() {
         return renewed ? Math.min(leaseMillis, HEARTBEAT_MILLIS) : leaseMillis;

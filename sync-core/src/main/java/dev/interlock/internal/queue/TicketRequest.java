@@ -12,10 +12,11 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The command that asks for a claim's tickets, or asks how they stand. There is one at a time, and those who come meanwhile
- * share the next: so sequences, which tickets get when they are first sent, reach Redis in their order. Only one that has
- * been silent is sent again, by its next asker, with all that have come since: the first time after a second, since Redis
- * takes a session to be dead that it doesn't hear of, and then after as long as anybody waits for an answer.
+ * The command that asks for a claim's tickets, or asks how they stand. There is one at a time, and those who come
+ * meanwhile share the next: so sequences, which tickets get when they are first sent, reach Redis in their order. Only
+ * one that has been silent is sent again, by its next asker, with all that have come since: the first time after a
+ * second, since Redis takes a session to be dead that it doesn't hear of, and then after as long as anybody waits for
+ * an answer.
  *
  * <p>Guarded by the mutex of the claim.
  */

@@ -7,11 +7,12 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tickets of a session for a name, in the order in which they are sent. Guarded by the mutex of the claim they belong to.
+ * The tickets of a session for a name, in the order in which they are sent. Guarded by the mutex of the claim they
+ * belong to.
  *
- * <p>A session of a plain lock has one ticket, on behalf of whichever of its threads is in front. Those of a fair lock belong
- * to threads, one each. But a grant is served to the thread that is in front, and that need not be the one whose ticket is
- * the oldest: these two then swap theirs, so that there are always as many tickets as threads.
+ * <p>A session of a plain lock has one ticket, on behalf of whichever of its threads is in front. Those of a fair lock
+ * belong to threads, one each. But a grant is served to the thread that is in front, and that need not be the one whose
+ * ticket is the oldest: these two then swap theirs, so that there are always as many tickets as threads.
  */
 final class Tickets {
     private final List<Ticket> standing = new ArrayList<>();
@@ -45,7 +46,10 @@ final class Tickets {
         return standing.contains(ticket);
     }
 
-    /** Adds a ticket behind the others; one that continues a tenure in front of them, for so does the thread it belongs to. */
+    /**
+     * Adds a ticket behind the others; one that continues a tenure in front of them, for so does the thread it belongs
+     * to.
+     */
     void add(Ticket ticket) {
         standing.add(ticket.from == 0 ? standing.size() : 0, ticket);
         if (ticket.thread != null) {
@@ -107,8 +111,8 @@ final class Tickets {
     }
 
     /**
-     * Returns those to be sent next: one that can't be sent with others; or the oldest and those of which Redis has not said
-     * that they are queued.
+     * Returns those to be sent next: one that can't be sent with others; or the oldest and those of which Redis has not
+     * said that they are queued.
      *
      * @param tenure what the oldest ones may be granted as already
      */

@@ -11,8 +11,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Listens on Redisson's own channel while the owner of a name is a plain {@code RLock} client, who tells nobody else. Where
- * no channel is to be had, because of the session's limit or the client's, the pulse has to do.
+ * Listens on Redisson's own channel while the owner of a name is a plain {@code RLock} client, who tells nobody else.
+ * Where no channel is to be had, because of the session's limit or the client's, the pulse has to do.
  */
 final class UnlockWatch {
     private static final Logger log = LoggerFactory.getLogger(UnlockWatch.class);
@@ -24,8 +24,8 @@ final class UnlockWatch {
     private boolean closed;
 
     /**
-     * Starts to listen, if one of the session's channels is left. {@code unlocked} also runs once the channel is there, since
-     * a message may have come before.
+     * Starts to listen, if one of the session's channels is left. {@code unlocked} also runs once the channel is there,
+     * since a message may have come before.
      */
     static @Nullable UnlockWatch open(Session session, String channel, Runnable unlocked) {
         if (!session.channels().tryAcquire()) {

@@ -55,7 +55,9 @@ final class OwnerQuery {
         return answered >= majority;
     }
 
-    /** Returns whether somebody owns the name at a majority of the nodes, or may: those that were silent count for him. */
+    /**
+     * Returns whether somebody owns the name at a majority of the nodes, or may: those that were silent count for him.
+     */
     synchronized boolean isOwned() {
         int silent = nodes.size() - answered;
         return counts.getOrDefault("", 0) < majority

@@ -17,14 +17,17 @@ import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The remote half of a lock over an odd number of independent nodes: whoever has the votes of a majority owns the name. The idea is that
- * of <a href="https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/">Redlock</a>; what it lacks, tokens that increase
- * (<a href="https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html">Kleppmann</a>), a second phase adds, see {@link VoteRound}.
+ * The remote half of a lock over an odd number of independent nodes: whoever has the votes of a majority owns the name.
+ * The idea is that of <a href="https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/">Redlock</a>;
+ * what it lacks, tokens that increase (<a
+ * href="https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html">Kleppmann</a>), a second phase
+ * adds, see {@link VoteRound}.
  *
- * <p>There is no queue: nodes don't know of each other, and could disagree about its order. The leader asks all nodes, and if it gets
- * no majority gives back what it got and waits for a random while, so that two who got in each other's way don't do so again. If one session has
- * the majority it waits for longer: for word from the nodes which that session leaves, each of which tells whoever has waited longest there, or for the end of
- * the lease, but no more than about a second. A session that left the name to others stands back for a moment, since it would win any race.
+ * <p>There is no queue: nodes don't know of each other, and could disagree about its order. The leader asks all nodes,
+ * and if it gets no majority gives back what it got and waits for a random while, so that two who got in each other's
+ * way don't do so again. If one session has the majority it waits for longer: for word from the nodes which that
+ * session leaves, each of which tells whoever has waited longest there, or for the end of the lease, but no more than
+ * about a second. A session that left the name to others stands back for a moment, since it would win any race.
  */
 public final class QuorumLock extends AbstractRemoteLock {
     /** So long a thread waits at most before it asks anew, whatever it has been told. */

@@ -14,8 +14,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Gives up everywhere whatever a sequence and those before it have, or may get by a command that is still on its way.
- * Repeated at each node, by
- * its backlog, until that has confirmed it or no lease that was asked for can last any longer.
+ * Repeated at each node, by its backlog, until that has confirmed it or no lease that was asked for can last any
+ * longer.
  */
 final class QuorumRelease {
     private static final Logger log = LoggerFactory.getLogger(QuorumRelease.class);

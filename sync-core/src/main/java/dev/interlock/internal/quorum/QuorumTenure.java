@@ -14,12 +14,13 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The interval in which a session owns a name at a majority of nodes. Each of these is counted on until a local time that lies
- * safely before the end of its lease there; the tenure is valid as long as a majority can be counted on.
+ * The interval in which a session owns a name at a majority of nodes. Each of these is counted on until a local time
+ * that lies safely before the end of its lease there; the tenure is valid as long as a majority can be counted on.
  *
- * <p>Renewals go to all nodes. One that nobody owns the name at votes anew, so that a node which was away or has lost its data counts
- * again. But not at once: in between, it may have voted for somebody else. It counts when the next renewal finds the same
- * vote there (told by the token that was drawn with it), as long as the others have been a majority until then.
+ * <p>Renewals go to all nodes. One that nobody owns the name at votes anew, so that a node which was away or has lost
+ * its data counts again. But not at once: in between, it may have voted for somebody else. It counts when the next
+ * renewal finds the same vote there (told by the token that was drawn with it), as long as the others have been a
+ * majority until then.
  */
 final class QuorumTenure {
 

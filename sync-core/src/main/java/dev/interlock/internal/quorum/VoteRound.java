@@ -13,13 +13,14 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One attempt to get a majority: all nodes are asked at the same time, and it is decided as soon as those are enough that have
- * answered, whatever the others do.
+ * One attempt to get a majority: all nodes are asked at the same time, and it is decided as soon as those are enough
+ * that have answered, whatever the others do.
  *
- * <p>Each node votes by a token that it draws. The token of the tenure is the greatest of them; nobody may enter before a majority
- * of nodes knows it, and owns the name for this session while it learns it. Since that majority and the next one
- * have a node in common, the next token is greater. So there is a second phase, in which the token is written back to those that have
- * drawn a smaller one, unless a majority has drawn that very token, as is the rule while nothing goes wrong.
+ * <p>Each node votes by a token that it draws. The token of the tenure is the greatest of them; nobody may enter before
+ * a majority of nodes knows it, and owns the name for this session while it learns it. Since that majority and the next
+ * one have a node in common, the next token is greater. So there is a second phase, in which the token is written back
+ * to those that have drawn a smaller one, unless a majority has drawn that very token, as is the rule while nothing
+ * goes wrong.
  */
 final class VoteRound {
     private final Session session;

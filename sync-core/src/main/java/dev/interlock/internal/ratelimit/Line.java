@@ -16,10 +16,10 @@ import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests of a session's threads that one key of Redis decides on, in the order in which they have come. There is one command at a
- * time; all that come up meanwhile go with the next. A command carries a <em>version</em>, and Redis keeps the answer to the
- * session's last one: so a command is repeated as it was if its answer is lost, and charged once; and one that was delayed
- * on its way after the next has been answered is charged never.
+ * The requests of a session's threads that one key of Redis decides on, in the order in which they have come. There is
+ * one command at a time; all that come up meanwhile go with the next. A command carries a <em>version</em>, and Redis
+ * keeps the answer to the session's last one: so a command is repeated as it was if its answer is lost, and charged
+ * once; and one that was delayed on its way after the next has been answered is charged never.
  */
 final class Line {
     private static final Script DECIDE = Script.load("ratelimit/decide");
@@ -209,7 +209,10 @@ final class Line {
         requests.forEach(request -> request.answer().completeExceptionally(cause));
     }
 
-    /** Returns all requests, those that wait too: who waits behind a command that Redis didn't answer has waited for it as well. */
+    /**
+     * Returns all requests, those that wait too: who waits behind a command that Redis didn't answer has waited for it
+     * as well.
+     */
     private List<Request> all(Batch batch) {
         List<Request> all = new ArrayList<>(batch.requests);
         all.addAll(waiting);
@@ -235,8 +238,8 @@ final class Line {
     }
 
     /**
-     * Repeats a command that was not answered for some time, since its connection may have gone mute; gives up one that is too old. Ends if there
-     * was nothing to do since the last time.
+     * Repeats a command that was not answered for some time, since its connection may have gone mute; gives up one that
+     * is too old. Ends if there was nothing to do since the last time.
      */
     void pulse() {
         List<Request> failed = List.of();

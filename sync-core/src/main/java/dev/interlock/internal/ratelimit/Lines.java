@@ -2,8 +2,8 @@ package dev.interlock.internal.ratelimit;
 
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Mailbox.Message;
-import dev.interlock.internal.Session;
 import dev.interlock.internal.Participant;
+import dev.interlock.internal.Session;
 import dev.interlock.ratelimit.RateLimit;
 import dev.interlock.ratelimit.RateLimiter;
 import java.util.concurrent.CompletableFuture;
@@ -13,7 +13,10 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
-/** What a session's threads ask of all rate limiters. Only keys that were asked of in the last seconds take any room, however many there are. */
+/**
+ * What a session's threads ask of all rate limiters. Only keys that were asked of in the last seconds take any room,
+ * however many there are.
+ */
 public final class Lines implements Participant {
     private static final long TRY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -38,8 +41,8 @@ public final class Lines implements Participant {
     }
 
     /**
-     * Has Redis decide on a request. The result fails by what Redis failed with; and at once during an outage, unless this is the one
-     * that tries whether that is over.
+     * Has Redis decide on a request. The result fails by what Redis failed with; and at once during an outage, unless
+     * this is the one that tries whether that is over.
      */
     CompletableFuture<Answer> ask(String key, Terms terms, long permits, long more, long patienceMicros) {
         session.ensureOpen();

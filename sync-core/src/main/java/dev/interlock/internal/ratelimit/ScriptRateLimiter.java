@@ -24,14 +24,20 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.redisson.client.RedisException;
 
-/** A limiter whose requests scripts decide on. Holds nothing that changes but its {@link Stock}, if it takes permits ahead. */
+/**
+ * A limiter whose requests scripts decide on. Holds nothing that changes but its {@link Stock}, if it takes permits
+ * ahead.
+ */
 final class ScriptRateLimiter implements RateLimiter {
     private static final Script UPDATE = Script.load("ratelimit/update");
 
     /** A wait without bounds: 285 years, the longest that scripts tell. */
     private static final long FOREVER_MICROS = 1L << 53;
 
-    /** Not the pool itself: if that has one thread only, as on two cores, CompletableFuture starts a thread for each task instead. */
+    /**
+     * Not the pool itself: if that has one thread only, as on two cores, CompletableFuture starts a thread for each
+     * task instead.
+     */
     private static final Executor POOL = task -> ForkJoinPool.commonPool().execute(task);
 
     /** What somebody who is refused without Redis may wait before he tries again. */

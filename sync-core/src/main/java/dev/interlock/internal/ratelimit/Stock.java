@@ -57,15 +57,18 @@ final class Stock {
     }
 
     /**
-     * Returns the request that is under way to fetch more, or null, in which case that is now the one given; who gave it says when it has
-     * {@linkplain #fetched ended}.
+     * Returns the request that is under way to fetch more, or null, in which case that is now the one given; who gave
+     * it says when it has {@linkplain #fetched ended}.
      */
     @Nullable
     CompletableFuture<Answer> fetch(CompletableFuture<Answer> own) {
         return fetching.compareAndExchange(null, own);
     }
 
-    /** The next request may be sent. To be called before those hear of it who wait for this one: they may have to send the next. */
+    /**
+     * The next request may be sent. To be called before those hear of it who wait for this one: they may have to send
+     * the next.
+     */
     void fetched() {
         fetching.set(null);
     }

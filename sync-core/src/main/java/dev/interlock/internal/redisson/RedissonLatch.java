@@ -3,9 +3,9 @@ package dev.interlock.internal.redisson;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Keys;
 import dev.interlock.internal.Mailbox.Message;
+import dev.interlock.internal.Participant;
 import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
-import dev.interlock.internal.Participant;
 import dev.interlock.internal.latch.LocalLatch;
 import dev.interlock.internal.latch.RemoteLatch;
 import java.util.concurrent.CompletableFuture;
@@ -17,8 +17,9 @@ import org.redisson.api.RCountDownLatch;
 import org.redisson.api.RFuture;
 
 /**
- * The remote half of a latch over a latch object of Redisson's, whose scripts count. On behalf of all threads that wait there is one
- * request to Redisson at a time, which waits for a short while only: Redisson may have missed the message that the latch is open.
+ * The remote half of a latch over a latch object of Redisson's, whose scripts count. On behalf of all threads that wait
+ * there is one request to Redisson at a time, which waits for a short while only: Redisson may have missed the message
+ * that the latch is open.
  */
 public final class RedissonLatch implements RemoteLatch, Participant {
     /** For how long Redisson waits by a message before it is made to ask again. */

@@ -139,7 +139,9 @@ public class RedissonLock extends AbstractRemoteLock {
 
     // A fair lock's request would lose its place if it were made anew, and so would what a multi lock has got so far.
     private static long untilNextRequest(RLock by) {
-        return by instanceof RedissonFairLock || by instanceof RedissonMultiLock ? RedissonTenure.FOREVER_NANOS : LOOK_NANOS;
+        return by instanceof RedissonFairLock || by instanceof RedissonMultiLock
+                ? RedissonTenure.FOREVER_NANOS
+                : LOOK_NANOS;
     }
 
     private static boolean isRefusal(CompletableFuture<Boolean> asked) {

@@ -4,8 +4,8 @@ import dev.interlock.LeaseLostException;
 import dev.interlock.internal.Keys;
 import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
-import dev.interlock.internal.lock.RemoteReadWriteLock;
 import dev.interlock.internal.lock.LocalReadWriteLock;
+import dev.interlock.internal.lock.RemoteReadWriteLock;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -18,13 +18,13 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The remote half of a read-write lock over Redisson's. A session has one turn at a time, by the write lock or by the read
- * lock, and its threads read on either.
+ * The remote half of a read-write lock over Redisson's. A session has one turn at a time, by the write lock or by the
+ * read lock, and its threads read on either.
  *
- * <p>Nobody tells a session that others wait. So its turn admits readers who come within the hand-off slice, and makes others
- * wait for a moment: those inside drain, and then the session gives the lock up before it asks anew. Where they don't, since
- * somebody reads for long, the turn admits readers again for as long a moment, and so on. What the last reader leaves within
- * the slice is kept for the rest of it, since others often follow.
+ * <p>Nobody tells a session that others wait. So its turn admits readers who come within the hand-off slice, and makes
+ * others wait for a moment: those inside drain, and then the session gives the lock up before it asks anew. Where they
+ * don't, since somebody reads for long, the turn admits readers again for as long a moment, and so on. What the last
+ * reader leaves within the slice is kept for the rest of it, since others often follow.
  */
 public final class RedissonReadWriteLock extends RedissonLock implements RemoteReadWriteLock {
     private static final Logger log = LoggerFactory.getLogger(RedissonReadWriteLock.class);

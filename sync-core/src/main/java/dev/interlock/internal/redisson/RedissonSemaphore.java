@@ -3,9 +3,9 @@ package dev.interlock.internal.redisson;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Keys;
 import dev.interlock.internal.Mailbox.Message;
+import dev.interlock.internal.Participant;
 import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
-import dev.interlock.internal.Participant;
 import dev.interlock.internal.semaphore.RemoteSemaphore;
 import java.time.Duration;
 import java.util.HashMap;
@@ -21,13 +21,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The remote half of a semaphore over a semaphore object of Redisson's: a counter, of which nobody knows whose permits are
- * missing. So they belong to nobody, and what was lost on its way stays lost.
+ * The remote half of a semaphore over a semaphore object of Redisson's: a counter, of which nobody knows whose permits
+ * are missing. So they belong to nobody, and what was lost on its way stays lost.
  *
- * <p>What the session wants it asks Redisson for in slices of a second: a message that Redisson has missed costs no more than
- * that, one that comes just when a slice is over costs another. There is at most one request at a time for so many permits. One
- * that is no longer wanted stands until its slice is over, and what it brings goes back to the pool: for a cancelled one
- * would remain among those that Redisson tells of permits, one by one, and it wouldn't pass the news on.
+ * <p>What the session wants it asks Redisson for in slices of a second: a message that Redisson has missed costs no
+ * more than that, one that comes just when a slice is over costs another. There is at most one request at a time for so
+ * many permits. One that is no longer wanted stands until its slice is over, and what it brings goes back to the pool:
+ * for a cancelled one would remain among those that Redisson tells of permits, one by one, and it wouldn't pass the
+ * news on.
  */
 public final class RedissonSemaphore implements RemoteSemaphore, Participant {
     private static final Logger log = LoggerFactory.getLogger(RedissonSemaphore.class);

@@ -13,9 +13,9 @@ import org.redisson.api.RFuture;
 import org.redisson.api.RLock;
 
 /**
- * A session's tenure by a lock object of Redisson's, from when it is asked for. It has an owner id of its own, negative and so
- * disjoint from the thread ids that Redisson's own callers are known by. So a request whose reply was lost can't count as a
- * re-entry of the next one.
+ * A session's tenure by a lock object of Redisson's, from when it is asked for. It has an owner id of its own, negative
+ * and so disjoint from the thread ids that Redisson's own callers are known by. So a request whose reply was lost can't
+ * count as a re-entry of the next one.
  */
 final class RedissonTenure {
     /** Redisson computes with waits in a way that overflows; nobody sees the end of this one. */
@@ -63,7 +63,10 @@ final class RedissonTenure {
         return leaseMillis != RENEWED && nowNanos - startNanos >= TimeUnit.MILLISECONDS.toNanos(leaseMillis);
     }
 
-    /** The result is false if it was refused; it has no value, as that of {@link RLock} hasn't, if the wait is without end. */
+    /**
+     * The result is false if it was refused; it has no value, as that of {@link RLock} hasn't, if the wait is without
+     * end.
+     */
     RFuture<?> ask(long waitNanos) {
         long lease = leaseMillis == RENEWED ? -1 : leaseMillis;
         if (waitNanos >= FOREVER_NANOS) {
@@ -74,8 +77,8 @@ final class RedissonTenure {
     }
 
     /**
-     * Makes of an exclusive tenure a shared one: whoever has Redisson's write lock gets its read lock at once, before others,
-     * and then releases the former. The tenure may be left with both, if Redis is silent in between.
+     * Makes of an exclusive tenure a shared one: whoever has Redisson's write lock gets its read lock at once, before
+     * others, and then releases the former. The tenure may be left with both, if Redis is silent in between.
      *
      * @return fails with an {@link IllegalMonitorStateException} if the tenure turns out to be lost
      */
@@ -98,7 +101,9 @@ final class RedissonTenure {
         return done;
     }
 
-    /** Gives it back, whatever of it there is. Fails with an {@link IllegalMonitorStateException} if there isn't any. */
+    /**
+     * Gives it back, whatever of it there is. Fails with an {@link IllegalMonitorStateException} if there isn't any.
+     */
     CompletableFuture<Void> end() {
         // Otherwise the release might overtake what it is to undo.
         return downgrade

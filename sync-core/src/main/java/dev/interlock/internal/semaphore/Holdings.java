@@ -8,9 +8,9 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The permits that threads of a session have, if permits are owned: those that are the session's, and those that it has lost
- * while threads relied on them, which haven't released them yet. Permits are all alike, so whoever releases next releases the lost
- * ones. Guarded by the mutex of the semaphore.
+ * The permits that threads of a session have, if permits are owned: those that are the session's, and those that it has
+ * lost while threads relied on them, which haven't released them yet. Permits are all alike, so whoever releases next
+ * releases the lost ones. Guarded by the mutex of the semaphore.
  */
 final class Holdings {
     private final Session session;

@@ -2,7 +2,10 @@ package dev.interlock.internal.semaphore;
 
 import java.util.List;
 
-/** The superclass of a drop-in: permits that the session has been granted and no thread has taken yet, and who waits for them. */
+/**
+ * The superclass of a drop-in: permits that the session has been granted and no thread has taken yet, and who waits for
+ * them.
+ */
 public interface LocalSemaphore {
     void acquire(int permits) throws InterruptedException;
 

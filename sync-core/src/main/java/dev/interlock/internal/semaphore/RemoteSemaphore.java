@@ -5,12 +5,12 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
- * Where the permits of a session come from: the pool that all JVMs share. What the session has been granted and has not given
- * back is its own business, and its {@link Recipient}'s: threads have it, or it is stock on its way to one.
+ * Where the permits of a session come from: the pool that all JVMs share. What the session has been granted and has not
+ * given back is its own business, and its {@link Recipient}'s: threads have it, or it is stock on its way to one.
  *
- * <p>All methods but {@link #mutex}, {@link #name} and {@link #isOwned} are called under the mutex, none of
- * them blocks, and the recipient is called under the mutex. Futures may be completed under the mutex, too; whoever waits
- * for one hasn't got it.
+ * <p>All methods but {@link #mutex}, {@link #name} and {@link #isOwned} are called under the mutex, none of them
+ * blocks, and the recipient is called under the mutex. Futures may be completed under the mutex, too; whoever waits for
+ * one hasn't got it.
  */
 public interface RemoteSemaphore {
 
@@ -52,12 +52,14 @@ public interface RemoteSemaphore {
     /** Returns how many permits there are in all, as was stated or was last heard; 0 if that isn't known. */
     int permits();
 
-    /** Makes sure that what is stated of this semaphore is so. Fails by {@link IllegalArgumentException} if it isn't. */
+    /**
+     * Makes sure that what is stated of this semaphore is so. Fails by {@link IllegalArgumentException} if it isn't.
+     */
     CompletableFuture<Void> join();
 
     /**
-     * Gives permits back to the pool, and says how many more the session wants than it then has. That counts instead of what it
-     * wanted before; all of them are granted at once, or none.
+     * Gives permits back to the pool, and says how many more the session wants than it then has. That counts instead of
+     * what it wanted before; all of them are granted at once, or none.
      *
      * @param back 0 or more, and not more than the session has
      * @param wanted 0 if it wants none
@@ -66,32 +68,35 @@ public interface RemoteSemaphore {
     CompletableFuture<Void> tell(int back, int wanted);
 
     /**
-     * Enlarges the pool, or reduces it if negative: then there may be less than none in it. The result completes as that of
-     * {@link #confirmed} does.
+     * Enlarges the pool, or reduces it if negative: then there may be less than none in it. The result completes as
+     * that of {@link #confirmed} does.
      *
      * @throws Error if it is known that the number of permits would be no {@code int} then; nothing is changed
      */
     CompletableFuture<Void> add(int permits);
 
     /**
-     * Completes when Redis has answered after it has heard all that was said until now, and so that what is the session's is so.
-     * Fails by what no repetition mends.
+     * Completes when Redis has answered after it has heard all that was said until now, and so that what is the
+     * session's is so. Fails by what no repetition mends.
      */
     CompletableFuture<Void> confirmed();
 
     /**
-     * Takes permits if the pool has them now, whoever else waits for them. They are the session's if the result is true; the
-     * recipient isn't told. A result that is cancelled before it is there gives them back.
+     * Takes permits if the pool has them now, whoever else waits for them. They are the session's if the result is
+     * true; the recipient isn't told. A result that is cancelled before it is there gives them back.
      */
     CompletableFuture<Boolean> take(int permits);
 
     /**
-     * Takes all permits that the pool has; as {@link #take}. Less than none become none, and then the result is negative, and
-     * nothing is the session's.
+     * Takes all permits that the pool has; as {@link #take}. Less than none become none, and then the result is
+     * negative, and nothing is the session's.
      */
     CompletableFuture<Integer> drain();
 
-    /** Returns how many permits the pool has, without those that are the session's. It has less than none after a reduction. */
+    /**
+     * Returns how many permits the pool has, without those that are the session's. It has less than none after a
+     * reduction.
+     */
     CompletableFuture<Integer> available();
 
     /**

@@ -2,13 +2,13 @@ package dev.interlock.internal.semaphore;
 
 import com.google.common.primitives.Ints;
 import dev.interlock.RedisUnavailableException;
-import dev.interlock.internal.StateSync;
 import dev.interlock.internal.Keys;
 import dev.interlock.internal.Mailbox.Message;
 import dev.interlock.internal.Script;
 import dev.interlock.internal.Script.Call;
 import dev.interlock.internal.ScriptRunner;
 import dev.interlock.internal.Session;
+import dev.interlock.internal.StateSync;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -18,14 +18,14 @@ import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The remote half over our own script. The session has an <em>account</em> in Redis, in which all that it was granted, gave back
- * and contributed is summed up since the account was opened; a command says the sums, so that a repeated one says nothing new.
- * What can't be said as a sum (take what is there, change the number of permits) is an <em>operation</em> with a number, of which
- * the account knows the last.
+ * The remote half over our own script. The session has an <em>account</em> in Redis, in which all that it was granted,
+ * gave back and contributed is summed up since the account was opened; a command says the sums, so that a repeated one
+ * says nothing new. What can't be said as a sum (take what is there, change the number of permits) is an
+ * <em>operation</em> with a number, of which the account knows the last.
  *
- * <p>Redis closes the account of a session of which it hasn't heard for the lease: permits that are owned return to the pool.
- * The session then opens another one, whose <em>epoch</em> is greater. Whatever an old account had that Redis hadn't heard of
- * yet goes over to the new one, but for permits: those are lost.
+ * <p>Redis closes the account of a session of which it hasn't heard for the lease: permits that are owned return to the
+ * pool. The session then opens another one, whose <em>epoch</em> is greater. Whatever an old account had that Redis
+ * hadn't heard of yet goes over to the new one, but for permits: those are lost.
  */
 public final class ScriptSemaphore extends StateSync implements RemoteSemaphore {
     private static final Script TELL = Script.load("semaphore/tell");

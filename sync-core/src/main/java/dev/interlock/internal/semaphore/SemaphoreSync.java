@@ -10,8 +10,8 @@ import java.util.function.Function;
 import java.util.function.Supplier;
 
 /**
- * How the threads of a session get permits and give them back. They wait in the superclass, where a grant of the remote half
- * wakes them, and take what they get from the {@link Stock}.
+ * How the threads of a session get permits and give them back. They wait in the superclass, where a grant of the remote
+ * half wakes them, and take what they get from the {@link Stock}.
  */
 public final class SemaphoreSync extends Stock {
     private static final long FOREVER = Long.MAX_VALUE;
@@ -63,7 +63,10 @@ public final class SemaphoreSync extends Stock {
         acquire(permits, true, FOREVER);
     }
 
-    /** Acquires permits if that becomes possible within the wait; one of zero or less asks once, and doesn't barge if this is fair. */
+    /**
+     * Acquires permits if that becomes possible within the wait; one of zero or less asks once, and doesn't barge if
+     * this is fair.
+     */
     public boolean tryAcquire(int permits, long waitNanos) throws InterruptedException {
         if (Thread.interrupted()) {
             throw new InterruptedException();
@@ -181,8 +184,8 @@ public final class SemaphoreSync extends Stock {
     }
 
     /**
-     * The thread has left the superclass's queue, with its permits or without. Returns whether it has acquired them. If not though
-     * it had taken some it is still registered.
+     * The thread has left the superclass's queue, with its permits or without. Returns whether it has acquired them. If
+     * not though it had taken some it is still registered.
      */
     private boolean comeOut(Waiter waiter, boolean taken) {
         mutex.lock();
@@ -224,8 +227,8 @@ public final class SemaphoreSync extends Stock {
     }
 
     /**
-     * Makes sure that what the thread has come out with is still the session's. If it isn't, the thread is registered again. Also
-     * if this throws, the thread has none of it.
+     * Makes sure that what the thread has come out with is still the session's. If it isn't, the thread is registered
+     * again. Also if this throws, the thread has none of it.
      */
     private boolean confirm(Waiter waiter, boolean interruptible, long waitNanos, long start)
             throws InterruptedException {

@@ -15,18 +15,19 @@ import org.jspecify.annotations.Nullable;
  * The permits of a session that no thread has, and what the session wants of the pool: the superclass's permits are the
  * <em>stock</em>.
  *
- * <p><b>What is wanted.</b> Stock is there for an instant only. What doesn't serve the next waiter goes back to the pool, and the
- * session wants there what that waiter needs, all at once: so two sessions never hold what each other waits for. Whatever may
- * change the next waiter (arrival, departure, a grant, a local hand-off) has {@link #evaluate} called.
+ * <p><b>What is wanted.</b> Stock is there for an instant only. What doesn't serve the next waiter goes back to the
+ * pool, and the session wants there what that waiter needs, all at once: so two sessions never hold what each other
+ * waits for. Whatever may change the next waiter (arrival, departure, a grant, a local hand-off) has {@link #evaluate}
+ * called.
  *
- * <p><b>Who has what.</b> A waiter takes from the stock without the mutex, and says so under it a moment later. Until then it is
- * still registered. {@link #supply} counts the stock and what such waiters have taken. Permits that are owned may be lost in
- * that moment: those that were taken but not said are <em>stray</em>. Permits are all alike, so whichever waiters come out
- * next are told that these are the stray ones, and go back to wait.
+ * <p><b>Who has what.</b> A waiter takes from the stock without the mutex, and says so under it a moment later. Until
+ * then it is still registered. {@link #supply} counts the stock and what such waiters have taken. Permits that are
+ * owned may be lost in that moment: those that were taken but not said are <em>stray</em>. Permits are all alike, so
+ * whichever waiters come out next are told that these are the stray ones, and go back to wait.
  *
- * <p><b>Failing.</b> To get waiters out of the superclass's queue, they are given permits that don't exist. While any of them is
- * there, whoever comes out has acquired nothing, gives those permits to the next one and throws; and nobody else gets in. When
- * the last one is out, the stock is set right.
+ * <p><b>Failing.</b> To get waiters out of the superclass's queue, they are given permits that don't exist. While any
+ * of them is there, whoever comes out has acquired nothing, gives those permits to the next one and throws; and nobody
+ * else gets in. When the last one is out, the stock is set right.
  */
 abstract class Stock implements RemoteSemaphore.Recipient {
     private static final long LOOK_AGAIN_MILLIS = 1;

@@ -19,7 +19,10 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Mailboxes go deaf, Redis is silent or forgets, sessions close: no thread hangs, and no generation mixes with the next. */
+/**
+ * Mailboxes go deaf, Redis is silent or forgets, sessions close: no thread hangs, and no generation mixes with the
+ * next.
+ */
 class BarrierFaultsTest extends BarrierFaultFixture {
     private static final Duration LEASE = Duration.ofSeconds(3);
 
@@ -41,7 +44,10 @@ class BarrierFaultsTest extends BarrierFaultFixture {
         assertThat(proxy().droppedMessages()).isPositive();
     }
 
-    /** A session that heard nothing of its generation, nor of several that others had since, learns what became of its own. */
+    /**
+     * A session that heard nothing of its generation, nor of several that others had since, learns what became of its
+     * own.
+     */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void missedGenerationsAreLearned(boolean trips) {
@@ -114,7 +120,10 @@ class BarrierFaultsTest extends BarrierFaultFixture {
         assertTrips(barrier, other);
     }
 
-    /** Who didn't wait when the data was lost is told so at its next use, or by a barrier that another one has broken meanwhile. */
+    /**
+     * Who didn't wait when the data was lost is told so at its next use, or by a barrier that another one has broken
+     * meanwhile.
+     */
     @Test
     void idleMembersKnowOfLostData() {
         DistributedCyclicBarrier barrier = of(session(b -> b.lease(LEASE)), 2);
@@ -132,7 +141,10 @@ class BarrierFaultsTest extends BarrierFaultFixture {
         assertTrips(barrier, other, newcomer);
     }
 
-    /** Nobody uses it: the lease renewers find out within a third of the lease, and a newcomer doesn't wait for those who have gone. */
+    /**
+     * Nobody uses it: the lease renewers find out within a third of the lease, and a newcomer doesn't wait for those
+     * who have gone.
+     */
     @Test
     void idleBarrierIsBrokenInTime() {
         of(session(b -> b.lease(LEASE)), 2);
@@ -143,7 +155,10 @@ class BarrierFaultsTest extends BarrierFaultFixture {
         assertThat(kept.isBroken()).isTrue();
     }
 
-    /** A timed wait has its time and one command time-out; what it has said before is taken back when Redis is there again. */
+    /**
+     * A timed wait has its time and one command time-out; what it has said before is taken back when Redis is there
+     * again.
+     */
     @Test
     void silentRedisEndsTimedWait() {
         DistributedCyclicBarrier barrier = of(session(), 2);
@@ -190,7 +205,9 @@ class BarrierFaultsTest extends BarrierFaultFixture {
         assertThat(broken).succeedsWithin(PROMPTLY);
     }
 
-    /** An interrupt while Redis is silent: the thread doesn't know whether it has broken anything, and keeps its flag. */
+    /**
+     * An interrupt while Redis is silent: the thread doesn't know whether it has broken anything, and keeps its flag.
+     */
     @Test
     void silentRedisEndsInterruptedWait() {
         DistributedCyclicBarrier barrier = of(session(), 2);
@@ -212,7 +229,10 @@ class BarrierFaultsTest extends BarrierFaultFixture {
         await("broken").until(other::isBroken);
     }
 
-    /** Redis is away for longer than the lease of who runs the action: the generation is broken, and that thread is told. */
+    /**
+     * Redis is away for longer than the lease of who runs the action: the generation is broken, and that thread is
+     * told.
+     */
     @Test
     void actionOutlivesItsLease() {
         CountDownLatch began = new CountDownLatch(1);

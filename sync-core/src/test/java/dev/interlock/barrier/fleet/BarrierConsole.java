@@ -15,9 +15,9 @@ import java.util.concurrent.locks.LockSupport;
 /**
  * A child with a session and one barrier, whose threads do what they are told.
  *
- * <p>A command is {@code <thread> <verb> [<number>]}; the answer {@code <thread> MET <index or exception> <nanos>}. The verbs are
- * {@code await}, {@code within} some ms, {@code interrupt}, {@code reset}, and {@code linger}: the action of the next generation
- * takes so many ms, or fails if that is negative. {@code end} closes the session.
+ * <p>A command is {@code <thread> <verb> [<number>]}; the answer {@code <thread> MET <index or exception> <nanos>}. The
+ * verbs are {@code await}, {@code within} some ms, {@code interrupt}, {@code reset}, and {@code linger}: the action of
+ * the next generation takes so many ms, or fails if that is negative. {@code end} closes the session.
  */
 final class BarrierConsole {
     private static volatile long lingerMillis;

@@ -34,8 +34,8 @@ record Visit(int generation, long came, long gone, int index) {
     }
 
     /**
-     * Asserts that every generation had all parties, each index once, that nobody went before all had come, and that the action
-     * was run exactly once in between.
+     * Asserts that every generation had all parties, each index once, that nobody went before all had come, and that
+     * the action was run exactly once in between.
      */
     static void assertGenerationsDoNotMix(List<Visit> history, int parties, int generations) {
         Map<Integer, List<Visit>> byGeneration = history.stream()

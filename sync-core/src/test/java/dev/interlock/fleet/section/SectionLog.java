@@ -8,8 +8,8 @@ import java.util.ArrayList;
 import java.util.List;
 
 /**
- * The sections of one thread, in its part of a file that belongs to its JVM: 24 bytes each. The file is mapped, so that it
- * outlives {@code kill -9}.
+ * The sections of one thread, in its part of a file that belongs to its JVM: 24 bytes each. The file is mapped, so that
+ * it outlives {@code kill -9}.
  */
 public final class SectionLog {
 

@@ -209,7 +209,9 @@ class BarrierScriptTest {
         assertThat(command.gone()).isZero();
     }
 
-    /** Commands in any order, each of which may be repeated or late: the barrier does what a simple model of it does. */
+    /**
+     * Commands in any order, each of which may be repeated or late: the barrier does what a simple model of it does.
+     */
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4})
     void randomStepsFollowTheModel(long seed) {

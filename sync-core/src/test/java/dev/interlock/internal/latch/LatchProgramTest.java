@@ -14,8 +14,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Random commands of several sessions, many of them repeated or late, with latches that are lost and latches whose retention is
- * over in between: Redis answers as a model does that adds up.
+ * Random commands of several sessions, many of them repeated or late, with latches that are lost and latches whose
+ * retention is over in between: Redis answers as a model does that adds up.
  */
 class LatchProgramTest extends LatchScriptFixture {
     private static final int STEPS = 600;

@@ -74,8 +74,8 @@ class LeaderTest extends LockScriptTest {
     };
 
     /**
-     * The clock, which is read at just those moments that matter: by the leader after the step that brought nothing, and
-     * by a pulse under the mutex of the claim.
+     * The clock, which is read at just those moments that matter: by the leader after the step that brought nothing,
+     * and by a pulse under the mutex of the claim.
      */
     private static final class Choreography {
         private final CompletableFuture<ScriptLock> lock = new CompletableFuture<>();
@@ -134,8 +134,8 @@ class LeaderTest extends LockScriptTest {
     }
 
     /**
-     * A grant wakes the leader while he isn't asleep yet. He has to wait for the mutex before he would be, and that wait
-     * uses up the permit of the grant: he must not sleep all the same.
+     * A grant wakes the leader while he isn't asleep yet. He has to wait for the mutex before he would be, and that
+     * wait uses up the permit of the grant: he must not sleep all the same.
      */
     @Test
     void aPermitThatTheMutexUsesUpWakesTheLeaderAllTheSame() throws InterruptedException {

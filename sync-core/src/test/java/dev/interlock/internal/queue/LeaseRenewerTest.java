@@ -6,10 +6,10 @@ import dev.interlock.LeaseLostException;
 import dev.interlock.SyncListener;
 import dev.interlock.internal.LeaseRenewer;
 import dev.interlock.internal.Mailbox.Message;
+import dev.interlock.internal.Participant;
 import dev.interlock.internal.Script;
 import dev.interlock.internal.Script.Call;
 import dev.interlock.internal.Settings;
-import dev.interlock.internal.Participant;
 import java.util.Collections;
 import java.util.List;
 import java.util.Queue;
@@ -25,9 +25,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * The lease renewer over a Redis that is an object of this JVM, in the interleavings that Lincheck's model checker looks at. Time
- * passes, the renewer comes by, commands and replies are on their way, timers go off: no tenure is ever valid when it is
- * over in Redis, and none that was lost comes back.
+ * The lease renewer over a Redis that is an object of this JVM, in the interleavings that Lincheck's model checker
+ * looks at. Time passes, the renewer comes by, commands and replies are on their way, timers go off: no tenure is ever
+ * valid when it is over in Redis, and none that was lost comes back.
  */
 class LeaseRenewerTest {
     private static final long LEASE_MILLIS = 3_000;
@@ -151,7 +151,8 @@ class LeaseRenewerTest {
                     Runnable::run);
             Ticket ticket = new Ticket(LEASE_MILLIS, true, false, 0, 0);
             ticket.sequence = 1;
-            tenure = new LockTenure(renewer, sequence -> RENEWAL, this, ticket, 1, 0, LockTenure.validity(0, LEASE_MILLIS));
+            tenure = new LockTenure(
+                    renewer, sequence -> RENEWAL, this, ticket, 1, 0, LockTenure.validity(0, LEASE_MILLIS));
         }
 
         private CompletableFuture<List<Object>> send(Call call) {

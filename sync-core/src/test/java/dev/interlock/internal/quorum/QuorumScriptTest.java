@@ -142,7 +142,10 @@ class QuorumScriptTest {
         assertThat(ttl()).isEqualTo(-2);
     }
 
-    /** A renewal writes the token back and keeps the vote; at a node that has forgotten it is a new vote, told by its token. */
+    /**
+     * A renewal writes the token back and keeps the vote; at a node that has forgotten it is a new vote, told by its
+     * token.
+     */
     @Test
     void aRenewalKeepsTheVoteOrMakesANewOne() {
         Vote vote = acquire(5);

@@ -2,7 +2,10 @@ package dev.interlock.internal.ratelimit;
 
 import java.math.BigInteger;
 
-/** A token bucket without rounding: what it lacked when something was taken last. A token is as much as a window, times permits. */
+/**
+ * A token bucket without rounding: what it lacked when something was taken last. A token is as much as a window, times
+ * permits.
+ */
 final class BucketModel extends LimitModel {
     private BigInteger lacked = BigInteger.ZERO;
     private long takenAt;

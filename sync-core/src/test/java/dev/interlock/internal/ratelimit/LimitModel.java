@@ -1,8 +1,8 @@
 package dev.interlock.internal.ratelimit;
 
 /**
- * What a limit should say, in plain Java and by other means than the scripts. Times are microseconds of a clock that the test moves, and
- * that never goes back behind the last time at which anything was granted.
+ * What a limit should say, in plain Java and by other means than the scripts. Times are microseconds of a clock that
+ * the test moves, and that never goes back behind the last time at which anything was granted.
  */
 abstract class LimitModel {
     /** What becomes of a request, in the words of the script's answer. */

@@ -24,8 +24,8 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Random requests of several sessions, by a clock that jumps, in commands that come twice or late, while limits change and keys expire.
- * Each is answered as {@link LimitModel} says; one that comes again changes nothing.
+ * Random requests of several sessions, by a clock that jumps, in commands that come twice or late, while limits change
+ * and keys expire. Each is answered as {@link LimitModel} says; one that comes again changes nothing.
  */
 class LimitProgramTest {
     private static final int STEPS = 10_000;
@@ -178,7 +178,10 @@ class LimitProgramTest {
         };
     }
 
-    /** What Redis would do: a key that expires had nothing to say any more, so that the model forgets nothing by it but repeats. */
+    /**
+     * What Redis would do: a key that expires had nothing to say any more, so that the model forgets nothing by it but
+     * repeats.
+     */
     private void expire(LimitModel model) throws IOException {
         if (grantedAt != Long.MIN_VALUE && now > expires + 1_000) {
             redis.call("DEL", state);

@@ -15,8 +15,8 @@ import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * How a session turns from reading to writing and back. Who reads has to queue before it writes, and gives up its share for
- * that; what it reads on, it may read on for longer; and who writes may go on as a reader.
+ * How a session turns from reading to writing and back. Who reads has to queue before it writes, and gives up its share
+ * for that; what it reads on, it may read on for longer; and who writes may go on as a reader.
  */
 class TurnScriptTest extends SharedLockScriptTest {
     private Contender a;

@@ -16,9 +16,9 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * Random programs of several sessions, whose commands are lost, repeated, delayed and reordered while leases end and sessions
- * come again. After each step the script has done what {@link SemaphoreModel} says, no permit is lost or gained, and every key
- * has a TTL.
+ * Random programs of several sessions, whose commands are lost, repeated, delayed and reordered while leases end and
+ * sessions come again. After each step the script has done what {@link SemaphoreModel} says, no permit is lost or
+ * gained, and every key has a TTL.
  */
 class SemaphoreProgramTest {
     private static final int STEPS = 500;

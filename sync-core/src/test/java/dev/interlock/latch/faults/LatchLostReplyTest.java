@@ -179,7 +179,9 @@ class LatchLostReplyTest extends LatchFaultFixture {
         assertThat(server().command("EXISTS", KEY)).isEqualTo(0L);
     }
 
-    /** Many threads of several sessions, with answers lost at random: the count is exact, and nobody passes before zero. */
+    /**
+     * Many threads of several sessions, with answers lost at random: the count is exact, and nobody passes before zero.
+     */
     @Test
     void aStormCountsExactly() {
         int sessions = 3;

@@ -21,7 +21,9 @@ import org.junit.jupiter.params.provider.EnumSource;
 class LatchOutageTest extends LatchFaultFixture {
     private static final Duration REDIS_TIMEOUT = Duration.ofSeconds(2);
 
-    /** Until anybody notices: the next pulse and its command time-out, and the second in which a waiter looks around. */
+    /**
+     * Until anybody notices: the next pulse and its command time-out, and the second in which a waiter looks around.
+     */
     private static final Duration NOTICED = Duration.ofSeconds(2).plus(COMMAND_TIMEOUT);
 
     /** The ways in which Redis can be gone. */

@@ -11,8 +11,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * The child's end of {@link LatchPeer}s: sessions, one after the other, with one latch each. A command is {@code <session>
- * <verb> <argument>…}, an answer {@code <session> <what happened>}.
+ * The child's end of {@link LatchPeer}s: sessions, one after the other, with one latch each. A command is
+ * {@code <session> <verb> <argument>…}, an answer {@code <session> <what happened>}.
  */
 final class LatchConsole {
 
@@ -59,7 +59,9 @@ final class LatchConsole {
         }
     }
 
-    /** Threads that wait; when the last has passed, the parent hears how many have, and when the first and the last did. */
+    /**
+     * Threads that wait; when the last has passed, the parent hears how many have, and when the first and the last did.
+     */
     private void letWait(int threads) {
         Queue<Long> passed = new ConcurrentLinkedQueue<>();
         CountDownLatch ready = new CountDownLatch(threads);

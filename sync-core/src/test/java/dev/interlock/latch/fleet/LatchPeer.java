@@ -9,8 +9,8 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Another JVM with a session and a latch. One that is {@linkplain #leave left} in an orderly way waits for the next test, since
- * starting it takes most of the time of such a test. They end with this JVM.
+ * Another JVM with a session and a latch. One that is {@linkplain #leave left} in an orderly way waits for the next
+ * test, since starting it takes most of the time of such a test. They end with this JVM.
  */
 final class LatchPeer implements AutoCloseable {
 

@@ -25,7 +25,10 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** A request is charged once at most, whatever becomes of commands and answers; and while Redis is away, the policy decides. */
+/**
+ * A request is charged once at most, whatever becomes of commands and answers; and while Redis is away, the policy
+ * decides.
+ */
 class RateLimiterFaultsTest extends FaultFixture {
     private static final String NAME = "calls";
     private static final Duration PATIENT = Duration.ofSeconds(4);
@@ -108,7 +111,10 @@ class RateLimiterFaultsTest extends FaultFixture {
                 .until(() -> looker.decide(11).remaining() == 5);
     }
 
-    /** Redis is silent: each policy does what it says and tells the listener; during the outage at once; afterwards all is as before. */
+    /**
+     * Redis is silent: each policy does what it says and tells the listener; during the outage at once; afterwards all
+     * is as before.
+     */
     @ParameterizedTest
     @EnumSource
     void policyDecidesWhileRedisIsAway(OutagePolicy policy) {

@@ -15,8 +15,9 @@ import java.util.function.LongUnaryOperator;
 import java.util.stream.LongStream;
 
 /**
- * All that was asked of one limiter, judged from outside: a call was decided on at some time between its beginning and its end. What is
- * said to be too much is so whenever that was; what is said to be too little had been asked for in vain.
+ * All that was asked of one limiter, judged from outside: a call was decided on at some time between its beginning and
+ * its end. What is said to be too much is so whenever that was; what is said to be too little had been asked for in
+ * vain.
  */
 final class Admissions {
 
@@ -63,8 +64,8 @@ final class Admissions {
     }
 
     /**
-     * Asserts that in no stretch of time more were admitted than the limit allows; returns the most that were in one as long as its
-     * window.
+     * Asserts that in no stretch of time more were admitted than the limit allows; returns the most that were in one as
+     * long as its window.
      *
      * @param ahead how many had been taken ahead by all JVMs at most before any stretch, if the limit is a token bucket
      */
@@ -98,8 +99,8 @@ final class Admissions {
     }
 
     /**
-     * Asserts of a fixed window whose calls tell how many remained that windows begin no closer than they are long, and that none of
-     * their permits was given twice.
+     * Asserts of a fixed window whose calls tell how many remained that windows begin no closer than they are long, and
+     * that none of their permits was given twice.
      */
     void assertEachPermitOfAWindowIsGivenOnce() {
         List<Call> first = byEnd.stream()
@@ -123,8 +124,8 @@ final class Admissions {
     }
 
     /**
-     * Asserts of a sliding window that none of its windows, which are aligned to the wall clock, had more than its permits; nor ever
-     * more than are left by those who still count of the window before, if they came evenly.
+     * Asserts of a sliding window that none of its windows, which are aligned to the wall clock, had more than its
+     * permits; nor ever more than are left by those who still count of the window before, if they came evenly.
      *
      * @return the most that surely were in one of them
      */
@@ -209,7 +210,10 @@ final class Admissions {
         return (double) admitted / promised;
     }
 
-    /** Of what came between the first refusal and the last, when the bucket was empty, except while it may have been full in between. */
+    /**
+     * Of what came between the first refusal and the last, when the bucket was empty, except while it may have been
+     * full in between.
+     */
     private double shareOfBucket() {
         long fills = limit.burst() * window / permits;
         long first = refusals.get(0).ended();

@@ -51,7 +51,10 @@ final class RateHammer {
             return skew.word() + " " + seconds + " " + file;
         }
 
-        /** How many permits the child takes ahead. It uses them by its own clock, which may be wrong, but may not be slow. */
+        /**
+         * How many permits the child takes ahead. It uses them by its own clock, which may be wrong, but may not be
+         * slow.
+         */
         long ahead(Kind kind) {
             return skew.pace() < 1 ? 1 : kind.ahead();
         }

@@ -23,7 +23,9 @@ import org.redisson.api.RReadWriteLock;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
-/** One Redis; and for each test a lock, adapted by two sessions with a client each, and a plain user of it with a third. */
+/**
+ * One Redis; and for each test a lock, adapted by two sessions with a client each, and a plain user of it with a third.
+ */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 abstract class AdaptedFixture {

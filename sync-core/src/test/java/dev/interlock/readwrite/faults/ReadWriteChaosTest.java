@@ -26,9 +26,9 @@ import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Threads of three sessions read and write, one way and another, over a network that fails all the time. A tenure may be lost that
- * way: then its threads are told so, and of that round it isn't asked who was inside beside whom, but still whether anybody
- * hangs.
+ * Threads of three sessions read and write, one way and another, over a network that fails all the time. A tenure may
+ * be lost that way: then its threads are told so, and of that round it isn't asked who was inside beside whom, but
+ * still whether anybody hangs.
  */
 class ReadWriteChaosTest extends ReadWriteFaultFixture {
     private static final int SESSIONS = 3;

@@ -251,7 +251,9 @@ class ReadWriteLostReplyTest extends ReadWriteFaultFixture {
         awaitFree(KEY);
     }
 
-    /** Every command of a session that reads, writes, and reads on, once more when all of that is over: nothing moves. */
+    /**
+     * Every command of a session that reads, writes, and reads on, once more when all of that is over: nothing moves.
+     */
     @Test
     void lateDuplicatesChangeNothing() {
         Interlock session = keeping();

@@ -125,7 +125,9 @@ class ReadWriteMailTest extends ReadWriteFaultFixture {
         waiter.run(writes ? wanted.writeLock()::unlock : wanted.readLock()::unlock);
     }
 
-    /** Of two readers who are granted together, one isn't told: it gets in beside the other, and the writer behind both. */
+    /**
+     * Of two readers who are granted together, one isn't told: it gets in beside the other, and the writer behind both.
+     */
     @Test
     void oneOfTwoGrantsTogetherIsLost() {
         DistributedReadWriteLock held = of(undisturbed());

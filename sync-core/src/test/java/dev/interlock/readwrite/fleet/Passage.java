@@ -7,8 +7,8 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One section that a thread has been through, for reading or for writing. Writers write their fencing token to two places,
- * one after the other.
+ * One section that a thread has been through, for reading or for writing. Writers write their fencing token to two
+ * places, one after the other.
  *
  * @param jvm index of its JVM in the fleet
  * @param thread index of its thread in that JVM

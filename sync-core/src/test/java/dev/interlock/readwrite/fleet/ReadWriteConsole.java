@@ -21,12 +21,12 @@ import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 
 /**
- * The child's end of {@link ReadWritePeer}s: sessions with one read-write lock each, and threads that do with it what they are
- * told.
+ * The child's end of {@link ReadWritePeer}s: sessions with one read-write lock each, and threads that do with it what
+ * they are told.
  *
  * <p>A command is {@code <session> <thread> <verb>}, an answer {@code <session> <thread> <what happened>}. The first
- * command of a session is {@code <session> open <url> <name> <lease ms> <kind>}, its kind being {@code plain} or {@code fair}.
- * What the listeners hear comes as {@code <session> LOST session} and {@code <session> LOST lock}.
+ * command of a session is {@code <session> open <url> <name> <lease ms> <kind>}, its kind being {@code plain} or
+ * {@code fair}. What the listeners hear comes as {@code <session> LOST session} and {@code <session> LOST lock}.
  */
 final class ReadWriteConsole {
 

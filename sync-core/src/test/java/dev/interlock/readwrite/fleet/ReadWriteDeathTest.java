@@ -111,7 +111,10 @@ class ReadWriteDeathTest {
         leave();
     }
 
-    /** A dead JVM stands first in the queue, to write; readers behind it get in beside those who read, once it is known to be dead. */
+    /**
+     * A dead JVM stands first in the queue, to write; readers behind it get in beside those who read, once it is known
+     * to be dead.
+     */
     @Test
     @Tag("proof")
     void deadWaitingWriterDoesNotKeepReadersOut() {
@@ -133,7 +136,10 @@ class ReadWriteDeathTest {
         leave();
     }
 
-    /** The same for a second thread of the JVM that reads, and for one that comes after it, whether that one had to wait or not. */
+    /**
+     * The same for a second thread of the JVM that reads, and for one that comes after it, whether that one had to wait
+     * or not.
+     */
     @Test
     @Tag("proof")
     void deadWaitingWriterDoesNotKeepThreadsOfTheReadingJvmOut() {
@@ -174,7 +180,9 @@ class ReadWriteDeathTest {
         leave();
     }
 
-    /** A JVM dies that waits to read, just before its turn: it costs the next one the short lease that it was granted. */
+    /**
+     * A JVM dies that waits to read, just before its turn: it costs the next one the short lease that it was granted.
+     */
     @Test
     @Tag("proof")
     void deadWaitingReaderDelaysAWriterByAShortLease() {

@@ -20,9 +20,9 @@ import java.util.stream.IntStream;
 /**
  * A child JVM whose threads read and write under a read-write lock, and record each of their passages.
  *
- * <p>It says {@code READY}, {@code LOST …} for each passage that was lost, and {@code DONE} when all threads have had as many
- * as they should. Its commands are {@code go}, {@code dump}, and {@code stop}, answered by {@code STOPPED} when all threads and
- * the session have ended.
+ * <p>It says {@code READY}, {@code LOST …} for each passage that was lost, and {@code DONE} when all threads have had
+ * as many as they should. Its commands are {@code go}, {@code dump}, and {@code stop}, answered by {@code STOPPED} when
+ * all threads and the session have ended.
  */
 final class ReadWriteHammer {
 

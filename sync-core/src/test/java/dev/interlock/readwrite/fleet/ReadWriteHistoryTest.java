@@ -140,7 +140,9 @@ class ReadWriteHistoryTest {
         assertWithin("the longest wait", BOUND, Duration.ofNanos(longest));
     }
 
-    /** Nobody is inside beside a writer, no pair is seen torn or stale, and tokens grow over all passages of all JVMs. */
+    /**
+     * Nobody is inside beside a writer, no pair is seen torn or stale, and tokens grow over all passages of all JVMs.
+     */
     @ParameterizedTest
     @CsvSource({"plain, 10000"})
     void readersShareAndWritersExclude(String kind, int passages) throws IOException {
@@ -183,7 +185,9 @@ class ReadWriteHistoryTest {
         return count;
     }
 
-    /** Readers of all JVMs come so close together that somebody always reads: writers of all JVMs still get in, soon. */
+    /**
+     * Readers of all JVMs come so close together that somebody always reads: writers of all JVMs still get in, soon.
+     */
     @Test
     @Tag("proof")
     void writersGetInAmongReadersThatNeverStop() throws IOException {

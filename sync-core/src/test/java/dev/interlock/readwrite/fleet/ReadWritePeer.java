@@ -14,8 +14,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * Another JVM with a session and one read-write lock, whose threads do what they are told.
  *
- * <p>A JVM that a peer {@linkplain #leave leaves} in an orderly way waits for the next one, since starting one takes most of
- * the time of such a test. They end with this JVM.
+ * <p>A JVM that a peer {@linkplain #leave leaves} in an orderly way waits for the next one, since starting one takes
+ * most of the time of such a test. They end with this JVM.
  */
 final class ReadWritePeer implements AutoCloseable {
 
@@ -124,7 +124,10 @@ final class ReadWritePeer implements AutoCloseable {
         return Long.parseLong(word(ask(thread, "leave-write", "HAS-WRITTEN"), 1));
     }
 
-    /** Has a thread do what it has to wait for, and returns when its session stands in the queue in Redis behind so many others. */
+    /**
+     * Has a thread do what it has to wait for, and returns when its session stands in the queue in Redis behind so many
+     * others.
+     */
     void queue(String thread, String verb, long others) {
         tell(thread, verb);
         await("a place in the queue")

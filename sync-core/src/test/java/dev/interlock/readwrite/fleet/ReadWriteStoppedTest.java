@@ -122,7 +122,10 @@ class ReadWriteStoppedTest {
         leave();
     }
 
-    /** Readers, and then a writer, get in while a writer is stopped; whatever that does first when it wakes, it learns of its loss. */
+    /**
+     * Readers, and then a writer, get in while a writer is stopped; whatever that does first when it wakes, it learns
+     * of its loss.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"token", "leave-write"})
     void stoppedWriterIsTold(String firstAct) {

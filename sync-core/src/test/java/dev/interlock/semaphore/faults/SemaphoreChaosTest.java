@@ -25,8 +25,8 @@ import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.Timeout;
 
 /**
- * Threads of three sessions acquire permits, one way and another, over a network that fails all the time, and are interrupted at any
- * moment. Never are more in use than there are, nobody hangs, and in the end exactly all are there.
+ * Threads of three sessions acquire permits, one way and another, over a network that fails all the time, and are
+ * interrupted at any moment. Never are more in use than there are, nobody hangs, and in the end exactly all are there.
  */
 class SemaphoreChaosTest {
 

@@ -13,7 +13,9 @@ import java.util.function.Predicate;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 
-/** What tests of semaphores need of a faulty network. Each ends with the question whether exactly all permits are there. */
+/**
+ * What tests of semaphores need of a faulty network. Each ends with the question whether exactly all permits are there.
+ */
 abstract class SemaphoreFaultFixture extends FaultFixture {
     static final String NAME = "pool";
     static final String KEY = "interlock:{" + NAME + "}:semaphore";

@@ -49,7 +49,10 @@ class SemaphoreLossTest extends SemaphoreFaultFixture {
         assertPool(PERMITS);
     }
 
-    /** Redis comes back with nothing: holders are told, their releases free nothing, and a waiter gets a permit of the new pool. */
+    /**
+     * Redis comes back with nothing: holders are told, their releases free nothing, and a waiter gets a permit of the
+     * new pool.
+     */
     @Test
     void holdersHearThatRedisHasLostItsData() {
         Recorder recorder = new Recorder();
@@ -76,7 +79,9 @@ class SemaphoreLossTest extends SemaphoreFaultFixture {
         assertThat(recorder.count(Recorder.Kind.LOST)).isEqualTo(1);
     }
 
-    /** Redis is silent for longer than anybody's patience: all who wait fail together, and nothing is gained or lost. */
+    /**
+     * Redis is silent for longer than anybody's patience: all who wait fail together, and nothing is gained or lost.
+     */
     @Test
     @Tag("proof")
     void waitersFailTogetherInALongOutage() {
@@ -112,7 +117,10 @@ class SemaphoreLossTest extends SemaphoreFaultFixture {
         next.run(() -> semaphore.release(3));
     }
 
-    /** Redis is silent for longer than the lease: who has permits has lost them, and hears so; the pool is exact afterwards. */
+    /**
+     * Redis is silent for longer than the lease: who has permits has lost them, and hears so; the pool is exact
+     * afterwards.
+     */
     @Test
     @Tag("proof")
     void permitsAreLostInAnOutageLongerThanTheLease() {

@@ -14,7 +14,9 @@ import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
-/** What a session says of a semaphore has the effect of being said once, though its answer is lost, or it arrives twice. */
+/**
+ * What a session says of a semaphore has the effect of being said once, though its answer is lost, or it arrives twice.
+ */
 class SemaphoreLostReplyTest {
 
     private abstract static class LostReplies extends SemaphoreFaultFixture {

@@ -15,11 +15,12 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 
 /**
- * The child's end of {@link SemaphorePeer}s: sessions with one semaphore each, and threads that do with it what they are told.
+ * The child's end of {@link SemaphorePeer}s: sessions with one semaphore each, and threads that do with it what they
+ * are told.
  *
- * <p>A command is {@code <session> <thread> <verb> <permits>}, an answer {@code <session> <thread> <what happened>}. The first
- * command of a session is {@code <session> open <url> <name> <lease ms> <kind> <permits>}. What the listeners hear comes as
- * {@code <session> LOST session} and {@code <session> LOST semaphore}.
+ * <p>A command is {@code <session> <thread> <verb> <permits>}, an answer {@code <session> <thread> <what happened>}.
+ * The first command of a session is {@code <session> open <url> <name> <lease ms> <kind> <permits>}. What the listeners
+ * hear comes as {@code <session> LOST session} and {@code <session> LOST semaphore}.
  */
 final class SemaphoreConsole {
 

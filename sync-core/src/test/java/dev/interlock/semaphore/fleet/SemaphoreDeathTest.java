@@ -57,7 +57,9 @@ class SemaphoreDeathTest {
         return took;
     }
 
-    /** Who waits for what a dead JVM had gets it by the end of the dead one's lease; at the end all permits are there. */
+    /**
+     * Who waits for what a dead JVM had gets it by the end of the dead one's lease; at the end all permits are there.
+     */
     @Test
     void permitsOfADeadJvmAreBackByItsLease() {
         start(3, "holder-dies", Kind.PLAIN, LEASE);
@@ -190,7 +192,10 @@ class SemaphoreDeathTest {
         leave();
     }
 
-    /** A JVM that is stopped past its lease has lost its permits. It's told, its releases free nothing, and the pool is exact. */
+    /**
+     * A JVM that is stopped past its lease has lost its permits. It's told, its releases free nothing, and the pool is
+     * exact.
+     */
     @Test
     void stoppedJvmLosesItsPermits() {
         start(2, "stopped", Kind.PLAIN, LEASE);
@@ -226,7 +231,10 @@ class SemaphoreDeathTest {
         leave();
     }
 
-    /** A JVM that is stopped past its lease while it waits doesn't get in on what it was granted meanwhile, but in a new turn. */
+    /**
+     * A JVM that is stopped past its lease while it waits doesn't get in on what it was granted meanwhile, but in a new
+     * turn.
+     */
     @Test
     @Tag("proof")
     void stoppedWaiterWaitsAnew() {

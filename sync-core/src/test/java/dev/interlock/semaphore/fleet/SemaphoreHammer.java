@@ -15,7 +15,8 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 
 /**
- * A child JVM whose threads acquire and release permits of a semaphore, one to three at a time, and record each of their stays.
+ * A child JVM whose threads acquire and release permits of a semaphore, one to three at a time, and record each of
+ * their stays.
  *
  * <p>It says {@code READY}, and {@code DONE} when all threads have had as many stays as they should. Its commands are
  * {@code go}, {@code dump}, and {@code stop}, answered by {@code STOPPED} when all threads and the session have ended.

@@ -36,7 +36,9 @@ class SemaphoreHistoryTest {
     private static final int LEAST_SOAKED_STAYS = 50_000;
     private static final long STAYS_PER_SECOND_OF_SOAK = 500;
 
-    /** No wait may take longer. What a request waits for is the turns of some thirty others; most of it is scheduling. */
+    /**
+     * No wait may take longer. What a request waits for is the turns of some thirty others; most of it is scheduling.
+     */
     private static final Duration BOUND = Duration.ofSeconds(10);
 
     private static final Duration PATIENCE = Duration.ofMinutes(2);
@@ -53,7 +55,10 @@ class SemaphoreHistoryTest {
         this.reporter = reporter;
     }
 
-    /** Never are more permits in use than there are, nobody starves whatever he wants, and all permits are there at the end. */
+    /**
+     * Never are more permits in use than there are, nobody starves whatever he wants, and all permits are there at the
+     * end.
+     */
     @Test
     void permitsInUseAreNeverMoreThanThereAre() throws IOException {
         mix(Kind.PLAIN, 3_000);

@@ -23,8 +23,8 @@ record Stay(int jvm, int thread, long begun, long enter, long exit, int permits)
     }
 
     /**
-     * Asserts that at no instant more permits were in use than there are, and returns the most that were. Who leaves in the same
-     * nanosecond has left.
+     * Asserts that at no instant more permits were in use than there are, and returns the most that were. Who leaves in
+     * the same nanosecond has left.
      */
     static int assertNeverMoreThan(int permits, List<Stay> stays) {
         List<Stay> entering =

@@ -21,12 +21,13 @@ import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
 
 /**
- * A computation in phases, each of which needs what all workers have done in the one before: heat that spreads along a rod. Every JVM has
- * a piece of it, writes down its cells after each phase, and waits at a barrier for the others, whose cells next to its own it needs then.
+ * A computation in phases, each of which needs what all workers have done in the one before: heat that spreads along a
+ * rod. Every JVM has a piece of it, writes down its cells after each phase, and waits at a barrier for the others,
+ * whose cells next to its own it needs then.
  *
- * <p>{@code mvn -q -Pdemo -Dexample=barrier.HeatedRod} kills one of three workers on its way. The barrier breaks, so that nobody waits for the
- * dead; another worker takes its place, and all go on from the last phase that was complete. At the end the rod is compared with one that
- * was computed at one go.
+ * <p>{@code mvn -q -Pdemo -Dexample=barrier.HeatedRod} kills one of three workers on its way. The barrier breaks, so
+ * that nobody waits for the dead; another worker takes its place, and all go on from the last phase that was complete.
+ * At the end the rod is compared with one that was computed at one go.
  */
 public final class HeatedRod {
 

@@ -19,11 +19,12 @@ import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
 
 /**
- * What conditions are for, across JVMs: bakeries put loaves on a shelf with little room, shops take them off; the one waits while
- * it is full, the other while it is empty, and each wakes the other.
+ * What conditions are for, across JVMs: bakeries put loaves on a shelf with little room, shops take them off; the one
+ * waits while it is full, the other while it is empty, and each wakes the other.
  *
- * <p>{@code mvn -q -Pdemo -Dexample=conditions.BoundedBuffer} runs two bakeries and two shops in JVMs of their own, and checks that
- * every loaf was sold once, those of a bakery in the order in which they were baked, and that the shelf was never overfull.
+ * <p>{@code mvn -q -Pdemo -Dexample=conditions.BoundedBuffer} runs two bakeries and two shops in JVMs of their own, and
+ * checks that every loaf was sold once, those of a bakery in the order in which they were baked, and that the shelf was
+ * never overfull.
  */
 public final class BoundedBuffer {
 
@@ -116,7 +117,9 @@ public final class BoundedBuffer {
         }
     }
 
-    /** Bakes and sells; the exit code is 0 if all loaves were sold once, in order, and the shelf never held too many. */
+    /**
+     * Bakes and sells; the exit code is 0 if all loaves were sold once, in order, and the shelf never held too many.
+     */
     public static void main(String[] args) {
         int fullest = 0;
         boolean isOrdered = true;

@@ -23,11 +23,12 @@ import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
 
 /**
- * Work that is handed out in one JVM and done in others, none of which is missed when it dies: a job that a worker has taken is noted
- * down as its own until it is done, and goes back to the queue when the worker gives no sign of life any more.
+ * Work that is handed out in one JVM and done in others, none of which is missed when it dies: a job that a worker has
+ * taken is noted down as its own until it is done, and goes back to the queue when the worker gives no sign of life any
+ * more.
  *
- * <p>{@code mvn -q -Pdemo -Dexample=conditions.WorkQueue} hands out jobs to three workers, kills one of them in the middle of
- * a job, and checks that every job was done, and counted once.
+ * <p>{@code mvn -q -Pdemo -Dexample=conditions.WorkQueue} hands out jobs to three workers, kills one of them in the
+ * middle of a job, and checks that every job was done, and counted once.
  */
 public final class WorkQueue {
 

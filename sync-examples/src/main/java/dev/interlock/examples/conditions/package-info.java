@@ -1,6 +1,6 @@
 /**
- * Runnable examples of conditions across JVMs: {@code mvn -q -Pdemo -Dexample=conditions.BoundedBuffer} and
- * {@code mvn -q -Pdemo -Dexample=conditions.WorkQueue}.
+ * Runnable examples of conditions across JVMs: {@code mvn -q -Pdemo -Dexample=conditions.BoundedBuffer} and {@code mvn
+ * -q -Pdemo -Dexample=conditions.WorkQueue}.
  */
 @NullMarked
 package dev.interlock.examples.conditions;

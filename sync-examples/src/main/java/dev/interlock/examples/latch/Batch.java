@@ -20,11 +20,12 @@ import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
 
 /**
- * A batch that fans out and in: one latch lets all workers begin at the same time, another one is counted down with every part that
- * is done, and whoever wants the result waits for that.
+ * A batch that fans out and in: one latch lets all workers begin at the same time, another one is counted down with
+ * every part that is done, and whoever wants the result waits for that.
  *
- * <p>{@code mvn -q -Pdemo -Dexample=latch.Batch} adds up numbers in three JVMs, of which one gets stuck and is killed. What it has
- * done stays counted; what it was stuck in another one does. A JVM that starts when all is over passes at once.
+ * <p>{@code mvn -q -Pdemo -Dexample=latch.Batch} adds up numbers in three JVMs, of which one gets stuck and is killed.
+ * What it has done stays counted; what it was stuck in another one does. A JVM that starts when all is over passes at
+ * once.
  */
 public final class Batch {
 

@@ -26,7 +26,10 @@ final class Problems extends ResponseEntityExceptionHandler {
         return problem;
     }
 
-    /** A service that would rather admit too many than none uses {@link dev.interlock.ratelimit.OutagePolicy#ADMIT} instead. */
+    /**
+     * A service that would rather admit too many than none uses {@link dev.interlock.ratelimit.OutagePolicy#ADMIT}
+     * instead.
+     */
     @ExceptionHandler
     ProblemDetail noAnswer(RedisUnavailableException unused) {
         return ProblemDetail.forStatusAndDetail(

@@ -13,8 +13,8 @@ import java.time.Duration;
 record RateLimitFields(String policy, RateLimit limit, Decision decision) {
 
     /**
-     * The quota, and the time for which it is: of a token bucket its size, and the time in which it is filled, so that there is never
-     * more left than the quota.
+     * The quota, and the time for which it is: of a token bucket its size, and the time in which it is filled, so that
+     * there is never more left than the quota.
      */
     String rateLimitPolicy() {
         Duration window = limit.window().multipliedBy(limit.burst()).dividedBy(limit.permits());
@@ -22,8 +22,8 @@ record RateLimitFields(String policy, RateLimit limit, Decision decision) {
     }
 
     /**
-     * What is left, and for how long it has to do. A full bucket takes longer than its next token: who is refused is told of
-     * the latter, for {@code Retry-After} mustn't be earlier than what is said here.
+     * What is left, and for how long it has to do. A full bucket takes longer than its next token: who is refused is
+     * told of the latter, for {@code Retry-After} mustn't be earlier than what is said here.
      */
     String rateLimit() {
         Duration reset = decision.allowed() ? decision.resetAfter() : decision.retryAfter();

@@ -13,8 +13,8 @@ import org.springframework.web.servlet.HandlerInterceptor;
 import org.springframework.web.servlet.HandlerMapping;
 
 /**
- * Takes a permit of the client for each request, and answers instead of the handler if there is none. Who the client is, is taken
- * from the path here; a service that trusts nobody takes it from the credentials.
+ * Takes a permit of the client for each request, and answers instead of the handler if there is none. Who the client
+ * is, is taken from the path here; a service that trusts nobody takes it from the credentials.
  */
 final class RateLimitInterceptor implements HandlerInterceptor {
 

@@ -9,8 +9,8 @@ import java.util.function.LongSupplier;
 import java.util.stream.LongStream;
 
 /**
- * Counts the requests that this instance has admitted and refused in each second of the last minute, by policy and key. Strangers
- * choose the keys: so only the latest few are kept.
+ * Counts the requests that this instance has admitted and refused in each second of the last minute, by policy and key.
+ * Strangers choose the keys: so only the latest few are kept.
  */
 final class Traffic {
 

@@ -14,10 +14,11 @@ import org.springframework.context.annotation.Bean;
 /**
  * A web service that admits so many requests of a client and no more, however many instances of it there are.
  *
- * <p>{@code mvn -q -Pdemo -Dexample=ratelimit.WebService} starts one, and says where its page is, which shows admitted and refused
- * requests as they come, and how to start a second one. {@code GET /lua/alice} admits Alice three times in ten seconds, {@code GET
- * /bucket/alice} five times per second after a burst of ten. What takes part in that: {@link Limits} says what is limited, {@link
- * RateLimitInterceptor} does it, {@link RateLimitFields} and {@link Problems} tell the client.
+ * <p>{@code mvn -q -Pdemo -Dexample=ratelimit.WebService} starts one, and says where its page is, which shows admitted
+ * and refused requests as they come, and how to start a second one. {@code GET /lua/alice} admits Alice three times in
+ * ten seconds, {@code GET /bucket/alice} five times per second after a burst of ten. What takes part in that:
+ * {@link Limits} says what is limited, {@link RateLimitInterceptor} does it, {@link RateLimitFields} and
+ * {@link Problems} tell the client.
  */
 @SpringBootApplication(proxyBeanMethods = false)
 public class WebService {

@@ -19,12 +19,13 @@ import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
 
 /**
- * A cache that one JVM refreshes and others read: a list of prices in Redis, cleared and loaded again, item by item, under the write
- * lock. The refresher then downgrades: it takes the read lock before it gives up the write lock, so that all readers are let in, but
- * nobody who could change what it is still checking.
+ * A cache that one JVM refreshes and others read: a list of prices in Redis, cleared and loaded again, item by item,
+ * under the write lock. The refresher then downgrades: it takes the read lock before it gives up the write lock, so
+ * that all readers are let in, but nobody who could change what it is still checking.
  *
- * <p>{@code mvn -q -Pdemo -Dexample=readwrite.PriceList} has three JVMs look prices up while another one refreshes them, and checks
- * that no reader found a list with gaps or with prices of two editions, and that none of them missed an edition.
+ * <p>{@code mvn -q -Pdemo -Dexample=readwrite.PriceList} has three JVMs look prices up while another one refreshes
+ * them, and checks that no reader found a list with gaps or with prices of two editions, and that none of them missed
+ * an edition.
  */
 public final class PriceList {
 
@@ -167,7 +168,10 @@ public final class PriceList {
         }
     }
 
-    /** Refreshes and reads; the exit code is 0 if every edition was intact, and seen by all readers, and nobody saw half of one. */
+    /**
+     * Refreshes and reads; the exit code is 0 if every edition was intact, and seen by all readers, and nobody saw half
+     * of one.
+     */
     public static void main(String[] args) {
         int intact;
         List<Report> reports = new ArrayList<>();

@@ -21,12 +21,12 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 
 /**
- * A fleet shares the few connections that its database allows. Each JVM has more threads that want one than there are in all; none
- * knows of the others. A permit of the semaphore stands for a connection: who has one can open one.
+ * A fleet shares the few connections that its database allows. Each JVM has more threads that want one than there are
+ * in all; none knows of the others. A permit of the semaphore stands for a connection: who has one can open one.
  *
- * <p>{@code mvn -q -Pdemo -Dexample=semaphore.ConnectionBudget} has four JVMs run queries, kills one of them while it holds two
- * connections, and checks that the database never had to refuse one, that all other queries were answered, and that all permits
- * were there again at the end.
+ * <p>{@code mvn -q -Pdemo -Dexample=semaphore.ConnectionBudget} has four JVMs run queries, kills one of them while it
+ * holds two connections, and checks that the database never had to refuse one, that all other queries were answered,
+ * and that all permits were there again at the end.
  */
 public final class ConnectionBudget {
 

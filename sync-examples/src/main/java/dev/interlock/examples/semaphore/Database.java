@@ -11,7 +11,10 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** A database that serves a few connections at a time and refuses any more, as databases do. It answers {@code query} and {@code quit}. */
+/**
+ * A database that serves a few connections at a time and refuses any more, as databases do. It answers {@code query}
+ * and {@code quit}.
+ */
 final class Database implements AutoCloseable {
 
     private final ServerSocket listener;

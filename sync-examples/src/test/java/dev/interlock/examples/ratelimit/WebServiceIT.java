@@ -31,8 +31,8 @@ import tools.jackson.databind.JsonNode;
 import tools.jackson.databind.json.JsonMapper;
 
 /**
- * Two instances: one as it is started by hand, in a JVM of its own, and one here, which joins the first one's Redis. And a third one
- * with a Redis of its own, which it loses.
+ * Two instances: one as it is started by hand, in a JVM of its own, and one here, which joins the first one's Redis.
+ * And a third one with a Redis of its own, which it loses.
  */
 class WebServiceIT {
 
