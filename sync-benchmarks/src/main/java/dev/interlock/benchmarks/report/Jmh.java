@@ -31,6 +31,9 @@ record Jmh(List<Trial> trials) {
     private static final String IMPLEMENTATION = "impl";
     private static final String OURS = "Interlock";
 
+    /** Of whom there are charts, in this order; the tables have all. */
+    private static final List<String> SHOWN = List.of(OURS, "Interlock-adapted", "Redisson", "JDK");
+
     /** Scenarios of the Scoreboard that measure what a benchmark does, and the peer to compare with. */
     private static final Map<String, String> SCENARIOS = Map.of(
             "LockBenchmark.uncontended", "uncontended-1t",
@@ -264,25 +267,30 @@ record Jmh(List<Trial> trials) {
         return one.perSecond().stream().mapToDouble(Double::doubleValue).max().orElseThrow();
     }
 
-    /** Operations per millisecond of what contends, with their errors. */
+    /** Operations per second of what contends, with their errors. */
     Plot throughput() {
-        return plot("JMH: contended throughput (more is better)", "operations per millisecond", "thrpt", "ops/ms");
+        return plot("JMH: contended throughput (more is better)", "operations per second", "thrpt", "ops/ms");
     }
 
     /** Times of what one thread does, with their errors. */
     Plot latency() {
-        return plot("JMH: one thread, mean time (less is better)", "microseconds", "sample", "us/op");
+        return plot("JMH: one thread, mean time (less is better)", "nanoseconds", "sample", "us/op");
     }
 
+    // In thousandths of the unit: XChart misplaces the errors of what is below one.
     private Plot plot(String title, String axis, String mode, String unit) {
         List<Trial> shown = trials.stream()
-                .filter(one -> one.mode.equals(mode)
-                        && one.unit.equals(unit)
-                        && one.others().isEmpty())
+                .filter(one -> one.mode.equals(mode) && one.unit.equals(unit))
+                .filter(one ->
+                        SHOWN.contains(one.implementation()) && one.others().isEmpty())
                 .toList();
         var plot = Plot.ofBars(
                 title, axis, shown.stream().map(Jmh::place).distinct().toList());
-        shown.forEach(one -> plot.add(one.implementation(), place(one), one.score, one.error));
+        for (String implementation : SHOWN) {
+            shown.stream()
+                    .filter(one -> one.implementation().equals(implementation))
+                    .forEach(one -> plot.add(implementation, place(one), 1_000 * one.score, 1_000 * one.error));
+        }
         return plot;
     }
 

@@ -17,6 +17,9 @@ final class Palette {
             Map.entry(Charts.CONTENDED, new Color(0xE6, 0x7E, 0x00)),
             Map.entry(Charts.UNCONTENDED, new Color(0x60, 0x78, 0x90)),
             Map.entry("ReentrantLock", new Color(0x20, 0x20, 0x20)),
+            Map.entry("JDK", new Color(0x20, 0x20, 0x20)),
+            Map.entry("Interlock-adapted", new Color(0xF2, 0x9A, 0xA4)),
+            Map.entry("Redisson", new Color(0x1F, 0x5F, 0xBF)),
             Map.entry("round-trip", new Color(0x90, 0x90, 0x90)),
             Map.entry("pubsub-echo", new Color(0xA8, 0xA8, 0xA8)),
             Map.entry("RLock", new Color(0x1F, 0x5F, 0xBF)),
@@ -43,7 +46,7 @@ final class Palette {
 
     /** Gives a line or bar what belongs to its contestant. */
     static void paint(String name, CategorySeries series) {
-        Color colour = isOurs(name) ? OURS : PEERS.getOrDefault(name, UNKNOWN);
+        Color colour = PEERS.getOrDefault(name, isOurs(name) ? OURS : UNKNOWN);
         series.setFillColor(colour);
         series.setLineColor(colour);
         series.setMarkerColor(colour);

@@ -14,6 +14,9 @@ import org.knowm.xchart.CategorySeries.CategorySeriesRenderStyle;
 /** Lines or groups of bars over a few named places, with a logarithmic axis, for what spans decades. */
 final class Plot {
 
+    /** Names of places with more letters than that, all together, run into each other. */
+    private static final int MOST_LETTERS = 75;
+
     private final String title;
     private final CategorySeriesRenderStyle style;
     private final String xTitle;
@@ -49,11 +52,14 @@ final class Plot {
         }
     }
 
-    /** The same with an error; the axis has no room for what would be below zero. */
+    /**
+     * The same with an error. On a logarithmic axis XChart adds and subtracts its logarithm, so that it has to be a
+     * factor; the bar ends where it should above the value, and a little too high below.
+     */
     void add(String name, String place, double value, double error) {
         add(name, place, value);
         if (error > 0) {
-            errors.computeIfAbsent(name, absent -> new HashMap<>()).put(place, Math.min(error, 0.9 * value));
+            errors.computeIfAbsent(name, absent -> new HashMap<>()).put(place, 1 + error / value);
         }
     }
 
@@ -71,6 +77,9 @@ final class Plot {
                 .build();
         Look.apply(chart.getStyler());
         chart.getStyler().setDefaultSeriesRenderStyle(style).setAvailableSpaceFill(0.9);
+        if (String.join(" ", places).length() > MOST_LETTERS) {
+            chart.getStyler().setXAxisLabelRotation(30);
+        }
         chart.getStyler().setOverlapped(style == CategorySeriesRenderStyle.Line); // points above their places
         double[] values = series.values().stream()
                 .flatMap(known -> known.values().stream())
@@ -89,7 +98,7 @@ final class Plot {
 
     private List<Double> errors(String name) {
         Map<String, Double> known = errors.getOrDefault(name, Map.of());
-        return places.stream().map(place -> known.getOrDefault(place, 0.0)).toList();
+        return places.stream().map(place -> known.getOrDefault(place, 1.0)).toList();
     }
 
     // XChart takes null for what isn't there.
