@@ -1,9 +1,9 @@
 package dev.interlock;
 
 import com.google.common.collect.MapMaker;
-import dev.interlock.internal.Keys;
-import dev.interlock.internal.Session;
 import dev.interlock.internal.barrier.ScriptBarrier;
+import dev.interlock.internal.redis.Keys;
+import dev.interlock.internal.session.Session;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;

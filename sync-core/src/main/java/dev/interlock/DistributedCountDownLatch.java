@@ -2,10 +2,10 @@ package dev.interlock;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.interlock.internal.Session;
 import dev.interlock.internal.latch.LatchSync;
 import dev.interlock.internal.latch.LocalLatch;
 import dev.interlock.internal.latch.RemoteLatch;
+import dev.interlock.internal.session.Session;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;

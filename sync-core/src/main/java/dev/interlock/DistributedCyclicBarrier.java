@@ -1,7 +1,7 @@
 package dev.interlock;
 
-import dev.interlock.internal.Keys;
 import dev.interlock.internal.barrier.ScriptBarrier;
+import dev.interlock.internal.redis.Keys;
 import java.lang.ref.Cleaner;
 import java.lang.ref.Reference;
 import java.util.concurrent.BrokenBarrierException;

@@ -2,11 +2,11 @@ package dev.interlock;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.interlock.internal.Keys;
 import dev.interlock.internal.lock.LocalReadWriteLock;
 import dev.interlock.internal.lock.LockSync;
 import dev.interlock.internal.lock.ReadSync;
 import dev.interlock.internal.lock.RemoteReadWriteLock;
+import dev.interlock.internal.redis.Keys;
 import java.io.NotSerializableException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;

@@ -2,10 +2,10 @@ package dev.interlock;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.interlock.internal.Keys;
 import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.LockSync;
 import dev.interlock.internal.lock.RemoteLock;
+import dev.interlock.internal.redis.Keys;
 import java.io.NotSerializableException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;

@@ -3,11 +3,11 @@ package dev.interlock;
 import static java.util.Objects.requireNonNull;
 
 import com.google.common.collect.Lists;
-import dev.interlock.internal.Keys;
-import dev.interlock.internal.Session;
+import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.semaphore.LocalSemaphore;
 import dev.interlock.internal.semaphore.RemoteSemaphore;
 import dev.interlock.internal.semaphore.SemaphoreSync;
+import dev.interlock.internal.session.Session;
 import java.io.NotSerializableException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;

@@ -2,8 +2,8 @@ package dev.interlock;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.interlock.internal.Session;
-import dev.interlock.internal.Settings;
+import dev.interlock.internal.redis.Settings;
+import dev.interlock.internal.session.Session;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;

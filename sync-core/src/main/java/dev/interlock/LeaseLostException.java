@@ -1,6 +1,6 @@
 package dev.interlock;
 
-import dev.interlock.internal.Keys;
+import dev.interlock.internal.redis.Keys;
 import java.io.Serial;
 
 /**

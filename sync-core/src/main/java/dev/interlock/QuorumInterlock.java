@@ -1,9 +1,9 @@
 package dev.interlock;
 
 import com.google.common.collect.MapMaker;
-import dev.interlock.internal.Keys;
-import dev.interlock.internal.Session;
-import dev.interlock.internal.quorum.QuorumLock;
+import dev.interlock.internal.lock.quorum.QuorumLock;
+import dev.interlock.internal.redis.Keys;
+import dev.interlock.internal.session.Session;
 import java.util.concurrent.ConcurrentMap;
 
 /**

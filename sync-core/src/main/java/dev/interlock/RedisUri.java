@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import com.google.common.primitives.Ints;
 import com.google.common.util.concurrent.MoreExecutors;
-import dev.interlock.internal.ScriptRunner;
+import dev.interlock.internal.redis.ScriptRunner;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.time.Duration;

@@ -2,8 +2,8 @@ package dev.interlock.barrier;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.TestThreads;
-import dev.interlock.TestThreads.Running;
+import dev.interlock.testing.TestThreads;
+import dev.interlock.testing.TestThreads.Running;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.BrokenBarrierException;

@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.common.util.concurrent.Uninterruptibles;
-import dev.interlock.TestThreads.Running;
+import dev.interlock.testing.TestThreads.Running;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;

@@ -8,7 +8,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.interlock.DistributedCountDownLatch;
 import dev.interlock.Interlock;
-import dev.interlock.fleet.Keyspace;
+import dev.interlock.testing.Keyspace;
 import dev.interlock.testing.RedisServer;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;

@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.interlock.DistributedReadWriteLock;
 import dev.interlock.Interlock;
-import dev.interlock.fleet.Keyspace;
+import dev.interlock.testing.Keyspace;
 import dev.interlock.testing.RedisServer;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.DistributedCountDownLatch;
 import dev.interlock.Interlock;
-import dev.interlock.TestThreads.Running;
 import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.TestThreads.Running;
 import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;

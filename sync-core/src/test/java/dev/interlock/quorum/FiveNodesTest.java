@@ -8,7 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.QuorumInterlock;
 import dev.interlock.RedisUnavailableException;
-import dev.interlock.faults.Actor;
+import dev.interlock.testing.Actor;
 import dev.interlock.testing.Timely;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;

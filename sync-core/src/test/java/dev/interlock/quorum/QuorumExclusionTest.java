@@ -3,8 +3,8 @@ package dev.interlock.quorum;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.interlock.fleet.section.Section;
-import dev.interlock.fleet.section.SectionLog;
+import dev.interlock.lock.fleet.section.Section;
+import dev.interlock.lock.fleet.section.SectionLog;
 import dev.interlock.testing.ChildJvm;
 import dev.interlock.testing.Fleet;
 import java.io.IOException;

@@ -6,7 +6,7 @@ import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.InterlockBuilder;
 import dev.interlock.QuorumInterlock;
-import dev.interlock.faults.Actor;
+import dev.interlock.testing.Actor;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

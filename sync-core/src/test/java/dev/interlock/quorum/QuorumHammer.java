@@ -4,7 +4,7 @@ import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.LeaseLostException;
 import dev.interlock.QuorumInterlock;
-import dev.interlock.fleet.section.SectionLog;
+import dev.interlock.lock.fleet.section.SectionLog;
 import dev.interlock.testing.ChildConsole;
 import dev.interlock.testing.ChildJvm;
 import dev.interlock.testing.Monotonic;

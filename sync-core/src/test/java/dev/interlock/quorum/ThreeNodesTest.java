@@ -7,7 +7,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.LeaseLostException;
 import dev.interlock.QuorumInterlock;
-import dev.interlock.faults.Actor;
+import dev.interlock.testing.Actor;
 import dev.interlock.testing.Loss;
 import dev.interlock.testing.Timely;
 import java.lang.reflect.Field;

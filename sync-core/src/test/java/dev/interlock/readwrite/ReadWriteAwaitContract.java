@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import com.google.common.util.concurrent.Uninterruptibles;
-import dev.interlock.Acquisition;
-import dev.interlock.TestThreads.Running;
+import dev.interlock.lock.Acquisition;
 import dev.interlock.readwrite.Room.Visitor;
+import dev.interlock.testing.TestThreads.Running;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.Date;

@@ -3,12 +3,12 @@ package dev.interlock.readwrite;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.interlock.Acquisition;
-import dev.interlock.TestThreads;
-import dev.interlock.TestThreads.Running;
+import dev.interlock.lock.Acquisition;
 import dev.interlock.readwrite.Room.Outcome;
 import dev.interlock.readwrite.Room.Visitor;
 import dev.interlock.readwrite.View.Conflict;
+import dev.interlock.testing.TestThreads;
+import dev.interlock.testing.TestThreads.Running;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

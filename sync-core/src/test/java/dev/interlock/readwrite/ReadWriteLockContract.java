@@ -3,10 +3,10 @@ package dev.interlock.readwrite;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
-import dev.interlock.Acquisition;
-import dev.interlock.TestThreads.Running;
+import dev.interlock.lock.Acquisition;
 import dev.interlock.readwrite.Room.Visitor;
 import dev.interlock.readwrite.View.Conflict;
+import dev.interlock.testing.TestThreads.Running;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

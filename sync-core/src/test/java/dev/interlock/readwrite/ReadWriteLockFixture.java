@@ -2,11 +2,11 @@ package dev.interlock.readwrite;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.Acquisition;
-import dev.interlock.TestThreads;
+import dev.interlock.lock.Acquisition;
 import dev.interlock.readwrite.Room.Entry;
 import dev.interlock.readwrite.Room.Visitor;
 import dev.interlock.readwrite.View.Conflict;
+import dev.interlock.testing.TestThreads;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;

@@ -3,7 +3,7 @@ package dev.interlock.readwrite;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.interlock.Acquisition;
+import dev.interlock.lock.Acquisition;
 import dev.interlock.readwrite.Room.Visitor;
 import dev.interlock.readwrite.View.Conflict;
 import java.util.ArrayList;

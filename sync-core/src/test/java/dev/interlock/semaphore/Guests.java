@@ -3,8 +3,8 @@ package dev.interlock.semaphore;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.common.util.concurrent.Uninterruptibles;
-import dev.interlock.TestThreads;
-import dev.interlock.TestThreads.Running;
+import dev.interlock.testing.TestThreads;
+import dev.interlock.testing.TestThreads.Running;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

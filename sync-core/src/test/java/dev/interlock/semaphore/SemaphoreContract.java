@@ -2,8 +2,8 @@ package dev.interlock.semaphore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.TestThreads.Running;
 import dev.interlock.semaphore.Guests.Guest;
+import dev.interlock.testing.TestThreads.Running;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;

@@ -3,8 +3,8 @@ package dev.interlock.semaphore;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.interlock.TestThreads.Action;
 import dev.interlock.semaphore.Guests.Guest;
+import dev.interlock.testing.TestThreads.Action;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;

@@ -2,9 +2,9 @@ package dev.interlock.semaphore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.TestThreads;
 import dev.interlock.semaphore.Guests.Entry;
 import dev.interlock.semaphore.Guests.Guest;
+import dev.interlock.testing.TestThreads;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;

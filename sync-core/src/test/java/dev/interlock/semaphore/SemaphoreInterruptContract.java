@@ -3,9 +3,9 @@ package dev.interlock.semaphore;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.interlock.TestThreads.Action;
 import dev.interlock.semaphore.Guests.Guest;
 import dev.interlock.semaphore.Guests.Outcome;
+import dev.interlock.testing.TestThreads.Action;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Semaphore;

@@ -2,9 +2,9 @@ package dev.interlock.semaphore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.TestThreads.Running;
 import dev.interlock.semaphore.Guests.Guest;
 import dev.interlock.semaphore.Guests.Outcome;
+import dev.interlock.testing.TestThreads.Running;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.LeaseLostException;
-import dev.interlock.faults.Actor;
+import dev.interlock.testing.Actor;
 import dev.interlock.testing.RedisCluster;
 import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.TooLate;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.interlock.DistributedReadWriteLock;
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
-import dev.interlock.faults.Actor;
+import dev.interlock.testing.Actor;
 import dev.interlock.testing.RedisCluster;
 import java.time.Duration;
 import java.util.ArrayDeque;

@@ -11,7 +11,7 @@ import dev.interlock.DistributedSemaphore;
 import dev.interlock.Interlock;
 import dev.interlock.InterlockBuilder;
 import dev.interlock.RedisUnavailableException;
-import dev.interlock.faults.Actor;
+import dev.interlock.testing.Actor;
 import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.Timely;
 import java.time.Duration;

@@ -1,17 +1,17 @@
 package dev.interlock.internal.barrier;
 
 import dev.interlock.RedisUnavailableException;
-import dev.interlock.internal.Keys;
-import dev.interlock.internal.Mailbox.Message;
-import dev.interlock.internal.Script;
-import dev.interlock.internal.Script.Call;
-import dev.interlock.internal.ScriptRunner;
-import dev.interlock.internal.Session;
-import dev.interlock.internal.StateSync;
 import dev.interlock.internal.barrier.Arrival.Fate;
 import dev.interlock.internal.barrier.Standing.Outcome;
 import dev.interlock.internal.barrier.Standing.State;
 import dev.interlock.internal.barrier.Standing.Status;
+import dev.interlock.internal.redis.Keys;
+import dev.interlock.internal.redis.Mailbox.Message;
+import dev.interlock.internal.redis.Script;
+import dev.interlock.internal.redis.Script.Call;
+import dev.interlock.internal.redis.ScriptRunner;
+import dev.interlock.internal.session.Session;
+import dev.interlock.internal.session.StateSync;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;

@@ -1,8 +1,8 @@
 package dev.interlock.internal.barrier;
 
-import dev.interlock.internal.Keys;
-import dev.interlock.internal.Session;
 import dev.interlock.internal.barrier.Arrival.Fate;
+import dev.interlock.internal.redis.Keys;
+import dev.interlock.internal.session.Session;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;

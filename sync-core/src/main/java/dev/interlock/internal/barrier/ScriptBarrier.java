@@ -2,10 +2,10 @@ package dev.interlock.internal.barrier;
 
 import com.google.common.util.concurrent.Uninterruptibles;
 import dev.interlock.RedisUnavailableException;
-import dev.interlock.internal.Keys;
-import dev.interlock.internal.Session;
 import dev.interlock.internal.barrier.Arrival.Fate;
 import dev.interlock.internal.barrier.Standing.State;
+import dev.interlock.internal.redis.Keys;
+import dev.interlock.internal.session.Session;
 import java.util.List;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CompletableFuture;

@@ -1,8 +1,8 @@
 package dev.interlock.internal.latch;
 
 import dev.interlock.RedisUnavailableException;
-import dev.interlock.internal.Keys;
-import dev.interlock.internal.Session;
+import dev.interlock.internal.redis.Keys;
+import dev.interlock.internal.session.Session;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;

@@ -1,13 +1,13 @@
 package dev.interlock.internal.latch;
 
 import dev.interlock.RedisUnavailableException;
-import dev.interlock.internal.Keys;
-import dev.interlock.internal.Mailbox.Message;
-import dev.interlock.internal.Script;
-import dev.interlock.internal.Script.Call;
-import dev.interlock.internal.ScriptRunner;
-import dev.interlock.internal.Session;
-import dev.interlock.internal.StateSync;
+import dev.interlock.internal.redis.Keys;
+import dev.interlock.internal.redis.Mailbox.Message;
+import dev.interlock.internal.redis.Script;
+import dev.interlock.internal.redis.Script.Call;
+import dev.interlock.internal.redis.ScriptRunner;
+import dev.interlock.internal.session.Session;
+import dev.interlock.internal.session.StateSync;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;

@@ -2,9 +2,9 @@ package dev.interlock.internal.lock;
 
 import dev.interlock.LeaseLostException;
 import dev.interlock.SyncListener;
-import dev.interlock.internal.Participant;
-import dev.interlock.internal.Session;
-import dev.interlock.internal.Settings;
+import dev.interlock.internal.redis.Settings;
+import dev.interlock.internal.session.Participant;
+import dev.interlock.internal.session.Session;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;

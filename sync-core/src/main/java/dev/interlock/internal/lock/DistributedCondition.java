@@ -2,11 +2,11 @@ package dev.interlock.internal.lock;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.interlock.internal.Keys;
 import dev.interlock.internal.lock.LockSync.Holds;
 import dev.interlock.internal.lock.RemoteLock.Conditions;
 import dev.interlock.internal.lock.RemoteLock.Conditions.Outcome;
 import dev.interlock.internal.lock.RemoteLock.Conditions.Wait;
+import dev.interlock.internal.redis.Keys;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;

@@ -1,10 +1,10 @@
 package dev.interlock.internal.ratelimit;
 
 import dev.interlock.RedisUnavailableException;
-import dev.interlock.internal.Script;
-import dev.interlock.internal.Script.Call;
-import dev.interlock.internal.ScriptRunner;
-import dev.interlock.internal.Session;
+import dev.interlock.internal.redis.Script;
+import dev.interlock.internal.redis.Script.Call;
+import dev.interlock.internal.redis.ScriptRunner;
+import dev.interlock.internal.session.Session;
 import dev.interlock.ratelimit.RateLimit;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

@@ -1,9 +1,9 @@
 package dev.interlock.internal.ratelimit;
 
 import dev.interlock.RedisUnavailableException;
-import dev.interlock.internal.Mailbox.Message;
-import dev.interlock.internal.Participant;
-import dev.interlock.internal.Session;
+import dev.interlock.internal.redis.Mailbox.Message;
+import dev.interlock.internal.session.Participant;
+import dev.interlock.internal.session.Session;
 import dev.interlock.ratelimit.RateLimit;
 import dev.interlock.ratelimit.RateLimiter;
 import java.util.concurrent.CompletableFuture;

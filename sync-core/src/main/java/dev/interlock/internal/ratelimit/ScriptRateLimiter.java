@@ -4,10 +4,10 @@ import static java.util.Objects.requireNonNull;
 
 import com.google.common.util.concurrent.Uninterruptibles;
 import dev.interlock.RedisUnavailableException;
-import dev.interlock.internal.Keys;
-import dev.interlock.internal.Script;
-import dev.interlock.internal.ScriptRunner;
-import dev.interlock.internal.Session;
+import dev.interlock.internal.redis.Keys;
+import dev.interlock.internal.redis.Script;
+import dev.interlock.internal.redis.ScriptRunner;
+import dev.interlock.internal.session.Session;
 import dev.interlock.ratelimit.Decision;
 import dev.interlock.ratelimit.OutagePolicy;
 import dev.interlock.ratelimit.RateLimit;

@@ -1,7 +1,7 @@
 package dev.interlock.internal.ratelimit;
 
 import com.google.common.base.Splitter;
-import dev.interlock.internal.Keys;
+import dev.interlock.internal.redis.Keys;
 import dev.interlock.ratelimit.RateLimit;
 import java.time.Duration;
 import java.util.List;

@@ -1,9 +1,9 @@
 package dev.interlock.internal.semaphore;
 
 import dev.interlock.RedisUnavailableException;
-import dev.interlock.internal.Keys;
-import dev.interlock.internal.ScriptRunner;
-import dev.interlock.internal.Session;
+import dev.interlock.internal.redis.Keys;
+import dev.interlock.internal.redis.ScriptRunner;
+import dev.interlock.internal.session.Session;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;

@@ -1,7 +1,7 @@
 package dev.interlock.internal.semaphore;
 
 import dev.interlock.LeaseLostException;
-import dev.interlock.internal.Session;
+import dev.interlock.internal.session.Session;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;

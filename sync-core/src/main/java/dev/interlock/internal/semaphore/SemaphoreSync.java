@@ -2,8 +2,8 @@ package dev.interlock.internal.semaphore;
 
 import com.google.common.primitives.Ints;
 import dev.interlock.LeaseLostException;
-import dev.interlock.internal.Session;
 import dev.interlock.internal.semaphore.Waiters.Waiter;
+import dev.interlock.internal.session.Session;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import java.util.function.Function;

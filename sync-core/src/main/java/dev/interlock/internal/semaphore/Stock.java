@@ -1,8 +1,8 @@
 package dev.interlock.internal.semaphore;
 
 import com.google.common.primitives.Ints;
-import dev.interlock.internal.Session;
 import dev.interlock.internal.semaphore.Waiters.Demand;
+import dev.interlock.internal.session.Session;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.CompletableFuture;

@@ -7,7 +7,7 @@ import com.google.common.util.concurrent.Uninterruptibles;
 import dev.interlock.DistributedCyclicBarrier;
 import dev.interlock.Interlock;
 import dev.interlock.RedisUnavailableException;
-import dev.interlock.faults.Actor;
+import dev.interlock.testing.Actor;
 import dev.interlock.testing.FaultProxy;
 import java.time.Duration;
 import java.util.Objects;

@@ -7,9 +7,9 @@ import static org.awaitility.Awaitility.await;
 
 import dev.interlock.DistributedCyclicBarrier;
 import dev.interlock.Interlock;
-import dev.interlock.fleet.Keyspace;
 import dev.interlock.testing.ChildJvm;
 import dev.interlock.testing.Fleet;
+import dev.interlock.testing.Keyspace;
 import dev.interlock.testing.Monotonic;
 import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.Timely;

@@ -2,9 +2,9 @@ package dev.interlock.barrier.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.fleet.Keyspace;
 import dev.interlock.testing.ChildJvm;
 import dev.interlock.testing.Fleet;
+import dev.interlock.testing.Keyspace;
 import dev.interlock.testing.RedisServer;
 import java.io.IOException;
 import java.nio.file.Files;

@@ -3,8 +3,8 @@ package dev.interlock.internal.ratelimit;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.internal.Script;
 import dev.interlock.internal.ratelimit.LimitModel.Verdict;
+import dev.interlock.internal.redis.Script;
 import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.RespConnection;
 import java.io.IOException;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.interlock.DistributedCountDownLatch;
 import dev.interlock.Interlock;
-import dev.interlock.faults.Actor;
+import dev.interlock.testing.Actor;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.DistributedCountDownLatch;
 import dev.interlock.Interlock;
-import dev.interlock.faults.FaultFixture;
+import dev.interlock.lock.faults.FaultFixture;
 import dev.interlock.testing.RespError;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

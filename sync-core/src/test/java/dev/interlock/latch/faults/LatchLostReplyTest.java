@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.DistributedCountDownLatch;
 import dev.interlock.Interlock;
-import dev.interlock.faults.Actor;
+import dev.interlock.testing.Actor;
 import dev.interlock.testing.FaultProxy;
 import dev.interlock.testing.Loss;
 import java.time.Duration;

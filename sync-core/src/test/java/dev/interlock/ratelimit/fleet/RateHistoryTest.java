@@ -2,11 +2,11 @@ package dev.interlock.ratelimit.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.fleet.Keyspace;
 import dev.interlock.ratelimit.RateLimit.Algorithm;
 import dev.interlock.ratelimit.fleet.RateHammer.Task;
 import dev.interlock.testing.ChildJvm;
 import dev.interlock.testing.Fleet;
+import dev.interlock.testing.Keyspace;
 import dev.interlock.testing.RedisServer;
 import java.io.IOException;
 import java.nio.file.Path;

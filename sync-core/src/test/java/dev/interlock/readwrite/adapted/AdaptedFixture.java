@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.DistributedReadWriteLock;
 import dev.interlock.Interlock;
-import dev.interlock.TestThreads;
 import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.TestThreads;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.locks.Lock;

@@ -3,7 +3,7 @@ package dev.interlock.readwrite.adapted;
 import static dev.interlock.testing.TooLate.assertWithin;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.TestThreads.Running;
+import dev.interlock.testing.TestThreads.Running;
 import dev.interlock.testing.Timely;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;

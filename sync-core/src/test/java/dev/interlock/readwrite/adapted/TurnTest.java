@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.interlock.DistributedReadWriteLock;
 import dev.interlock.Interlock;
 import dev.interlock.LeaseLostException;
-import dev.interlock.TestThreads.Running;
+import dev.interlock.testing.TestThreads.Running;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.interlock.DistributedReadWriteLock;
 import dev.interlock.LeaseLostException;
-import dev.interlock.faults.FaultFixture;
-import dev.interlock.faults.MovableTicker;
+import dev.interlock.lock.faults.FaultFixture;
+import dev.interlock.testing.MovableTicker;
 import java.time.Duration;
 import org.junit.jupiter.api.Test;
 

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.DistributedReadWriteLock;
 import dev.interlock.LeaseLostException;
-import dev.interlock.faults.Actor;
+import dev.interlock.testing.Actor;
 import dev.interlock.testing.Loss;
 import dev.interlock.testing.RespError;
 import java.time.Duration;

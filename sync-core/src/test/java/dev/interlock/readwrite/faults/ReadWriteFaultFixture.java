@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.DistributedReadWriteLock;
 import dev.interlock.Interlock;
-import dev.interlock.faults.Actor;
-import dev.interlock.faults.FaultFixture;
+import dev.interlock.lock.faults.FaultFixture;
+import dev.interlock.testing.Actor;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

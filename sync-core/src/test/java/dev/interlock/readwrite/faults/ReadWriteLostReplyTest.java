@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.DistributedReadWriteLock;
 import dev.interlock.Interlock;
-import dev.interlock.faults.Actor;
-import dev.interlock.faults.Recorder;
-import dev.interlock.faults.Requests;
+import dev.interlock.testing.Actor;
 import dev.interlock.testing.Loss;
+import dev.interlock.testing.Recorder;
+import dev.interlock.testing.Requests;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Tag;

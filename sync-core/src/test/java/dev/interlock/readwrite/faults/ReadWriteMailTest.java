@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.DistributedReadWriteLock;
 import dev.interlock.Interlock;
-import dev.interlock.faults.Actor;
-import dev.interlock.faults.Requests;
+import dev.interlock.testing.Actor;
 import dev.interlock.testing.FaultProxy;
+import dev.interlock.testing.Requests;
 import dev.interlock.testing.RespError;
 import java.time.Duration;
 import java.util.ArrayList;

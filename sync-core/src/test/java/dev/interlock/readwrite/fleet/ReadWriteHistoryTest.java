@@ -3,10 +3,10 @@ package dev.interlock.readwrite.fleet;
 import static dev.interlock.testing.TooLate.assertWithin;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.fleet.Keyspace;
 import dev.interlock.readwrite.fleet.ReadWriteHammer.Task;
 import dev.interlock.testing.ChildJvm;
 import dev.interlock.testing.Fleet;
+import dev.interlock.testing.Keyspace;
 import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.Timely;
 import java.io.IOException;

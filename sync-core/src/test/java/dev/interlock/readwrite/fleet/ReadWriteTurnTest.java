@@ -4,8 +4,8 @@ import static dev.interlock.testing.TooLate.assertBetween;
 import static dev.interlock.testing.TooLate.assertWithin;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.fleet.Keyspace;
 import dev.interlock.readwrite.fleet.ReadWritePeer.Entry;
+import dev.interlock.testing.Keyspace;
 import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.Timely;
 import java.time.Duration;

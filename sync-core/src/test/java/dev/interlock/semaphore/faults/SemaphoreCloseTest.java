@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.DistributedSemaphore;
 import dev.interlock.Interlock;
-import dev.interlock.faults.Actor;
+import dev.interlock.testing.Actor;
 import dev.interlock.testing.Monotonic;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.interlock.DistributedSemaphore;
 import dev.interlock.Interlock;
 import dev.interlock.SemaphoreOptions;
-import dev.interlock.faults.FaultFixture;
+import dev.interlock.lock.faults.FaultFixture;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

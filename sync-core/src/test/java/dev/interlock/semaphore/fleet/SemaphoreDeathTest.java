@@ -4,7 +4,7 @@ import static dev.interlock.testing.TooLate.assertWithin;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.interlock.fleet.Keyspace;
+import dev.interlock.testing.Keyspace;
 import dev.interlock.testing.Monotonic;
 import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.Timely;

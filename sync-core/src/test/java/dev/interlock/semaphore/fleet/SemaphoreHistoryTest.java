@@ -4,10 +4,10 @@ import static dev.interlock.testing.TooLate.assertWithin;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.Interlock;
-import dev.interlock.fleet.Keyspace;
 import dev.interlock.semaphore.fleet.SemaphoreHammer.Task;
 import dev.interlock.testing.ChildJvm;
 import dev.interlock.testing.Fleet;
+import dev.interlock.testing.Keyspace;
 import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.Timely;
 import java.io.IOException;

@@ -2,8 +2,8 @@ package dev.interlock.semaphore.fleet;
 
 import static org.awaitility.Awaitility.await;
 
-import dev.interlock.fleet.Keyspace;
 import dev.interlock.testing.ChildJvm;
+import dev.interlock.testing.Keyspace;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;

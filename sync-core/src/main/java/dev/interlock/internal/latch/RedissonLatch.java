@@ -1,0 +1,280 @@
+package dev.interlock.internal.latch;
+
+import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.redis.Keys;
+import dev.interlock.internal.redis.Mailbox.Message;
+import dev.interlock.internal.redis.ScriptRunner;
+import dev.interlock.internal.session.Insistence;
+import dev.interlock.internal.session.Participant;
+import dev.interlock.internal.session.Session;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+import org.redisson.api.RCountDownLatch;
+import org.redisson.api.RFuture;
+
+/**
+ * The remote half of a latch over a latch object of Redisson's, whose scripts count. On behalf of all threads that wait
+ * there is one request to Redisson at a time, which waits for a short while only: Redisson may have missed the message
+ * that the latch is open.
+ */
+public final class RedissonLatch implements RemoteLatch, Participant {
+    /** For how long Redisson waits by a message before it is made to ask again. */
+    private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private static final long RETRY_MILLIS = 200;
+
+    private final Session session;
+    private final RCountDownLatch latch;
+    private final LocalLatch gate;
+
+    /** Guards the state; comes before any lock of the session. */
+    private final ReentrantLock mutex = new ReentrantLock();
+
+    private int waiting;
+
+    /** What waits in Redisson. */
+    private @Nullable CompletableFuture<Boolean> request;
+
+    private long requestedNanos;
+    private volatile boolean open;
+    private volatile long known = UNKNOWN;
+    private volatile @Nullable Throwable refusal;
+
+    /** Creates the remote half over this latch object. */
+    public RedissonLatch(Session session, RCountDownLatch latch, LocalLatch gate) {
+        this.session = session;
+        this.latch = latch;
+        this.gate = gate;
+    }
+
+    @Override
+    public String name() {
+        return latch.getName();
+    }
+
+    // What was open once is open for good, but a latch of Redisson's can be set anew.
+    @Override
+    public boolean join(int wanted) {
+        return !open;
+    }
+
+    @Override
+    public boolean isOpen() {
+        return open;
+    }
+
+    @Override
+    public long knownCount() {
+        return open ? 0 : known;
+    }
+
+    @Override
+    public long count() {
+        ensureUsable();
+        if (open) {
+            return 0;
+        }
+        CompletableFuture<Long> asked = ask();
+        Long count = session.await(asked);
+        if (count == null) {
+            throw failure(asked, "has not answered for");
+        }
+        return count;
+    }
+
+    private CompletableFuture<Long> ask() {
+        return asked(latch::getCountAsync).whenComplete((count, failure) -> {
+            if (count != null) {
+                known = count;
+                if (count == 0) {
+                    open();
+                }
+            }
+        });
+    }
+
+    @Override
+    public void countDown() {
+        mutex.lock();
+        try {
+            // What this thread has done before is to be seen by those whom the latch lets pass, who have the mutex
+            // later.
+            if (!open) {
+                session.ensureOpen();
+            }
+        } finally {
+            mutex.unlock();
+        }
+        if (open) {
+            return;
+        }
+        // Without an answer nobody knows whether it has counted, and a repeat might count twice.
+        CompletableFuture<Boolean> counted = Insistence.on(
+                session,
+                session.settings().leaseMillis(),
+                () -> asked(latch::countDownAsync).thenApply(done -> true),
+                ScriptRunner::isRefused);
+        session.expect(counted, counted);
+        if (session.await(counted) == null) {
+            throw failure(counted, "has not confirmed the count-down of");
+        }
+    }
+
+    private <T> CompletableFuture<T> asked(Supplier<RFuture<T>> command) {
+        long sent = session.now();
+        CompletableFuture<T> answer;
+        try {
+            answer = command.get().toCompletableFuture();
+        } catch (RuntimeException e) {
+            // A client that is shut down throws instead of returning a future.
+            return CompletableFuture.failedFuture(e);
+        }
+        return answer.whenComplete((result, failure) -> {
+            if (failure == null) {
+                session.outage().heard();
+            } else if (ScriptRunner.isTransient(failure)) {
+                session.outage().failed(sent, ScriptRunner.cause(failure));
+            }
+        });
+    }
+
+    private RuntimeException failure(CompletableFuture<?> answer, String what) {
+        Throwable cause = null;
+        if (answer.isCompletedExceptionally()) {
+            cause = ScriptRunner.cause(
+                    answer.handle((result, failure) -> failure).join());
+            if (!ScriptRunner.isTransient(cause)) {
+                return refusal(cause);
+            }
+        }
+        return new RedisUnavailableException("Redis " + what + " latch " + Keys.quoted(name()), cause);
+    }
+
+    private IllegalStateException refusal(Throwable cause) {
+        return ScriptRunner.refusal("latch " + Keys.quoted(name()), cause);
+    }
+
+    @Override
+    public CompletableFuture<?> arrive(boolean asks) {
+        mutex.lock();
+        try {
+            ensureUsable();
+            waiting++;
+            session.pin(this, this);
+            request();
+        } finally {
+            mutex.unlock();
+        }
+        return asks ? ask() : CompletableFuture.completedFuture(null);
+    }
+
+    @Override
+    public void leave() {
+        mutex.lock();
+        try {
+            waiting--;
+            if (waiting == 0) {
+                session.unpin(this, this);
+                refusal = null;
+            }
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    // What was asked for too long ago, Redisson has forgotten.
+    private void request() {
+        long now = session.now();
+        boolean isOverdue =
+                now - requestedNanos >= LOOK_NANOS + session.settings().silenceNanos();
+        if (open || waiting == 0 || session.isClosed() || (request != null && !isOverdue)) {
+            return;
+        }
+        if (request != null) {
+            session.outage().failed(requestedNanos, new RedisUnavailableException("no answer", null));
+        }
+        CompletableFuture<Boolean> made = asked(() -> latch.awaitAsync(LOOK_NANOS, TimeUnit.NANOSECONDS));
+        request = made;
+        requestedNanos = now;
+        made.whenComplete((opened, failure) -> requested(made, Boolean.TRUE.equals(opened), failure));
+    }
+
+    private void requested(CompletableFuture<Boolean> answered, boolean opened, @Nullable Throwable failure) {
+        if (opened) {
+            open();
+        }
+        mutex.lock();
+        try {
+            if (request != answered) {
+                return;
+            }
+            request = null;
+            if (failure == null) {
+                // Not at once: what is made by the answer to another would go round on Redisson's threads.
+                session.execute(this::pulse);
+            } else if (ScriptRunner.isTransient(failure)) {
+                session.schedule(this::pulse, RETRY_MILLIS);
+            } else if (waiting > 0) {
+                refusal = ScriptRunner.cause(failure);
+            }
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    private void open() {
+        mutex.lock();
+        try {
+            open = true;
+            gate.open();
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    @Override
+    public void ensureUsable() {
+        if (!open) {
+            session.ensureOpen();
+            Throwable cause = refusal;
+            if (cause != null) {
+                throw refusal(cause);
+            }
+        }
+    }
+
+    @Override
+    public @Nullable Renewal keep(long nowNanos) {
+        return null;
+    }
+
+    @Override
+    public void pulse() {
+        mutex.lock();
+        try {
+            request();
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    @Override
+    public void receive(Message message) {
+        throw new IllegalStateException(
+                "no script of ours runs for " + Keys.quoted(name()) + ", yet there is " + message);
+    }
+
+    @Override
+    public CompletableFuture<?> close() {
+        // Threads that wait look for that once a second.
+        return CompletableFuture.completedFuture(null);
+    }
+
+    @Override
+    public String toString() {
+        return open ? "open" : "counting";
+    }
+}

@@ -1,0 +1,67 @@
+package dev.interlock.internal.lock.quorum;
+
+import dev.interlock.internal.redis.Node;
+import dev.interlock.internal.session.Session;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/** A question to all nodes: who owns the name? */
+final class OwnerQuery {
+    private final List<Node> nodes;
+    private final int majority;
+    private final CompletableFuture<Void> done = new CompletableFuture<>();
+
+    /** How many nodes have named an owner, by the owner; empty for nobody. Guarded by this, as what follows. */
+    private final Map<String, Integer> counts = new HashMap<>();
+
+    private int answered;
+    private int failed;
+
+    private OwnerQuery(Session session) {
+        this.nodes = session.nodes();
+        this.majority = nodes.size() / 2 + 1;
+    }
+
+    /** Asks, and waits for the answers, one command time-out at most. */
+    static OwnerQuery of(Session session, QuorumScripts scripts) {
+        OwnerQuery survey = new OwnerQuery(session);
+        survey.nodes.forEach(node -> scripts.inspect(node).whenComplete((owner, failure) -> survey.take(owner)));
+        session.await(survey.done);
+        return survey;
+    }
+
+    private void take(@Nullable String owner) {
+        boolean isDone;
+        synchronized (this) {
+            if (owner == null) {
+                failed++;
+            } else {
+                answered++;
+                counts.merge(owner, 1, Integer::sum);
+            }
+            boolean isSettled = owner != null && counts.getOrDefault(owner, 0) >= majority;
+            isDone = isSettled || answered + failed == nodes.size();
+        }
+        if (isDone) {
+            done.complete(null);
+        }
+    }
+
+    /** Returns whether a majority has answered. */
+    synchronized boolean isKnown() {
+        return answered >= majority;
+    }
+
+    /**
+     * Returns whether somebody owns the name at a majority of the nodes, or may: those that were silent count for him.
+     */
+    synchronized boolean isOwned() {
+        int silent = nodes.size() - answered;
+        return counts.getOrDefault("", 0) < majority
+                && counts.entrySet().stream()
+                        .anyMatch(count -> !count.getKey().isEmpty() && count.getValue() + silent >= majority);
+    }
+}

@@ -1,0 +1,293 @@
+package dev.interlock.internal.lock.quorum;
+
+import dev.interlock.internal.lock.quorum.QuorumScripts.Kept;
+import dev.interlock.internal.lock.quorum.QuorumScripts.Status;
+import dev.interlock.internal.lock.quorum.QuorumScripts.Vote;
+import dev.interlock.internal.redis.Node;
+import dev.interlock.internal.redis.ScriptRunner;
+import dev.interlock.internal.session.Session;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One attempt to get a majority: all nodes are asked at the same time, and it is decided as soon as those are enough
+ * that have answered, whatever the others do.
+ *
+ * <p>Each node votes by a token that it draws. The token of the tenure is the greatest of them; nobody may enter before
+ * a majority of nodes knows it, and owns the name for this session while it learns it. Since that majority and the next
+ * one have a node in common, the next token is greater. So there is a second phase, in which the token is written back
+ * to those that have drawn a smaller one, unless a majority has drawn that very token, as is the rule while nothing
+ * goes wrong.
+ */
+final class VoteRound {
+    private final Session session;
+    private final QuorumScripts scripts;
+    private final Runnable changed;
+    private final List<Node> nodes;
+    private final int majority;
+
+    final long sequence;
+    final long leaseMillis;
+    final boolean renewed;
+    private final boolean waits;
+    private final long floor;
+    private final long sentNanos;
+
+    /** Answers by node. All that follows is guarded by this. */
+    private final Map<Integer, Vote> votes = new HashMap<>();
+
+    private final Map<Integer, Long> validUntilNanos = new HashMap<>();
+
+    /** Nodes that can't be counted on any more. */
+    private int failed;
+
+    private int confirmed;
+
+    /** The greatest token among a majority of votes; 0 until there is one. */
+    private long token;
+
+    private boolean expired;
+    private boolean cutShort;
+    private boolean abandoned;
+    private boolean reported;
+    private @Nullable Throwable failure;
+
+    /** At how many nodes no repetition will mend what it has failed with, and what that is. */
+    private int lasting;
+
+    private @Nullable Throwable refusal;
+    private @Nullable QuorumTenure tenure;
+
+    /**
+     * Prepares a round.
+     *
+     * @param waits whether the session goes on waiting if it is refused
+     * @param floor the least token
+     * @param changed runs when an answer has come
+     */
+    VoteRound(
+            Session session,
+            QuorumScripts scripts,
+            long sequence,
+            long leaseMillis,
+            boolean renewed,
+            boolean waits,
+            long floor,
+            Runnable changed) {
+        this.session = session;
+        this.scripts = scripts;
+        this.changed = changed;
+        this.nodes = session.nodes();
+        this.majority = nodes.size() / 2 + 1;
+        this.sequence = sequence;
+        this.leaseMillis = leaseMillis;
+        this.renewed = renewed;
+        this.waits = waits;
+        this.floor = floor;
+        this.sentNanos = session.now();
+    }
+
+    long sentNanos() {
+        return sentNanos;
+    }
+
+    void begin() {
+        for (int i = 0; i < nodes.size(); i++) {
+            int node = i;
+            scripts.acquire(nodes.get(node), sequence, leaseMillis, floor, waits)
+                    .whenComplete((vote, thrown) -> answered(node, vote, thrown));
+        }
+    }
+
+    private void answered(int node, @Nullable Vote vote, @Nullable Throwable thrown) {
+        QuorumTenure late;
+        boolean unwanted;
+        synchronized (this) {
+            if (vote == null) {
+                failed(thrown);
+            } else {
+                votes.put(node, vote);
+                if (vote.status() == Status.VOTED) {
+                    validUntilNanos.put(node, QuorumTenure.validity(sentNanos, vote.ttlMillis()));
+                }
+                count(node, vote);
+            }
+            if (!reported && votes.size() >= majority) {
+                reported = true;
+                session.outage().heard();
+            }
+            late = vote == null ? null : tenure;
+            unwanted = abandoned && vote != null && vote.status() == Status.VOTED;
+        }
+        if (late != null && vote != null && vote.status() == Status.VOTED) {
+            late.votedLate(node, vote.token());
+        }
+        if (unwanted) {
+            giveUp(node);
+        }
+        changed.run();
+    }
+
+    private void failed(@Nullable Throwable thrown) {
+        failed++;
+        if (thrown == null) {
+            return;
+        }
+        failure = failure == null ? ScriptRunner.cause(thrown) : failure;
+        if (!ScriptRunner.isTransient(thrown)) {
+            lasting++;
+            refusal = ScriptRunner.cause(thrown);
+        }
+    }
+
+    private void count(int node, Vote vote) {
+        if (expired || vote.status() != Status.VOTED) {
+            return;
+        }
+        if (token == 0) {
+            if (granted() >= majority) {
+                token = greatestToken();
+                votes.forEach(this::confirm);
+            }
+        } else {
+            confirm(node, vote);
+        }
+    }
+
+    private void confirm(int node, Vote vote) {
+        if (vote.status() != Status.VOTED) {
+            return;
+        }
+        if (vote.token() >= token) {
+            confirmed++;
+            return;
+        }
+        scripts.renew(nodes.get(node), sequence, renewed ? leaseMillis : 0, token)
+                .whenComplete((kept, thrown) -> wroteBack(vote, kept, thrown));
+    }
+
+    private void wroteBack(Vote vote, @Nullable Kept kept, @Nullable Throwable thrown) {
+        synchronized (this) {
+            if (kept == null) {
+                failed(thrown);
+            } else if (kept.owned() && kept.token() == vote.token()) {
+                confirmed++;
+            } else {
+                failed++;
+            }
+        }
+        changed.run();
+    }
+
+    private int granted() {
+        return (int) votes.values().stream()
+                .filter(vote -> vote.status() == Status.VOTED)
+                .count();
+    }
+
+    /** Returns the greatest token that a node has drawn for this round. */
+    synchronized long greatestToken() {
+        return votes.values().stream().mapToLong(Vote::token).max().orElse(0);
+    }
+
+    /** Returns whether a majority has voted for this session and knows its token. */
+    synchronized boolean isWon() {
+        return token > 0 && confirmed >= majority;
+    }
+
+    /** Returns whether waiting for more answers is of no use. */
+    synchronized boolean isDecided() {
+        int refused = votes.size() - granted();
+        return isWon() || expired || refused + failed > nodes.size() - majority;
+    }
+
+    /** Returns whether nodes have said that somebody else is there, and enough have answered to believe that. */
+    synchronized boolean isRefused() {
+        return votes.size() >= majority && granted() < votes.size();
+    }
+
+    /**
+     * Whoever waited doesn't any more.
+     *
+     * @param silent whether that was for as long as a node may take
+     */
+    synchronized void expire(boolean silent) {
+        expired = true;
+        cutShort = !silent;
+    }
+
+    /** Returns whether nobody had the time to wait for all answers. */
+    synchronized boolean isCutShort() {
+        return cutShort;
+    }
+
+    /** Returns what it has failed with, if it was an error. */
+    synchronized @Nullable Throwable failure() {
+        return failure;
+    }
+
+    /** Returns what no repetition will mend, if that is so at as many nodes as it takes to rule out a majority. */
+    synchronized @Nullable Throwable refusal() {
+        return lasting > nodes.size() - majority ? refusal : null;
+    }
+
+    /** Returns after how many ms the owner's lease is over, or -1 if no majority has the same one. */
+    synchronized long ownerTtlMillis() {
+        Map<String, Integer> counts = new HashMap<>();
+        votes.values().stream()
+                .filter(vote -> vote.status() == Status.REFUSED)
+                .forEach(vote -> counts.merge(vote.owner(), 1, Integer::sum));
+        return votes.values().stream()
+                .filter(vote -> counts.getOrDefault(vote.owner(), 0) >= majority)
+                .mapToLong(Vote::ttlMillis)
+                .min()
+                .orElse(-1);
+    }
+
+    /** Makes a tenure of a round that is won, or returns null if that took too long. */
+    @Nullable
+    QuorumTenure win(QuorumLock lock) {
+        synchronized (this) {
+            QuorumTenure won = new QuorumTenure(session, scripts, lock, this, token);
+            votes.forEach((node, vote) -> {
+                Long until = validUntilNanos.get(node);
+                if (until != null) {
+                    won.votedAtFirst(node, vote.token(), until);
+                }
+            });
+            if (!won.isUsable(session.now())) {
+                return null;
+            }
+            tenure = won;
+            return won;
+        }
+    }
+
+    /** Gives the votes back that it has got or gets yet, of which there are too few. The session will ask again. */
+    void abandon() {
+        List<Integer> unwanted;
+        synchronized (this) {
+            abandoned = true;
+            expired = true;
+            unwanted = votes.entrySet().stream()
+                    .filter(vote -> vote.getValue().status() == Status.VOTED)
+                    .map(Map.Entry::getKey)
+                    .toList();
+        }
+        unwanted.forEach(this::giveUp);
+    }
+
+    // Not insisted on: the next round implies it, and so does the end of the wait.
+    private void giveUp(int node) {
+        scripts.release(nodes.get(node), sequence, leaseMillis, false);
+    }
+
+    /** Returns for how long the answers are waited for: short beside the lease, which runs meanwhile. */
+    static long patienceNanos(Session session, long leaseMillis) {
+        long third = TimeUnit.MILLISECONDS.toNanos(leaseMillis) / 3;
+        return Math.min(session.settings().silenceNanos(), third);
+    }
+}

@@ -1,0 +1,213 @@
+package dev.interlock.internal.lock.redisson;
+
+import dev.interlock.LeaseLostException;
+import dev.interlock.internal.lock.LocalReadWriteLock;
+import dev.interlock.internal.lock.RemoteReadWriteLock;
+import dev.interlock.internal.redis.Keys;
+import dev.interlock.internal.redis.ScriptRunner;
+import dev.interlock.internal.session.Session;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+import org.redisson.RedissonObject;
+import org.redisson.api.RLock;
+import org.redisson.api.RReadWriteLock;
+import org.redisson.api.RTopic;
+import org.redisson.client.codec.StringCodec;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The remote half of a read-write lock over Redisson's. A session has one turn at a time, by the write lock or by the
+ * read lock, and its threads read on either.
+ *
+ * <p>Nobody tells a session that others wait. So its turn admits readers who come within the hand-off slice, and makes
+ * others wait for a moment: those inside drain, and then the session gives the lock up before it asks anew. Where they
+ * don't, since somebody reads for long, the turn admits readers again for as long a moment, and so on. What the last
+ * reader leaves within the slice is kept for the rest of it, since others often follow.
+ */
+public final class RedissonReadWriteLock extends RedissonLock implements RemoteReadWriteLock {
+    private static final Logger log = LoggerFactory.getLogger(RedissonReadWriteLock.class);
+
+    /** What Redisson's write lock publishes when it is released: all who wait on that channel ask again. */
+    private static final String ALL = "1";
+
+    /** For how long readers wait for those inside to leave, and as long they are let in then. */
+    private static final long DRAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+    private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final LocalReadWriteLock shared;
+    private final RLock read;
+
+    /** Creates the remote half over this lock object. */
+    public RedissonReadWriteLock(Session session, RReadWriteLock lock, LocalReadWriteLock local) {
+        super(session, lock.writeLock(), local);
+        this.read = lock.readLock();
+        this.shared = local;
+    }
+
+    // ---- the exclusive side
+
+    @Override
+    public boolean enterAtOnce(long start) {
+        RedissonTenure current = turn();
+        return current != null
+                && !current.isShared()
+                && !isSliceOver(current, session.now())
+                && super.enterAtOnce(start);
+    }
+
+    @Override
+    public @Nullable Departure leave() {
+        RedissonTenure current = turn();
+        if (current == null || shared.sharedHolds() == 0) {
+            return super.leave();
+        }
+        // A turn that is lost stays until its readers have heard of it.
+        CompletableFuture<?> downgraded =
+                current.loss.get() == null ? downgrade(current) : CompletableFuture.completedFuture(null);
+        return () -> {
+            session.await(downgraded);
+            LeaseLostException loss = current.loss.get();
+            if (loss != null) {
+                throw new LeaseLostException(loss);
+            }
+        };
+    }
+
+    private CompletableFuture<?> downgrade(RedissonTenure current) {
+        return current.downgrade(read, session.now()).handle((done, failure) -> {
+            if (failure == null) {
+                callReaders();
+            } else if (ScriptRunner.cause(failure) instanceof IllegalMonitorStateException) {
+                lose(current, "its owner in Redis had changed before it was released");
+            } else {
+                log.warn("{} remains locked for others until it is read no more", Keys.quoted(name), failure);
+            }
+            return null;
+        });
+    }
+
+    // Redisson itself does so only when its write lock leaves nothing behind.
+    private void callReaders() {
+        String channel = RedissonObject.prefixName("redisson_rwlock", name);
+        RTopic topic = session.isSharded()
+                ? session.client().getShardedTopic(channel, StringCodec.INSTANCE)
+                : session.client().getTopic(channel, StringCodec.INSTANCE);
+        topic.publishAsync(ALL).whenComplete((receivers, failure) -> {
+            if (failure != null) {
+                log.debug("Readers of {} were not called", Keys.quoted(name), failure);
+            }
+        });
+    }
+
+    // ---- the shared side
+
+    @Override
+    public boolean mayEnterShared(long begunNanos) {
+        RedissonTenure current = turn();
+        return current != null
+                && isUsable(current)
+                && (!isSliceOver(current, begunNanos) || !isDraining(current, session.now()));
+    }
+
+    private static boolean isUsable(RedissonTenure current) {
+        return current.loss.get() == null;
+    }
+
+    private boolean isDraining(RedissonTenure current, long now) {
+        long over = overNanos(current, now);
+        return over >= 0 && over / DRAIN_NANOS % 2 == 0;
+    }
+
+    private long overNanos(RedissonTenure current, long now) {
+        return now - current.startNanos - settings.handoffSliceNanos();
+    }
+
+    // Where there is no turn, somebody may get one that others may use, too.
+    @Override
+    public long drainNanos() {
+        RedissonTenure current = turn();
+        return current == null
+                ? LOOK_NANOS
+                : DRAIN_NANOS - Math.max(0, overNanos(current, session.now())) % DRAIN_NANOS;
+    }
+
+    // Those who aren't admitted queue behind the leader, and so never come here. Who doesn't queue goes past them.
+    @Override
+    public boolean enterSharedAtOnce(long begunNanos) {
+        RedissonTenure current = turn();
+        if (current == null || !isUsable(current)) {
+            return false;
+        }
+        reportAcquired(session.now() - begunNanos, true);
+        return true;
+    }
+
+    @Override
+    public boolean enterShared(boolean interruptible, long waitNanos, long begunNanos) throws InterruptedException {
+        RedissonTenure current = turn();
+        if (current != null && !isSliceOver(current, begunNanos) && enterSharedAtOnce(begunNanos)) {
+            return true;
+        }
+        return enter(read, true, interruptible, waitNanos, RENEWED, begunNanos);
+    }
+
+    @Override
+    public @Nullable LeaseLostException leaveShared() {
+        RedissonTenure current = turn();
+        return current == null ? new LeaseLostException(name, 0, "its lease is over") : current.loss.get();
+    }
+
+    @Override
+    public void leftShared() {
+        if (shared.isShared()) {
+            return;
+        }
+        RedissonTenure current = turn();
+        if (current != null && !current.retained && !isSliceOver(current, session.now())) {
+            current.retained = true;
+            endRetentionInTime(current);
+        }
+        tidy();
+    }
+
+    private void endRetentionInTime(RedissonTenure current) {
+        long left = settings.handoffSliceNanos() - (session.now() - current.startNanos);
+        session.schedule(() -> endRetention(current), TimeUnit.NANOSECONDS.toMillis(left) + 1);
+    }
+
+    // A downgrade has made the turn begin anew.
+    private void endRetention(RedissonTenure current) {
+        if (turn() != current) {
+            return;
+        }
+        if (isSliceOver(current, session.now())) {
+            tidy();
+        } else {
+            endRetentionInTime(current);
+        }
+    }
+
+    @Override
+    protected boolean hasStake() {
+        RedissonTenure current = turn();
+        boolean kept = current != null
+                && current.retained
+                && current.loss.get() == null
+                && !isSliceOver(current, session.now());
+        return super.hasStake() && !kept;
+    }
+
+    // Others who only ask want to know what the first answer is.
+    @Override
+    long firstNanos(RLock by) {
+        return 0;
+    }
+
+    @Override
+    public boolean isRefused() {
+        return hasRefused();
+    }
+}

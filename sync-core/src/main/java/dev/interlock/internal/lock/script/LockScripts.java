@@ -1,0 +1,343 @@
+package dev.interlock.internal.lock.script;
+
+import com.google.common.primitives.ImmutableLongArray;
+import dev.interlock.internal.redis.Keys;
+import dev.interlock.internal.redis.Script;
+import dev.interlock.internal.redis.Script.Call;
+import dev.interlock.internal.redis.ScriptRunner;
+import dev.interlock.internal.session.Session;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
+
+/** The scripts of one lock, as one session runs them. */
+final class LockScripts {
+    /** For how long a session leaves the name to plain RLock clients of whom it knows that they wait. */
+    static final long YIELD_MILLIS = 10;
+
+    /** A tenure that the session still has in Redis is ended by its next request. */
+    static final long ENDED = 0;
+
+    /** A tenure that the session still has in Redis goes on. */
+    static final long LEFT_ALONE = -1;
+
+    /** So often in a row a name has to be free before that is expected of the next time. */
+    private static final int TRUSTED = 4;
+
+    private static final Script TAKE = Script.load("lock/take");
+    private static final Script DROP = Script.load("lock/drop");
+    private static final Script ACQUIRE = Script.load("lock/acquire");
+    private static final Script RELEASE = Script.load("lock/release");
+    private static final Script RENEW = Script.load("lock/renew");
+    private static final Script DOWNGRADE = Script.load("lock/downgrade");
+    private static final Script INSPECT = Script.load("lock/inspect");
+    private static final Script SIGNAL = Script.load("lock/signal");
+    private static final Script AWAIT = Script.load("lock/await");
+
+    private final ScriptRunner runner;
+    private final String id;
+    private final String key;
+    private final long leaseMillis;
+    private final String channel;
+    private final String publish;
+    private final List<Object> keys;
+    private final List<Object> takeKeys;
+    private final List<Object> dropKeys;
+    private final List<Object> signalKeys;
+    private final List<Object> awaitKeys;
+    private final List<Object> renewKeys;
+    private final List<Object> downgradeKeys;
+    private final List<Object> lockKey;
+
+    /** How often in a row nobody else was there; a hint, so that updates may be lost. */
+    private volatile int quiet = TRUSTED;
+
+    LockScripts(Session session, String key) {
+        this.runner = session.runner();
+        this.id = session.id();
+        this.key = key;
+        this.leaseMillis = session.settings().leaseMillis();
+        this.publish = session.isSharded() ? "spublish" : "publish";
+        this.channel = "redisson_lock__channel:" + (key.contains("{") ? key : "{" + key + "}");
+        String queue = Keys.of("queue", key);
+        String mark = Keys.of("mark:" + id, key);
+        String waiters = Keys.of("waiters", key);
+        String token = Keys.of("token", key);
+        String turns = Keys.of("turns", key);
+        String conditions = Keys.of("conditions", key);
+        String signals = Keys.of("signals", key);
+        String readers = Keys.of("readers", key);
+        this.keys = List.of(key, queue, waiters, token, turns, mark, conditions, signals, readers);
+        this.takeKeys = List.of(key, queue, token, conditions, mark);
+        this.dropKeys = List.of(key, queue, conditions, mark);
+        this.signalKeys = List.of(key, queue, waiters, conditions, signals);
+        this.awaitKeys = List.of(key, queue, waiters, token, turns, conditions, signals, readers);
+        this.renewKeys = List.of(key, queue, waiters, readers);
+        this.downgradeKeys = awaitKeys;
+        this.lockKey = List.of(key);
+    }
+
+    /** Returns the key of the read-write lock of a name, which is another one than the lock of that name. */
+    static String readWriteKey(String key) {
+        return Keys.prefix(key) + "rw";
+    }
+
+    /** The name's key. */
+    String key() {
+        return key;
+    }
+
+    /** Redisson's channel for this name, on which it announces that the lock is free. */
+    String channel() {
+        return channel;
+    }
+
+    /**
+     * The answer to {@link #acquire}.
+     *
+     * @param status how those requests stand of which {@code over} doesn't speak
+     * @param ttlMillis of the owner, -1 if that is a tenure of this session that was not asked for
+     * @param token if granted
+     * @param foreign whether the owner is none of ours
+     * @param waiters whether others are queued behind the run
+     * @param conditions whether threads wait for conditions of the lock that is granted
+     * @param redisMicros 0 if the lock was simply free
+     * @param owner the sequence by which this session owns the lock, or 0
+     * @param run the last of the tickets that are served on the tenure of that sequence after its own, or 0
+     * @param over requests that are over
+     */
+    record Standing(
+            Status status,
+            long ttlMillis,
+            long token,
+            boolean foreign,
+            boolean waiters,
+            boolean conditions,
+            long redisMicros,
+            long owner,
+            long run,
+            ImmutableLongArray over) {}
+
+    enum Status {
+        OVER,
+        GRANTED,
+        QUEUED,
+        BUSY
+    }
+
+    /**
+     * Asks for the lock on behalf of new tickets, in the way that costs least if nobody owns it and nobody waits.
+     *
+     * @see #acquire
+     */
+    CompletableFuture<Standing> takeOrAcquire(List<Ticket> tickets, long earlier, long floor, List<Ticket> used) {
+        Ticket ticket = tickets.get(0);
+        if (!isQuiet() || tickets.size() > 1 || ticket.reads || earlier > 0 || !used.isEmpty()) {
+            return acquire(tickets, earlier, floor, used);
+        }
+        Call take = TAKE.on(takeKeys, id + ":" + ticket.sequence, ticket.sequence, ticket.leaseMillis, floor);
+        return runner.runDurably(take).thenCompose(reply -> {
+            long token = number(reply, 0);
+            return token > 0
+                    ? CompletableFuture.completedFuture(taken(ticket, token))
+                    : acquire(tickets, earlier, floor, used);
+        });
+    }
+
+    /**
+     * Returns whether nobody else was there lately. Those who alternate find the name free now and then, and mustn't be
+     * misled by that.
+     */
+    boolean isQuiet() {
+        return quiet >= TRUSTED;
+    }
+
+    private Standing noted(Standing standing) {
+        boolean isFree = standing.status() == Status.GRANTED && standing.redisMicros() == 0;
+        quiet = isFree ? Math.min(TRUSTED, quiet + 1) : 0;
+        return standing;
+    }
+
+    private static Standing taken(Ticket ticket, long token) {
+        return new Standing(
+                Status.GRANTED,
+                ticket.leaseMillis,
+                token,
+                false,
+                false,
+                false,
+                0,
+                ticket.sequence,
+                0,
+                ImmutableLongArray.of());
+    }
+
+    /**
+     * Asks for the lock, or asks again how the requests stand.
+     *
+     * @param tickets one or more, in growing order of their sequences
+     * @param earlier the sequence whose tenure the first of them continues; or what becomes of any such tenure,
+     *     {@link #ENDED} or {@link #LEFT_ALONE}
+     * @param used tickets that were served on the tenure of another one
+     */
+    CompletableFuture<Standing> acquire(List<Ticket> tickets, long earlier, long floor, List<Ticket> used) {
+        Ticket first = tickets.get(0);
+        Call call = ACQUIRE.on(
+                keys, id, text(tickets), first.leaseMillis, first.queues ? 1 : 0, earlier, floor, text(used));
+        return runner.runDurably(call).thenApply(reply -> noted(standing(reply)));
+    }
+
+    /** Returns tickets as scripts take them. */
+    static String text(List<Ticket> tickets) {
+        return tickets.isEmpty() ? "" : tickets.stream().map(Ticket::text).collect(Collectors.joining(" "));
+    }
+
+    private static Standing standing(List<Object> reply) {
+        Status status = Status.values()[(int) number(reply, 0)];
+        boolean granted = status == Status.GRANTED;
+        ImmutableLongArray.Builder over = ImmutableLongArray.builder();
+        for (int i = 7; i < reply.size(); i++) {
+            over.add(number(reply, i));
+        }
+        return new Standing(
+                status,
+                number(reply, 1),
+                granted ? number(reply, 2) : 0,
+                !granted && number(reply, 2) > 0,
+                isOdd(number(reply, 3)),
+                number(reply, 3) > 1,
+                number(reply, 4),
+                number(reply, 5),
+                number(reply, 6),
+                over.build());
+    }
+
+    /** The answer to {@link #release}: what was given up. */
+    enum Released {
+        NOTHING,
+        TENURE,
+        TICKET
+    }
+
+    /** Gives up a tenure, in the way that costs least if nobody waits. */
+    CompletableFuture<Released> dropOrRelease(Ticket ticket, String used, long floor, Operations operations) {
+        if (!isQuiet() || !used.isEmpty() || !operations.text().isEmpty()) {
+            return release(ticket, used, floor, operations);
+        }
+        Call drop =
+                DROP.on(dropKeys, id + ":" + ticket.sequence, ticket.sequence, ticket.leaseMillis, channel, publish);
+        return runner.run(drop).thenCompose(reply -> {
+            if (number(reply, 0) > 0) {
+                return CompletableFuture.completedFuture(Released.TENURE);
+            }
+            quiet = 0;
+            return release(ticket, used, floor, operations);
+        });
+    }
+
+    /** Gives up what a sequence has. */
+    CompletableFuture<Released> release(Ticket ticket, String used, long floor, Operations operations) {
+        Call call = RELEASE.on(
+                keys,
+                id,
+                ticket.sequence,
+                ticket.terms(),
+                floor,
+                channel,
+                publish,
+                used,
+                operations.first(),
+                operations.text());
+        return runner.run(call).thenApply(reply -> Released.values()[(int) number(reply, 0)]);
+    }
+
+    /** The answer to {@link #renew}. */
+    record Renewal(boolean owned, long ttlMillis, boolean waiters, boolean foreignWaiters) {}
+
+    Call renew(long sequence) {
+        return RENEW.on(renewKeys, id, sequence, leaseMillis, channel, publish);
+    }
+
+    static Renewal renewal(List<Object> reply) {
+        return new Renewal(number(reply, 0) > 0, number(reply, 1), number(reply, 2) > 0, number(reply, 3) > 0);
+    }
+
+    /**
+     * Makes a reader of the owner.
+     *
+     * @param alone runs if nobody waits any more
+     */
+    CompletableFuture<Released> downgrade(Ticket ticket, long floor, Operations operations, Runnable alone) {
+        Call call = DOWNGRADE.on(
+                downgradeKeys, id, ticket.sequence, ticket.leaseMillis, floor, operations.first(), operations.text());
+        return runner.runDurably(call).thenApply(reply -> number(reply, 0) > 0 ? Released.TENURE : Released.NOTHING);
+    }
+
+    CompletableFuture<Boolean> inspect() {
+        return runner.run(INSPECT.on(lockKey)).thenApply(reply -> number(reply, 0) > 0);
+    }
+
+    // ---- conditions
+
+    /**
+     * What a tenure has to do with its conditions, as scripts take it.
+     *
+     * @param first the number of the first one, counted from 1 in a tenure
+     * @param text the operations, separated by spaces
+     */
+    record Operations(long first, String text) {
+        static final Operations NONE = new Operations(1, "");
+
+        /** A signal to all waiters of all conditions. */
+        static final Operations SIGNAL_ALL = new Operations(1, "*");
+    }
+
+    /**
+     * The answer to {@link #signal}.
+     *
+     * @param owned whether the operations are done
+     * @param waiters whether another session stands in the queue
+     * @param conditions whether threads wait for conditions
+     * @param count of those who wait for the condition that was asked for
+     * @param own the numbers of the waiters of this session among these, if they were asked for
+     */
+    record Signalled(boolean owned, boolean waiters, boolean conditions, int count, Set<Long> own) {}
+
+    /**
+     * Does what a tenure has to do with its conditions while it goes on, and counts the waiters of one, or lists its
+     * own.
+     */
+    CompletableFuture<Signalled> signal(long sequence, Operations operations, String condition, boolean isListed) {
+        Call call =
+                SIGNAL.on(signalKeys, id, sequence, operations.first(), operations.text(), condition, isListed ? 1 : 0);
+        return runner.run(call)
+                .thenApply(reply -> new Signalled(
+                        number(reply, 0) > 0,
+                        number(reply, 1) > 0,
+                        number(reply, 2) > 0,
+                        (int) number(reply, 3),
+                        reply.stream().skip(4).map(number -> (Long) number).collect(Collectors.toSet())));
+    }
+
+    /** Asks how waiters stand. Returns the reply: the time in µs; then waiter, state, and sequence, of each. */
+    CompletableFuture<ImmutableLongArray> await(
+            String asked, String leaving, String gone, boolean isSignalLost, long floor) {
+        return runner.run(AWAIT.on(awaitKeys, id, floor, asked, leaving, gone, isSignalLost ? 1 : 0))
+                .thenApply(reply -> reply.stream()
+                        .mapToLong(number -> (Long) number)
+                        .collect(
+                                ImmutableLongArray::builder,
+                                ImmutableLongArray.Builder::add,
+                                (a, b) -> a.addAll(b.build()))
+                        .build());
+    }
+
+    private static boolean isOdd(long number) {
+        return (number & 1) != 0;
+    }
+
+    private static long number(List<Object> reply, int index) {
+        return (Long) reply.get(index);
+    }
+}

@@ -1,0 +1,336 @@
+package dev.interlock.internal.lock.script;
+
+import dev.interlock.LeaseLostException;
+import dev.interlock.internal.lock.script.LockScripts.Operations;
+import dev.interlock.internal.redis.Script.Call;
+import dev.interlock.internal.redis.ScriptRunner;
+import dev.interlock.internal.redis.Settings;
+import dev.interlock.internal.session.LeaseRenewer;
+import dev.interlock.internal.session.Participant.Renewal;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.LongFunction;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The interval in which a session owns a name. It is valid until a local time that lies safely before the end of its
+ * lease in Redis, and renews itself before that; once it has been seen to be lost, it stays lost.
+ */
+final class LockTenure {
+    /** Bits of a fencing token that count the acquisitions of one tenure. */
+    private static final int LOCAL_BITS = 14;
+
+    /** Remote parts of tokens are less than this, which a token has no room for. */
+    static final long TOKENS = 1L << (Long.SIZE - 1 - LOCAL_BITS);
+
+    /** From a renewal that failed, the next one is so far at most. */
+    private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** One that has had no answer yet is repeated so soon at the earliest. */
+    private static final long REPEAT_NANOS = TimeUnit.MILLISECONDS.toNanos(400);
+
+    /** A lease so short may be over before the lease renewer comes by. */
+    private static final long SHORT_MILLIS = 3_000;
+
+    private final LeaseRenewer renewer;
+    private final Settings settings;
+    private final LongFunction<Call> renewals;
+    private final Correspondence.Owner owner;
+
+    final Ticket ticket;
+    final long sequence;
+    final boolean renewed;
+    final long startNanos;
+
+    /**
+     * When the session's turn began: with this tenure, or the one that it continues. Guarded by the mutex of the claim,
+     * read by others.
+     */
+    volatile long turnNanos;
+
+    private volatile long validUntilNanos;
+
+    /**
+     * The last of the session's tickets that are served on this tenure after its own, 0 for none. Guarded by the mutex
+     * of the claim, read by others.
+     */
+    volatile long run;
+
+    /** Whether it is for reading only, beside other sessions. Guarded by the mutex of the claim, read by others. */
+    volatile boolean shared;
+
+    /** What its downgrade has to do with conditions, until that is confirmed. Guarded by the mutex of the claim. */
+    Operations downgrading = Operations.NONE;
+
+    /** Whether another session, or a plain RLock client, waits. */
+    volatile boolean demand;
+
+    volatile boolean foreignDemand;
+
+    /** When that was last heard. */
+    private long demandNanos;
+
+    /**
+     * Whether threads may wait for conditions of which this session has not all in mind. Guarded by the mutex of the
+     * claim.
+     */
+    boolean awaited;
+
+    /** How many of its threads have begun to wait for a condition. Guarded by the mutex of the claim. */
+    int awaits;
+
+    /** Whether it has been seen to that its readers don't keep other readers out for long. */
+    volatile boolean endsInTime;
+
+    /** Whether it is kept although nobody of this session wants it at the moment. */
+    volatile boolean retained;
+
+    /** When that was last so. */
+    volatile long idleSinceNanos;
+
+    private volatile boolean ended;
+    private final AtomicReference<@Nullable LeaseLostException> loss = new AtomicReference<>();
+
+    /** Guarded by the local half. */
+    private long token;
+
+    private final long lastToken;
+    final long remoteToken;
+
+    /** When to look for demand again, or when that was last done. */
+    volatile long lookAtNanos;
+
+    private long renewAtNanos;
+    private long renewalSentNanos;
+    private boolean renewing;
+
+    /**
+     * Begins a tenure.
+     *
+     * @param renewals give the command that renews the tenure of a sequence
+     */
+    LockTenure(
+            LeaseRenewer renewer,
+            LongFunction<Call> renewals,
+            Correspondence.Owner owner,
+            Ticket ticket,
+            long remoteToken,
+            long nowNanos,
+            long validUntilNanos) {
+        this.renewer = renewer;
+        this.settings = renewer.settings();
+        this.renewals = renewals;
+        this.owner = owner;
+        this.ticket = ticket;
+        this.sequence = ticket.sequence;
+        this.renewed = ticket.renewed;
+        this.shared = ticket.reads;
+        this.startNanos = nowNanos;
+        this.turnNanos = nowNanos;
+        this.demandNanos = nowNanos;
+        this.lookAtNanos = nowNanos;
+        this.validUntilNanos = validUntilNanos;
+        this.remoteToken = remoteToken;
+        this.token = remoteToken << LOCAL_BITS;
+        this.lastToken = token + (1L << LOCAL_BITS) - 1;
+        // When a third of the lease is over: at once, if it began as a short one.
+        this.renewAtNanos = validUntilNanos - 2 * renewalNanos();
+        if (!renewed && ticket.leaseMillis < SHORT_MILLIS) {
+            renewer.schedule(this::expire, TimeUnit.NANOSECONDS.toMillis(validUntilNanos - nowNanos) + 1);
+        }
+    }
+
+    /** Returns until when a lease is safely valid, of which a command that was first sent then has heard. */
+    static long validity(long sentNanos, long ttlMillis) {
+        return sentNanos + TimeUnit.MILLISECONDS.toNanos(ttlMillis - Settings.marginMillis(ttlMillis));
+    }
+
+    boolean isUsable(long nowNanos) {
+        return nowNanos - validUntilNanos < 0 && loss.get() == null;
+    }
+
+    /**
+     * Returns whether it has the lease that a thread wants. A fixed one is for the first thread that enters: what is
+     * left of it is less.
+     */
+    boolean fits(boolean renewedLease, long leaseMillis) {
+        boolean isWhole = renewed || token == remoteToken << LOCAL_BITS;
+        return isWhole && renewed == renewedLease && ticket.leaseMillis == leaseMillis;
+    }
+
+    /** Draws the token of the next acquisition, or returns false if this tenure has none left. */
+    boolean drawToken() {
+        if (token == lastToken) {
+            return false;
+        }
+        token++;
+        return true;
+    }
+
+    /** Leaves no tokens: whoever enters has to continue this tenure by another one first. */
+    void exhaust() {
+        token = lastToken;
+    }
+
+    long token() {
+        return token;
+    }
+
+    /** It is given up: from now on it can't be lost any more. */
+    void end() {
+        ended = true;
+    }
+
+    // ---- demand
+
+    /** Somebody else waits. */
+    void demanded() {
+        synchronized (this) {
+            demandNanos = renewer.now();
+            demand = true;
+        }
+        owner.demanded();
+    }
+
+    /** Nobody else waited when this was asked, at the earliest. What was heard since still holds. */
+    void undemanded(long askedNanos) {
+        synchronized (this) {
+            if (!demand || !shared || askedNanos - demandNanos < 0) {
+                return;
+            }
+            demand = false;
+        }
+        owner.undemanded();
+    }
+
+    // ---- renewal
+
+    /** Has the lease renewer renew it when it comes by next. */
+    synchronized void renewSoon() {
+        renewAtNanos = startNanos;
+    }
+
+    /** Notices a lease that is over soon, and returns the renewal that is due. */
+    @Nullable
+    Renewal keep(long now) {
+        if (loss() != null) {
+            return null;
+        }
+        // Between two beats would be too late to tell of a loss that can be foreseen.
+        long leftMillis = TimeUnit.NANOSECONDS.toMillis(validUntilNanos - now);
+        if (leftMillis < SHORT_MILLIS) {
+            renewer.schedule(this::expire, Math.max(0, leftMillis + 1));
+        }
+        synchronized (this) {
+            boolean due = renewed && now - renewAtNanos >= 0;
+            return due && !isUnderWay(now) && isUsable(now) ? renewal(now) : null;
+        }
+    }
+
+    private boolean isUnderWay(long now) {
+        return renewing && now - renewalSentNanos < Math.min(settings.silenceNanos(), patienceNanos(now));
+    }
+
+    // The less is left, the sooner it is sent again: a short lease would be over before a command is taken to be lost.
+    private long patienceNanos(long now) {
+        return Math.max(Math.min(retryNanos(), REPEAT_NANOS), (validUntilNanos - now) / 3);
+    }
+
+    private long retryNanos() {
+        return Math.min(RETRY_NANOS, renewalNanos() / 3);
+    }
+
+    /** Renews at once, for the sake of what the reply tells about waiters. */
+    void renewNow() {
+        Renewal renewal;
+        long now = renewer.now();
+        synchronized (this) {
+            if (!renewed || isUnderWay(now)) {
+                return;
+            }
+            renewal = renewal(now);
+        }
+        renewer.renew(List.of(renewal));
+    }
+
+    private Renewal renewal(long now) {
+        renewing = true;
+        renewalSentNanos = now;
+        return new Renewal(renewals.apply(sequence), (reply, failure) -> renewed(now, reply, failure));
+    }
+
+    private void renewed(long sentNanos, @Nullable List<Object> reply, @Nullable Throwable failure) {
+        LockScripts.Renewal renewal = reply == null ? null : LockScripts.renewal(reply);
+        long now = renewer.now();
+        synchronized (this) {
+            boolean isLatest = renewalSentNanos == sentNanos;
+            renewing &= !isLatest;
+            if (renewal == null && isLatest) {
+                renewAtNanos = sentNanos + Math.min(retryNanos(), patienceNanos(now));
+            } else if (renewal != null && renewal.owned() && isUsable(now)) {
+                // What was over in between may have had other owners, even if Redis knows this one again.
+                renewAtNanos = sentNanos + renewalNanos();
+                extend(validity(sentNanos, renewal.ttlMillis()));
+            }
+        }
+        long left = validUntilNanos - now;
+        if (renewal == null) {
+            Throwable cause = failure == null ? new IllegalStateException("no reply") : ScriptRunner.cause(failure);
+            renewer.renewalFailed(owner.name(), left, cause);
+        } else if (renewal.owned()) {
+            foreignDemand = renewal.foreignWaiters();
+            if (renewal.waiters() || renewal.foreignWaiters()) {
+                demanded();
+            } else {
+                undemanded(sentNanos);
+            }
+            renewer.renewed(owner.name(), left);
+        } else if (!ended) {
+            lose("Redis doesn't know this owner any more");
+        }
+    }
+
+    private void extend(long untilNanos) {
+        if (untilNanos - validUntilNanos > 0) {
+            validUntilNanos = untilNanos;
+        }
+    }
+
+    private long renewalNanos() {
+        return TimeUnit.MILLISECONDS.toNanos(settings.leaseMillis()) / 3;
+    }
+
+    // ---- loss
+
+    private void expire() {
+        if (!ended && !isUsable(renewer.now()) && loss() == null) {
+            lose("its lease is over");
+        }
+    }
+
+    /** Marks it lost, and tells the lock the first time if a thread relies on it. Returns the loss. */
+    LeaseLostException lose(String reason) {
+        return lose(reason, owner.isRelied());
+    }
+
+    /** Marks it lost, and tells the lock the first time. Returns the loss. */
+    LeaseLostException lose(String reason, boolean relied) {
+        LeaseLostException news = new LeaseLostException(owner.name(), token, reason);
+        LeaseLostException known = loss.compareAndExchange(null, news);
+        if (known != null) {
+            return known;
+        }
+        if (relied) {
+            owner.lost(news);
+        } else {
+            owner.changed();
+        }
+        return news;
+    }
+
+    @Nullable
+    LeaseLostException loss() {
+        return loss.get();
+    }
+}

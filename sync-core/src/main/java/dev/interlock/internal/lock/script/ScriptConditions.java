@@ -1,0 +1,159 @@
+package dev.interlock.internal.lock.script;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.interlock.LeaseLostException;
+import dev.interlock.internal.lock.LocalLock;
+import dev.interlock.internal.lock.RemoteLock;
+import dev.interlock.internal.lock.script.LockScripts.Signalled;
+import dev.interlock.internal.session.Session;
+import java.util.Collection;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * The conditions of a lock over our own scripts: what threads do. What becomes of them meanwhile is with
+ * {@link ConditionQueue}.
+ */
+final class ScriptConditions implements RemoteLock.Conditions {
+    /** How often to look whether a thread has queued that is about to. */
+    private static final long LINING_UP_NANOS = 10_000;
+
+    /** A thread that has not queued after so long may have met with an accident. */
+    private static final long MAX_LINING_UP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    private final Session session;
+    private final ScriptLock lock;
+    private final LocalLock local;
+    private final boolean fair;
+    private final ConditionQueue waiters;
+
+    ScriptConditions(Session session, ScriptLock lock, LocalLock local, boolean fair, ConditionQueue waiters) {
+        this.session = session;
+        this.lock = lock;
+        this.local = local;
+        this.fair = fair;
+        this.waiters = waiters;
+    }
+
+    @Override
+    public Wait enlist(String condition) {
+        return waiters.enlist(lock.valid(), condition);
+    }
+
+    @Override
+    public void leave(Wait wait) {
+        lock.leave((ConditionWaiter) wait);
+    }
+
+    @Override
+    public void left() {
+        lock.clearUp();
+    }
+
+    @Override
+    public Outcome sleep(Wait wait, boolean interruptible, boolean timed, long deadlineNanos) {
+        ConditionWaiter waiter = (ConditionWaiter) wait;
+        boolean interrupted = false;
+        boolean leaves = false;
+        boolean byInterrupt = false;
+        while (waiter.outcome == null) {
+            interrupted |= Thread.interrupted();
+            long left = timed ? deadlineNanos - session.now() : Long.MAX_VALUE;
+            if (!leaves) {
+                byInterrupt = interrupted && interruptible;
+                leaves = byInterrupt || left <= 0;
+                if (leaves) {
+                    waiters.leave(waiter);
+                }
+            }
+            if (lock.hasOutageLasted() && waiters.abandon(waiter)) {
+                restoreInterrupt(interrupted);
+                throw lock.unavailable(session.settings().redisTimeoutNanos());
+            }
+            if (waiter.outcome == null) {
+                LockSupport.parkNanos(
+                        this, leaves ? TicketRequest.POLL_NANOS : Math.min(left, TicketRequest.POLL_NANOS));
+                waiters.askIfDue();
+            }
+        }
+        return outcome(waiter, byInterrupt, interrupted);
+    }
+
+    private static void restoreInterrupt(boolean interrupted) {
+        if (interrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private Outcome outcome(ConditionWaiter waiter, boolean byInterrupt, boolean interrupted) {
+        boolean isInterrupt = waiter.outcome == ConditionWaiter.Outcome.LEFT && byInterrupt;
+        restoreInterrupt(interrupted && !isInterrupt);
+        switch (requireNonNull(waiter.outcome)) {
+            case LOST -> throw new LeaseLostException(lock.name(), 0, "its owner in Redis had changed");
+            case CLOSED -> throw new IllegalStateException("the Interlock session is closed");
+            case LEFT -> {
+                return isInterrupt ? Outcome.INTERRUPTED : Outcome.TIMED_OUT;
+            }
+            default -> {
+                return Outcome.SIGNALLED;
+            }
+        }
+    }
+
+    @Override
+    public void lineUp(Wait wait) {
+        ConditionWaiter ahead = waiters.linesUp((ConditionWaiter) wait);
+        if (fair && ahead != null) {
+            // It is at the same point, and mostly further.
+            long begun = session.now();
+            while (!ahead.isThrough && !local.isQueued(ahead.thread) && session.now() - begun < MAX_LINING_UP_NANOS) {
+                LockSupport.parkNanos(LINING_UP_NANOS);
+            }
+        }
+    }
+
+    @Override
+    public void enter(Wait wait) {
+        ConditionWaiter waiter = (ConditionWaiter) wait;
+        waiters.arrived(waiter, false);
+        boolean entered = false;
+        try {
+            entered = lock.enterAgain(waiter.leaseMillis);
+        } finally {
+            if (!entered) {
+                lock.forsake(new LeaseLostException(
+                        lock.name(), 0, "it could not be taken back after waiting for a condition"));
+                waiters.arrived(waiter, true);
+            }
+        }
+    }
+
+    @Override
+    public void signal(String condition, boolean all) {
+        waiters.signal(lock.valid(), condition, all);
+    }
+
+    @Override
+    public int count(String condition) {
+        return look(condition, false).count();
+    }
+
+    private Signalled look(String condition, boolean isListed) {
+        LockTenure current = lock.valid();
+        Signalled signalled = session.await(waiters.look(current, condition, isListed));
+        if (signalled == null) {
+            throw lock.unavailable(
+                    TimeUnit.MILLISECONDS.toNanos(session.settings().commandTimeoutMillis()));
+        }
+        if (!signalled.owned()) {
+            throw new LeaseLostException(current.lose("its owner in Redis had changed"));
+        }
+        return signalled;
+    }
+
+    @Override
+    public Collection<Thread> threads(String condition) {
+        return waiters.threads(look(condition, true).own());
+    }
+}

@@ -1,0 +1,472 @@
+package dev.interlock.internal.lock.script;
+
+import com.google.common.primitives.ImmutableLongArray;
+import dev.interlock.LeaseLostException;
+import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.lock.AbstractRemoteLock;
+import dev.interlock.internal.lock.LocalLock;
+import dev.interlock.internal.lock.script.Claim.Advance;
+import dev.interlock.internal.lock.script.LockScripts.Operations;
+import dev.interlock.internal.lock.script.LockScripts.Released;
+import dev.interlock.internal.redis.Keys;
+import dev.interlock.internal.redis.Mailbox.Message;
+import dev.interlock.internal.session.Session;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The remote half of a lock over our own scripts: sessions stand in a queue in Redis and take turns.
+ *
+ * <p>The session's {@link Claim} to the name is what events change; this is what threads do about it. The thread that
+ * has the local half and finds no usable tenure is the <em>leader</em>: it has the claim open a ticket, and parks until
+ * that has become a tenure. It may leave at any time, because it keeps no state of its own: its ticket stays for the
+ * next local thread, or is cancelled by {@link #tidy} if there is none.
+ */
+public class ScriptLock extends AbstractRemoteLock implements Correspondence.Owner {
+    /** How often a session that keeps a busy name looks for waiters that its mailbox has not told it of. */
+    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
+    /** The least time for the first answer, however short the wait is. */
+    private static final long FIRST_ANSWER_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+
+    private final boolean fair;
+    final long sliceNanos;
+    private final long retainMillis;
+    final Claim claim;
+    private final ConditionQueue waiters;
+    private final Conditions conditions;
+
+    /** Why the thread that has the local half has it without the remote half. Guarded by the local half. */
+    private volatile @Nullable LeaseLostException forsaken;
+
+    /**
+     * Creates the remote half of the lock of this name.
+     *
+     * @param fair whether every thread has its own place in the queue
+     * @param retainMillis for how long the name is kept although no thread of this session wants it, 0 for not at all
+     */
+    public ScriptLock(Session session, String name, LocalLock local, boolean fair, long retainMillis) {
+        this(session, name, session.key(name), local, fair, session.settings().handoffSliceNanos(), retainMillis);
+    }
+
+    ScriptLock(
+            Session session,
+            String name,
+            String key,
+            LocalLock local,
+            boolean fair,
+            long sliceNanos,
+            long retainMillis) {
+        super(session, name, local);
+        this.fair = fair;
+        this.sliceNanos = sliceNanos;
+        this.retainMillis = retainMillis;
+        this.claim = new Claim(session, key, fair, this);
+        this.waiters = claim.waiters();
+        this.conditions = new ScriptConditions(session, this, local, fair, waiters);
+    }
+
+    /** Gives back what a message tells of that found nobody who wanted it: a grant, or the tickets of waiters. */
+    public static void giveBack(Session session, Message message) {
+        ImmutableLongArray numbers = message.numbers();
+        if (message.kind() == 'g') {
+            giveBack(session, message.key(), numbers.get(0), numbers.get(5));
+        } else if (message.kind() == 's') {
+            for (int i = 1; i + 1 < numbers.length(); i += 2) {
+                giveBack(session, message.key(), numbers.get(i + 1), numbers.get(i));
+            }
+        }
+    }
+
+    private static void giveBack(Session session, String key, long sequence, long waiter) {
+        Operations operations = waiter > 0 ? Operations.SIGNAL_ALL : Operations.NONE;
+        Release.giveBack(session, new LockScripts(session, key), sequence, waiter, operations, 0);
+    }
+
+    @Override
+    public void announce(long leaseMillis) {
+        claim.announce(leaseMillis);
+    }
+
+    @Override
+    public boolean enterAtOnce(long start) {
+        LockTenure current = claim.tenure();
+        if (current == null || !current.renewed) {
+            return false;
+        }
+        long now = session.now();
+        if (fair ? !claim.enterAtOnce(now) : !current.isUsable(now) || !current.drawToken()) {
+            return false;
+        }
+        reportAcquired(now - start, true);
+        return true;
+    }
+
+    @Override
+    public boolean enter(boolean interruptible, long waitNanos, long leaseMillis, long start)
+            throws InterruptedException {
+        return enter(false, interruptible, waitNanos, leaseMillis, start);
+    }
+
+    /**
+     * Gets the session a tenure and enters on it.
+     *
+     * @param reads whether to read beside others
+     */
+    final boolean enter(boolean reads, boolean interruptible, long waitNanos, long leaseMillis, long start)
+            throws InterruptedException {
+        boolean once = waitNanos == 0;
+        boolean timed = waitNanos != Long.MAX_VALUE;
+        long begun = session.now();
+        long patience = once ? commandTimeoutNanos() : waitNanos;
+        long grace = Math.max(patience, Math.min(FIRST_ANSWER_NANOS, commandTimeoutNanos()));
+        boolean interrupted = false;
+        boolean entered = false;
+        leader = Thread.currentThread();
+        try {
+            for (boolean first = true; ; first = false) {
+                // Both before the step, which sees what an answer has brought.
+                changed = false;
+                boolean heard = claim.hasHeardSince(begun);
+                // A thread that waits for ever needs no answer as long as its ticket, announced before, may be granted.
+                boolean asks = first && (timed || !fair);
+                Advance advance = claim.advance(leaseMillis, once, reads, asks, begun);
+                if (advance == Advance.ENTERED) {
+                    entered = true;
+                    reportAcquired(session.now() - start, false);
+                    return true;
+                }
+                if (Thread.interrupted()) {
+                    if (interruptible) {
+                        throw new InterruptedException();
+                    }
+                    interrupted = true;
+                }
+                if (advance == Advance.REFUSED) {
+                    return false;
+                }
+                long waited = session.now() - begun;
+                long left = timed ? (heard ? patience : grace) - waited : Long.MAX_VALUE;
+                if (timed && left <= 0) {
+                    if (once || !heard || session.outage().isActive()) {
+                        throw unavailable(waited);
+                    }
+                    return false;
+                }
+                if (!timed && isOutageTooLong()) {
+                    throw unavailable(waited);
+                }
+                long pause = Math.min(left, claim.untilNextAdvance());
+                if (!changed && !(claim.expectsToBeAlone() && session.spinner().awaits(() -> changed))) {
+                    LockSupport.parkNanos(this, pause);
+                }
+            }
+        } finally {
+            leader = null;
+            if (!entered) {
+                withdrawUnlessQueued();
+            }
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    // A request that doesn't queue is of no use to the next thread.
+    private void withdrawUnlessQueued() {
+        Ticket request = claim.ticket();
+        if (request != null && !request.queues) {
+            claim.withdraw(request);
+        }
+    }
+
+    RedisUnavailableException unavailable(long waitedNanos) {
+        long millis = TimeUnit.NANOSECONDS.toMillis(waitedNanos);
+        return new RedisUnavailableException(
+                "Redis has not answered for lock " + Keys.quoted(name) + " within " + millis + " ms",
+                session.outage().cause());
+    }
+
+    @Override
+    public @Nullable Departure leave() {
+        LeaseLostException known = forsaken;
+        if (known != null) {
+            forsaken = null;
+            return () -> {
+                throw new LeaseLostException(known);
+            };
+        }
+        LockTenure current = owned();
+        long now = session.now();
+        if (!current.isUsable(now)) {
+            LeaseLostException loss = current.lose("its lease is over");
+            claim.giveUp(current).insist();
+            return () -> {
+                throw new LeaseLostException(loss);
+            };
+        }
+        if (isKept(current, now)) {
+            return null;
+        }
+        Release release = claim.giveUp(current);
+        return () -> {
+            if (claim.scripts().isQuiet()) {
+                session.spinner().awaits(release.confirmed());
+            }
+            Released released = session.await(release.confirmed());
+            if (released == Released.NOTHING) {
+                throw new LeaseLostException(current.lose("its owner in Redis had changed", true));
+            }
+            if (released == null) {
+                release.repeat();
+            }
+        };
+    }
+
+    /** Leaves to wait for a condition. */
+    void leave(ConditionWaiter waiter) {
+        LockTenure current = owned();
+        long now = session.now();
+        if (!current.isUsable(now) || !isKept(current, now)) {
+            claim.giveUp(current, waiter).insist();
+        }
+    }
+
+    /** Enters again after that. */
+    boolean enterAgain(long leaseMillis) {
+        try {
+            return (leaseMillis == RENEWED && enterAtOnce(start()))
+                    || enter(false, Long.MAX_VALUE, leaseMillis, start());
+        } catch (InterruptedException e) {
+            throw new AssertionError("an uninterruptible wait was interrupted", e);
+        }
+    }
+
+    /** The thread keeps the local half, but can't have the remote half. */
+    void forsake(LeaseLostException loss) {
+        forsaken = loss;
+    }
+
+    /** Returns whether something has changed that the leader has not looked at. */
+    boolean hasNews() {
+        return changed;
+    }
+
+    boolean hasOutageLasted() {
+        return isOutageTooLong();
+    }
+
+    /** Returns whether others wait who have waited for long enough. */
+    final boolean isTurnOver(LockTenure current, long now) {
+        return current.demand && now - current.turnNanos >= sliceNanos;
+    }
+
+    /** Returns whether the name is kept although no thread wants it. */
+    boolean isRetained(LockTenure current) {
+        return retainMillis > 0 && !current.demand && current.renewed;
+    }
+
+    private boolean isKept(LockTenure current, long now) {
+        if (isWanted() && !isTurnOver(current, now) && claim.mayServe(current)) {
+            reportHandedOff();
+        } else if (isRetained(current) && !waiters.isAnySignalDue()) {
+            retain(current, now);
+        } else {
+            reportReleased(now - current.startNanos);
+            return false;
+        }
+        if (waiters.isAnySignalDue()) {
+            waiters.flush(current);
+        }
+        lookForDemand(current, now);
+        return true;
+    }
+
+    // The mailbox may be deaf, and plain RLock clients write no letters.
+    private void lookForDemand(LockTenure current, long now) {
+        boolean due = now - current.lookAtNanos >= 0 && now - current.turnNanos >= sliceNanos;
+        if (due && !current.demand) {
+            current.lookAtNanos = now + LOOK_NANOS;
+            current.renewNow();
+        }
+    }
+
+    /** Keeps the tenure. There is one timer as long as it is retained, or in a rare case two. */
+    final void retain(LockTenure current, long now) {
+        current.idleSinceNanos = now;
+        if (!current.retained) {
+            current.retained = true;
+            session.schedule(() -> endRetention(current), retainMillis);
+        }
+    }
+
+    private void endRetention(LockTenure current) {
+        if (claim.tenure() != current) {
+            return;
+        }
+        long idleMillis = local.isHeld() ? 0 : TimeUnit.NANOSECONDS.toMillis(session.now() - current.idleSinceNanos);
+        if (idleMillis < retainMillis) {
+            session.schedule(() -> endRetention(current), retainMillis - idleMillis);
+        } else {
+            current.retained = false;
+            tidy();
+        }
+    }
+
+    @Override
+    public void tidy() {
+        if (fair) {
+            claim.depart(Thread.currentThread());
+        }
+        clearUp();
+    }
+
+    /** Does what {@link #tidy} does, but leaves to a thread of a fair lock its place. */
+    void clearUp() {
+        super.tidy();
+    }
+
+    @Override
+    protected boolean isWanted() {
+        return super.isWanted() || waiters.isAnyArriving();
+    }
+
+    // A fair lock's tickets are not among it: each belongs to a thread, which sees to it.
+    @Override
+    protected boolean hasStake() {
+        LockTenure current = claim.tenure();
+        if (current == null) {
+            return !fair && claim.ticket() != null;
+        }
+        return fair ? !claim.serves(current) : !current.retained || current.demand || current.loss() != null;
+    }
+
+    @Override
+    protected void relinquish() {
+        LockTenure current = claim.tenure();
+        if (current != null) {
+            reportReleased(session.now() - current.startNanos);
+            claim.giveUp(current).insist();
+        }
+        Ticket request = claim.ticket();
+        if (request != null && !fair) {
+            claim.withdraw(request);
+        }
+    }
+
+    @Override
+    public long fencingToken() {
+        return valid().token();
+    }
+
+    @Override
+    public void assertValid() {
+        valid();
+    }
+
+    /** Returns the tenure that is entered, unless it is lost. */
+    LockTenure valid() {
+        LockTenure current = owned();
+        if (!current.isUsable(session.now())) {
+            throw new LeaseLostException(current.lose("its lease is over"));
+        }
+        return current;
+    }
+
+    private LockTenure owned() {
+        LockTenure current = claim.tenure();
+        LeaseLostException loss = forsaken;
+        if (loss != null) {
+            throw new LeaseLostException(loss);
+        }
+        if (current == null) {
+            // Given up as lost by the same thread, which still reads.
+            throw new LeaseLostException(name, 0, "its lease is over");
+        }
+        return current;
+    }
+
+    @Override
+    public Conditions conditions() {
+        return conditions;
+    }
+
+    @Override
+    public boolean isLocked() {
+        session.ensureOpen();
+        Boolean locked = session.await(claim.scripts().inspect());
+        if (locked == null) {
+            throw unavailable(commandTimeoutNanos());
+        }
+        return locked;
+    }
+
+    // ---- what the claim tells
+
+    @Override
+    public void changed() {
+        wake();
+    }
+
+    @Override
+    public void demanded() {
+        // A retained name is given up, and a leader who counts on being next has to think again.
+        if (retainMillis > 0 || leader != null) {
+            wake();
+        }
+    }
+
+    @Override
+    public boolean isRelied() {
+        return isInUse();
+    }
+
+    @Override
+    public void lost(LeaseLostException loss) {
+        reportLoss(loss);
+    }
+
+    // ---- what the session tells
+
+    @Override
+    public @Nullable Renewal keep(long nowNanos) {
+        if (!local.isHeld()) {
+            tidy();
+        }
+        LockTenure current = claim.tenure();
+        return current == null ? null : current.keep(nowNanos);
+    }
+
+    @Override
+    public void pulse() {
+        LockTenure current = claim.tenure();
+        if (current != null && current.retained && !local.isHeld()) {
+            // Plain RLock clients write no letters.
+            current.renewNow();
+        }
+        claim.pulse();
+    }
+
+    @Override
+    public void receive(Message message) {
+        claim.receive(message);
+    }
+
+    @Override
+    public CompletableFuture<?> close() {
+        return claim.close();
+    }
+
+    @Override
+    public String toString() {
+        LockTenure current = claim.tenure();
+        Ticket request = claim.ticket();
+        if (current != null) {
+            return (current.isUsable(session.now()) ? "tenure " : "lost tenure ") + current.sequence + " of "
+                    + session.id() + (current.demand ? ", wanted by others" : "");
+        }
+        return (request == null ? "no tenure of " : "ticket " + request.sequence + " of ") + session.id();
+    }
+}

@@ -1,0 +1,298 @@
+package dev.interlock.internal.lock.script;
+
+import dev.interlock.LeaseLostException;
+import dev.interlock.internal.lock.LocalReadWriteLock;
+import dev.interlock.internal.lock.RemoteReadWriteLock;
+import dev.interlock.internal.lock.script.LockScripts.Released;
+import dev.interlock.internal.session.Session;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The remote half of a read-write lock: a lock whose queue also has tickets for reading only, and whose tenures may be
+ * shared by sessions.
+ *
+ * <p>Threads of this session read on whatever tenure it has. An exclusive one serves its readers and writers alike, so
+ * that these take turns without Redis; if others wait, it does so for the hand-off slice, and then becomes a shared one
+ * as long as readers are inside, for the others may only want to read. A shared tenure for which others wait lets
+ * nobody in who comes after them: it is a writer whom they wait for, or are. What readers leave is kept for a moment,
+ * since others often follow.
+ */
+public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadWriteLock {
+    /** How often a session whose readers stay looks for others that its mailbox has not told it of. */
+    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(900);
+
+    private final LocalReadWriteLock shared;
+
+    /** Threads that were announced before they queued for the local half. */
+    private final Set<Thread> announced = ConcurrentHashMap.newKeySet();
+
+    /** Threads that can only wait until those inside have left, or nobody waits for that any more. */
+    private final Set<Thread> barred = ConcurrentHashMap.newKeySet();
+
+    /**
+     * Creates the remote half of the read-write lock of this name.
+     *
+     * @param fair whether a turn of this session is over as soon as others wait
+     */
+    public ScriptReadWriteLock(Session session, String name, LocalReadWriteLock local, boolean fair) {
+        super(
+                session,
+                name,
+                LockScripts.readWriteKey(session.key(name)),
+                local,
+                false,
+                fair ? 0 : session.settings().handoffSliceNanos(),
+                TimeUnit.NANOSECONDS.toMillis(session.settings().handoffSliceNanos()));
+        this.shared = local;
+    }
+
+    // ---- the exclusive side
+
+    @Override
+    public boolean enterAtOnce(long start) {
+        forget(false);
+        LockTenure current = claim.tenure();
+        if (current == null || current.shared || isTurnOver(current, session.now())) {
+            return false;
+        }
+        return super.enterAtOnce(start);
+    }
+
+    @Override
+    public boolean enter(boolean interruptible, long waitNanos, long leaseMillis, long start)
+            throws InterruptedException {
+        forget(false);
+        LockTenure current = claim.tenure();
+        if (current != null && !current.shared && isTurnOver(current, session.now())) {
+            endTurn(current);
+        }
+        return super.enter(interruptible, waitNanos, leaseMillis, start);
+    }
+
+    // Nobody is inside, and those who wait here were too late for what this session has.
+    private void endTurn(LockTenure current) {
+        reportReleased(session.now() - current.startNanos);
+        claim.giveUp(current).insist();
+    }
+
+    /** Readers are to leave for those of this session, too, who wait for them in this JVM only. */
+    @Override
+    public void announce(long leaseMillis) {
+        LockTenure current = claim.tenure();
+        if (current != null && current.shared && shared.isShared()) {
+            announced.add(Thread.currentThread());
+            claim.announceWriter();
+        }
+    }
+
+    @Override
+    public void tidy() {
+        forget(true);
+        super.tidy();
+    }
+
+    private void forget(boolean departs) {
+        if (!announced.isEmpty() && announced.remove(Thread.currentThread()) && departs && announced.isEmpty()) {
+            claim.departWriter();
+        }
+    }
+
+    @Override
+    public @Nullable Departure leave() {
+        LockTenure current = claim.tenure();
+        if (current == null || shared.sharedHolds() == 0 || !current.isUsable(session.now())) {
+            return super.leave();
+        }
+        Release downgrade = claim.downgrade(current);
+        return () -> {
+            Released released = session.await(downgrade.confirmed());
+            if (released == null) {
+                downgrade.repeat();
+            }
+            LeaseLostException loss = current.loss();
+            if (released == Released.NOTHING && loss != null) {
+                throw new LeaseLostException(loss);
+            }
+        };
+    }
+
+    /** Who writes is through with it. */
+    @Override
+    boolean isRetained(LockTenure current) {
+        return false;
+    }
+
+    // ---- the shared side
+
+    @Override
+    public boolean mayEnterShared(long begunNanos) {
+        LockTenure current = claim.tenure();
+        long now = session.now();
+        return current != null && admits(current, begunNanos, now) && current.isUsable(now);
+    }
+
+    private boolean admits(LockTenure current, long begunNanos, long now) {
+        return current.shared ? !current.demand || begunNanos - current.startNanos < 0 : !isTurnOver(current, now);
+    }
+
+    @Override
+    public boolean isBarred(long begunNanos) {
+        LockTenure current = claim.tenure();
+        return current != null
+                && shared.isShared()
+                && current.isUsable(session.now())
+                && !admits(current, begunNanos, session.now());
+    }
+
+    @Override
+    public void awaitUnbarred(boolean interruptible, long waitNanos, long begunNanos) throws InterruptedException {
+        boolean interrupted = false;
+        barred.add(Thread.currentThread());
+        try {
+            while (isBarred(begunNanos)) {
+                session.ensureOpen();
+                if (Thread.interrupted()) {
+                    if (interruptible) {
+                        throw new InterruptedException();
+                    }
+                    interrupted = true;
+                }
+                long left = waitNanos == Long.MAX_VALUE ? waitNanos : waitNanos - (session.now() - begunNanos);
+                if (left <= 0) {
+                    return;
+                }
+                LockSupport.parkNanos(this, Math.min(left, TicketRequest.POLL_NANOS));
+            }
+        } finally {
+            barred.remove(Thread.currentThread());
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private void wakeBarred() {
+        barred.forEach(LockSupport::unpark);
+    }
+
+    @Override
+    public boolean enterSharedAtOnce(long begunNanos) {
+        LockTenure current = claim.tenure();
+        long now = session.now();
+        if (current == null || !admits(current, begunNanos, now) || !current.isUsable(now)) {
+            return false;
+        }
+        if (current.demand && !current.shared) {
+            endTurnInTime(current);
+        }
+        reportAcquired(now - begunNanos, true);
+        return true;
+    }
+
+    @Override
+    public boolean enterShared(boolean interruptible, long waitNanos, long begunNanos) throws InterruptedException {
+        LockTenure current = claim.tenure();
+        if (current != null && !admits(current, begunNanos, session.now())) {
+            endTurn(current);
+        }
+        return enter(true, interruptible, waitNanos, RENEWED, begunNanos);
+    }
+
+    @Override
+    public @Nullable LeaseLostException leaveShared() {
+        LockTenure current = claim.tenure();
+        if (current == null) {
+            return new LeaseLostException(name, 0, "its lease is over");
+        }
+        return current.isUsable(session.now()) ? null : current.lose("its lease is over");
+    }
+
+    @Override
+    public void leftShared() {
+        if (shared.isShared()) {
+            return;
+        }
+        LockTenure current = claim.tenure();
+        if (current != null && super.isRetained(current) && current.loss() == null) {
+            retain(current, session.now());
+        }
+        tidy();
+        wakeBarred();
+    }
+
+    @Override
+    public boolean isRefused() {
+        Ticket request = claim.ticket();
+        return request != null && request.isQueued();
+    }
+
+    // ---- demand
+
+    @Override
+    public void demanded() {
+        super.demanded();
+        LockTenure current = claim.tenure();
+        if (current != null && !current.shared) {
+            endTurnInTime(current);
+        }
+    }
+
+    private void endTurnInTime(LockTenure current) {
+        if (!current.endsInTime) {
+            current.endsInTime = true;
+            long left = sliceNanos - (session.now() - current.turnNanos);
+            session.schedule(
+                    () -> glance(() -> shareIfRead(current)), Math.max(0, TimeUnit.NANOSECONDS.toMillis(left) + 1));
+        }
+    }
+
+    // As long as this thread shares the local half, nobody writes.
+    private void shareIfRead(LockTenure current) {
+        if (claim.tenure() == current && !current.shared && shared.isShared() && shared.tryLockShared()) {
+            try {
+                if (claim.tenure() == current && !current.shared) {
+                    claim.downgrade(current).insist();
+                }
+            } finally {
+                shared.unlockShared();
+                leftShared();
+            }
+        }
+    }
+
+    @Override
+    public void undemanded() {
+        wakeBarred();
+    }
+
+    @Override
+    public void changed() {
+        super.changed();
+        wakeBarred();
+    }
+
+    @Override
+    public void lost(LeaseLostException loss) {
+        super.lost(loss);
+        wakeBarred();
+    }
+
+    @Override
+    public void pulse() {
+        super.pulse();
+        LockTenure current = claim.tenure();
+        if (current != null && shared.isShared()) {
+            long now = session.now();
+            boolean isDue = !current.demand && now - current.lookAtNanos >= LOOK_NANOS;
+            if (isDue || !barred.isEmpty()) {
+                // The mailbox may be deaf, and readers may stay; or whoever waited may be gone.
+                current.lookAtNanos = now;
+                current.renewNow();
+            }
+        }
+    }
+}

@@ -1,0 +1,99 @@
+package dev.interlock.internal.redis;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static java.util.Objects.requireNonNull;
+
+import com.google.common.base.Ascii;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** How the keys of a name are called. All keys of one name have to be in one hash slot of a cluster. */
+public final class Keys {
+    private static final Pattern TAG = Pattern.compile("^[^{]*\\{([^}]+)}", Pattern.DOTALL);
+
+    /** So much of a name is shown. */
+    private static final int EXCERPT = 100;
+
+    private Keys() {}
+
+    /**
+     * Returns the key for something of a name. The hash slot is that of the key of the name as it is, which may choose
+     * one by braces of its own.
+     */
+    public static String of(String kind, String key) {
+        return key.contains("{") ? "interlock:" + kind + ":" + key : "interlock:{" + key + "}:" + kind;
+    }
+
+    /**
+     * Returns what the keys of a name that is no key itself begin with. Whatever follows it, the hash slot is the same:
+     * that of the name, or of the braces in it. No two names have keys in common.
+     */
+    public static String prefix(String name) {
+        Matcher tag = TAG.matcher(name);
+        // The tag alone would be that of the name without braces.
+        return tag.find()
+                ? "interlock:{" + tag.group(1) + "}:" + encoded(name).replace(":", "%3A") + ":"
+                : "interlock:{" + encoded(name) + "}:";
+    }
+
+    private static String encoded(String name) {
+        return name.replace("%", "%25").replace("{", "%7B").replace("}", "%7D");
+    }
+
+    /** Checks a name that users give: anything but the empty string will do that Redis can tell from all others. */
+    public static void checkName(String argument, String name) {
+        if (requireNonNull(name, argument).isEmpty()) {
+            throw new IllegalArgumentException(argument + " must not be empty");
+        }
+        checkText(argument, name);
+    }
+
+    /** Checks that the key of a lock, which is its name, is none of those that are kept for locks and others. */
+    public static void checkLockKey(String argument, String key) {
+        if (key.startsWith("interlock:") && key.contains("{")) {
+            throw new IllegalArgumentException(argument
+                    + " must not begin with 'interlock:' and contain '{', as the keys do in which locks are kept, but is "
+                    + quoted(key));
+        }
+    }
+
+    /**
+     * Checks that text is the same for Redis as for us, which half a surrogate pair isn't: UTF-8 has none, and makes it
+     * a '?'.
+     */
+    public static void checkText(String argument, String text) {
+        if (!UTF_8.newEncoder().canEncode(text)) {
+            throw new IllegalArgumentException(
+                    argument + " must be text that UTF-8 can encode, but contains half a surrogate pair");
+        }
+    }
+
+    /**
+     * Returns a name in quotation marks as people may read it in a line of a log, whatever it contains and however long
+     * it is.
+     */
+    public static String quoted(String name) {
+        return "'" + excerpt(name) + "'";
+    }
+
+    /** The same without the marks, also of other text that anybody may have written. */
+    public static String excerpt(String text) {
+        return text.length() <= EXCERPT
+                ? escaped(text)
+                : escaped(Ascii.truncate(text, EXCERPT, "…")) + " (" + text.length() + " characters)";
+    }
+
+    /** Returns text without what could end a line, or turn it around. */
+    static String escaped(String text) {
+        StringBuilder escaped = new StringBuilder(text.length());
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            switch (Character.getType(c)) {
+                case Character.CONTROL, Character.FORMAT, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR ->
+                    escaped.append(String.format("\\u%04x", (int) c));
+                default -> escaped.append(c);
+            }
+        }
+        return escaped.toString();
+    }
+}

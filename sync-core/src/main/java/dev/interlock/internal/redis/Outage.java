@@ -1,0 +1,132 @@
+package dev.interlock.internal.redis;
+
+import dev.interlock.SyncListener;
+import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * Knows since when Redis has not answered this session. One outage for all names and threads, so that those who queue
+ * behind each other fail together and not one after the other.
+ */
+public final class Outage {
+    private static final Logger log = LoggerFactory.getLogger(Outage.class);
+
+    /** How long a failure of Redis says something about now. */
+    private static final long RECENT_NANOS = TimeUnit.SECONDS.toNanos(2);
+
+    private final String who;
+    private final LongSupplier ticker;
+    private final long patienceNanos;
+    private final Executor listeners;
+    private final SyncListener listener;
+
+    private volatile boolean active;
+
+    /** Whether it is the replicas that don't answer: then it isn't over when the master does. */
+    private volatile boolean unacknowledged;
+
+    private volatile long heardNanos;
+    private volatile long acknowledgedNanos;
+    private long sinceNanos;
+    private long lastFailureNanos;
+    private @Nullable Throwable cause;
+
+    /** Creates the record of outages of the one Redis. */
+    public Outage(Settings settings, Executor listeners) {
+        this("Redis", settings, listeners);
+    }
+
+    /**
+     * Creates the record of somebody's outages.
+     *
+     * @param who whose, for people
+     */
+    public Outage(String who, Settings settings, Executor listeners) {
+        this.who = who;
+        this.ticker = settings.ticker();
+        this.heardNanos = ticker.getAsLong();
+        this.acknowledgedNanos = heardNanos;
+        this.patienceNanos = settings.redisTimeoutNanos();
+        this.listener = settings.listener();
+        this.listeners = listeners;
+    }
+
+    /** A command that was sent then has failed, or has been silent for too long. */
+    public synchronized void failed(long sentNanos, Throwable failure) {
+        boolean isUnacknowledged = failure instanceof UnacknowledgedException;
+        if (sentNanos - (isUnacknowledged ? acknowledgedNanos : heardNanos) < 0) {
+            // One command got lost, or its connection has gone mute: Redis has answered another one since.
+            return;
+        }
+        unacknowledged |= isUnacknowledged;
+        lastFailureNanos = ticker.getAsLong();
+        cause = failure;
+        if (active) {
+            return;
+        }
+        sinceNanos = sentNanos;
+        active = true;
+        listeners.execute(() -> {
+            log.warn("{} doesn't answer: {}", who, ScriptRunner.brief(failure));
+            listener.redisUnreachable(failure);
+        });
+    }
+
+    /** Redis has answered. */
+    public void heard() {
+        heardNanos = ticker.getAsLong();
+        if (active && !unacknowledged) {
+            end();
+        }
+    }
+
+    /** Redis has answered, and as many replicas as have to have acknowledged that. */
+    void acknowledged() {
+        acknowledgedNanos = ticker.getAsLong();
+        heardNanos = acknowledgedNanos;
+        if (active) {
+            end();
+        }
+    }
+
+    private synchronized void end() {
+        if (active) {
+            active = false;
+            unacknowledged = false;
+            cause = null;
+            long nanos = ticker.getAsLong() - sinceNanos;
+            listeners.execute(() -> {
+                log.info("{} answers again, after {} ms", who, nanos / 1_000_000);
+                listener.redisReachable(nanos);
+            });
+        }
+    }
+
+    /** Returns whether the last that was heard of Redis is a failure. */
+    public boolean isActive() {
+        return active;
+    }
+
+    /** As {@link #isActive}, for those who don't wait for replicas. */
+    public boolean isOfTheMaster() {
+        return active && !unacknowledged;
+    }
+
+    /**
+     * Returns whether a thread that would wait for ever has waited out the outage for as long as it should, going by a
+     * failure that is recent: what failed long ago deserves another try.
+     */
+    public synchronized boolean isTooLong() {
+        long now = ticker.getAsLong();
+        return active && now - sinceNanos >= patienceNanos && now - lastFailureNanos < RECENT_NANOS;
+    }
+
+    /** Returns what the outage was last noticed by, or null if there is none. */
+    public synchronized @Nullable Throwable cause() {
+        return cause;
+    }
+}

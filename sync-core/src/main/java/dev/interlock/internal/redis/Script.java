@@ -1,0 +1,116 @@
+package dev.interlock.internal.redis;
+
+import com.google.common.hash.Hashing;
+import com.google.common.io.Resources;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.URL;
+import java.nio.charset.StandardCharsets;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * A Lua script from a resource file, together with what its header declares. The line {@code -- @include name} stands
+ * for the file of that name in the same folder.
+ */
+public final class Script {
+    private static final Pattern INCLUDE = Pattern.compile("^-- @include (\\w+)$", Pattern.MULTILINE);
+    private static final Pattern KEY = Pattern.compile("^-- KEYS\\[\\d+\\] (\\w+)", Pattern.MULTILINE);
+    private static final Pattern ARGUMENT = Pattern.compile("^-- ARGV\\[\\d+\\] (\\w+)", Pattern.MULTILINE);
+
+    private final String name;
+    private final String text;
+    private final String digest;
+    private final List<String> keys;
+    private final List<String> arguments;
+
+    private Script(String name, String source) {
+        this.name = name;
+        this.keys = declared(KEY, source);
+        this.arguments = declared(ARGUMENT, source);
+        String folder = name.substring(0, name.indexOf('/') + 1);
+        this.text = INCLUDE.matcher(source)
+                .replaceAll(include -> Matcher.quoteReplacement(read(folder + include.group(1))));
+        this.digest = digestOf(text);
+    }
+
+    // By SHA-1 Redis tells scripts apart; nothing is kept secret or safe by it.
+    @SuppressWarnings("deprecation")
+    private static String digestOf(String text) {
+        return Hashing.sha1().hashString(text, StandardCharsets.UTF_8).toString();
+    }
+
+    /**
+     * Loads a script.
+     *
+     * @param name its path below {@code dev/interlock/lua}, without {@code .lua}
+     */
+    public static Script load(String name) {
+        return new Script(name, read(name));
+    }
+
+    private static String read(String name) {
+        URL resource = Resources.getResource("dev/interlock/lua/" + name + ".lua");
+        try {
+            return Resources.toString(resource, StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static List<String> declared(Pattern pattern, String source) {
+        return pattern.matcher(source).results().map(match -> match.group(1)).toList();
+    }
+
+    /** What Redis runs. */
+    public String text() {
+        return text;
+    }
+
+    /** What Redis knows it by once it has been loaded. */
+    public String digest() {
+        return digest;
+    }
+
+    /** Names of the declared KEYS, in order. */
+    public List<String> keys() {
+        return keys;
+    }
+
+    /** Names of the declared ARGV, in order. */
+    public List<String> arguments() {
+        return arguments;
+    }
+
+    /** A run of this script, refused if it doesn't fit the header. */
+    public Call on(List<Object> keys, Object... arguments) {
+        if (keys.size() != this.keys.size() || arguments.length != this.arguments.size()) {
+            throw new IllegalArgumentException(name + " takes KEYS " + this.keys + " and ARGV " + this.arguments);
+        }
+        for (Object argument : arguments) {
+            if (!(argument instanceof String || argument instanceof Number)) {
+                throw new IllegalArgumentException(name + " takes strings and numbers, not " + argument.getClass());
+            }
+        }
+        return new Call(this, keys, arguments);
+    }
+
+    /** A script with what it is to be run on. */
+    public static final class Call {
+        final Script script;
+        final List<Object> keys;
+        final Object[] arguments;
+
+        private Call(Script script, List<Object> keys, Object[] arguments) {
+            this.script = script;
+            this.keys = keys;
+            this.arguments = arguments;
+        }
+    }
+
+    @Override
+    public String toString() {
+        return name;
+    }
+}

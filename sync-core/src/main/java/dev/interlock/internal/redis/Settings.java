@@ -1,0 +1,40 @@
+package dev.interlock.internal.redis;
+
+import dev.interlock.SyncListener;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+
+/** What a session was configured with; checked by the builder. */
+public record Settings(
+        long leaseMillis,
+        long handoffSliceNanos,
+        long redisTimeoutNanos,
+        long commandTimeoutMillis,
+        int replicaAcknowledgements,
+        String namespace,
+        SyncListener listener,
+        LongSupplier ticker) {
+
+    /** For how long a command may be silent before it is taken to have been lost. */
+    public long silenceNanos() {
+        return Math.min(TimeUnit.MILLISECONDS.toNanos(commandTimeoutMillis), redisTimeoutNanos);
+    }
+
+    /** The same, heard of by nobody. */
+    public Settings unheard() {
+        return new Settings(
+                leaseMillis,
+                handoffSliceNanos,
+                redisTimeoutNanos,
+                commandTimeoutMillis,
+                replicaAcknowledgements,
+                namespace,
+                SyncListener.NONE,
+                ticker);
+    }
+
+    /** What local validity stays below the lease in Redis, for clocks that don't run at the same speed. */
+    public static long marginMillis(long leaseMillis) {
+        return Math.min(500, leaseMillis / 20);
+    }
+}

@@ -1,0 +1,119 @@
+package dev.interlock.internal.session;
+
+import dev.interlock.internal.redis.Keys;
+import dev.interlock.internal.redis.Script.Call;
+import dev.interlock.internal.redis.ScriptRunner;
+import dev.interlock.internal.redis.Settings;
+import dev.interlock.internal.session.Participant.Renewal;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
+
+/**
+ * Has a session's leases renewed while they last, and those noticed that are over. How time passes and who is asked is
+ * given to it.
+ */
+public final class LeaseRenewer {
+    /** Runs tasks later. */
+    @FunctionalInterface
+    public interface Timer {
+        /** Runs a task that doesn't block. */
+        void schedule(Runnable task, long millis);
+    }
+
+    /** Sends commands. */
+    @FunctionalInterface
+    public interface Sender {
+        /** Sends commands in as few round trips as possible. */
+        List<CompletableFuture<List<Object>>> runAll(List<Call> calls);
+    }
+
+    private static final Logger log = LoggerFactory.getLogger(LeaseRenewer.class);
+
+    private final Settings settings;
+    private final Timer timer;
+    private final Sender sender;
+    private final Executor listeners;
+
+    /**
+     * Creates it.
+     *
+     * @param listeners runs users' listeners
+     */
+    public LeaseRenewer(Settings settings, Timer timer, Sender sender, Executor listeners) {
+        this.settings = settings;
+        this.timer = timer;
+        this.sender = sender;
+        this.listeners = listeners;
+    }
+
+    /** Returns what its session was configured with. */
+    public Settings settings() {
+        return settings;
+    }
+
+    /** Returns the ticker's reading. */
+    public long now() {
+        return settings.ticker().getAsLong();
+    }
+
+    /** Runs a task that doesn't block, unless the session is closed before. */
+    public void schedule(Runnable task, long millis) {
+        timer.schedule(task, millis);
+    }
+
+    /** Comes by: has every stake look after itself, and renews those that are due, together. */
+    public void keep(Collection<? extends Participant> stakes) {
+        long now = now();
+        List<Renewal> due = new ArrayList<>();
+        for (Participant stake : stakes) {
+            Session.guarded(() -> {
+                        Renewal renewal = stake.keep(now);
+                        if (renewal != null) {
+                            due.add(renewal);
+                        }
+                    })
+                    .run();
+        }
+        renew(due);
+    }
+
+    /** Sends renewals. */
+    public void renew(List<Renewal> due) {
+        if (due.isEmpty()) {
+            return;
+        }
+        List<CompletableFuture<List<Object>>> replies =
+                sender.runAll(due.stream().map(Renewal::call).toList());
+        for (int i = 0; i < due.size(); i++) {
+            Renewal renewal = due.get(i);
+            replies.get(i).whenComplete((reply, failure) -> renewal.outcome().accept(reply, failure));
+        }
+    }
+
+    /** Tells the session's listener of a renewal. */
+    public void renewed(String name, long leftNanos) {
+        listeners.execute(() -> settings.listener().renewed(name, leftNanos));
+    }
+
+    /**
+     * Tells the session's listener of a renewal that failed, and the log unless that is told of the outage, for all
+     * names together.
+     */
+    public void renewalFailed(String name, long leftNanos, Throwable cause) {
+        listeners.execute(() -> {
+            log.atLevel(ScriptRunner.isTransient(cause) ? Level.DEBUG : Level.WARN)
+                    .log(
+                            "The lease of {} was not renewed, {} ms are left: {}",
+                            Keys.quoted(name),
+                            leftNanos / 1_000_000,
+                            ScriptRunner.brief(cause));
+            settings.listener().renewalFailed(name, leftNanos, cause);
+        });
+    }
+}

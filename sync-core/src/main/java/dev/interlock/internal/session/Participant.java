@@ -1,0 +1,36 @@
+package dev.interlock.internal.session;
+
+import dev.interlock.internal.redis.Mailbox;
+import dev.interlock.internal.redis.Script.Call;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.BiConsumer;
+import org.jspecify.annotations.Nullable;
+
+/** What a session has in a name: it owns it, or waits for it. A session keeps alive those objects that have a stake. */
+public interface Participant {
+    /**
+     * A renewal that is due, and who takes its outcome.
+     *
+     * @param call the command, sent together with those of other names
+     * @param outcome takes the reply, or the failure
+     */
+    record Renewal(Call call, BiConsumer<@Nullable List<Object>, @Nullable Throwable> outcome) {}
+
+    /**
+     * Does what the lease renewer has to do: notices a lease that is over, gives up what nobody wants.
+     *
+     * @return the renewal that is due, if any
+     */
+    @Nullable
+    Renewal keep(long nowNanos);
+
+    /** Asks Redis anew how things stand, if this waits for anything. */
+    void pulse();
+
+    /** Takes a message from the mailbox, on a thread that must not block. */
+    void receive(Mailbox.Message message);
+
+    /** Gives everything up because the session is closed. The result completes when Redis has confirmed. */
+    CompletableFuture<?> close();
+}

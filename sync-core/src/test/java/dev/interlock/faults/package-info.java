@@ -1,5 +1,0 @@
-/** What must hold when the network, Redis, other threads and operators do what they can. */
-@NullMarked
-package dev.interlock.faults;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** What a fleet of JVMs, killed and paused at will, sees of a lock; and what a crowd of threads does. */
-@NullMarked
-package dev.interlock.fleet;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** What the threads of a fleet have been through, and the judge of it. */
-@NullMarked
-package dev.interlock.fleet.section;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,370 @@
+package dev.interlock.internal.lock.script;
+
+import static dev.interlock.internal.lock.script.Contender.LEASE;
+import static dev.interlock.internal.lock.script.Contender.NOTHING;
+import static dev.interlock.internal.lock.script.Contender.TENURE;
+import static dev.interlock.internal.lock.script.Contender.TICKET;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.interlock.internal.lock.script.Contender.Answer;
+import dev.interlock.internal.lock.script.Contender.Status;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What acquire answers and leaves behind, by the state in which it finds the lock. */
+class AcquireScriptTest extends LockScriptTest {
+
+    @Test
+    void freeLockIsGrantedForTheWholeLease() {
+        Contender a = contender();
+        Answer answer = a.acquire(1);
+        assertThat(answer.status()).isEqualTo(Status.GRANTED);
+        assertThat(answer.ttlMillis()).isEqualTo(LEASE);
+        assertThat(answer.behind()).isZero();
+        assertThat(answer.token()).isPositive();
+        assertThat(list("HGETALL", keys.lock())).containsExactly(a.owner(1), "1");
+        assertThat(ttl(keys.lock())).isBetween(LEASE - 10_000, LEASE);
+        assertThat(redis("GET", keys.token())).isEqualTo(Long.toString(answer.token()));
+    }
+
+    @Test
+    void freeLockIsGrantedToWhoDoesNotWait() {
+        Contender a = contender();
+        assertThat(a.request(1).once().send().status()).isEqualTo(Status.GRANTED);
+        assertThat(owners()).containsExactly(a.owner(1));
+    }
+
+    @Test
+    void repeatOfAGrantedRequestChangesNothingAndReadsTheTtlAfresh() {
+        Contender a = contender();
+        Answer first = a.own(1);
+        redis("PEXPIRE", keys.lock(), "9000");
+        Answer repeat = a.own(1);
+        assertThat(repeat.token()).isEqualTo(first.token());
+        assertThat(repeat.ttlMillis()).isBetween(1L, 9_000L);
+        assertThat(repeat.behind()).isZero();
+        assertThat(ttl(keys.lock())).isBetween(1L, 9_000L);
+        assertThat(list("HGETALL", keys.lock())).containsExactly(a.owner(1), "1");
+    }
+
+    @Test
+    void repeatOfAGrantedRequestTellsWhetherOthersWait() {
+        Contender a = contender();
+        a.own(1);
+        assertThat(a.own(1).behind()).isZero();
+        contender().queue(1);
+        contender().queue(1);
+        assertThat(a.own(1).behind()).isEqualTo(1);
+    }
+
+    @Test
+    void takenLockQueuesTheRequestAndTellsTheTtlOfTheHolder() {
+        Contender a = contender();
+        Contender b = contender();
+        a.own(1);
+        redis("PEXPIRE", keys.lock(), "9000");
+        long before = redisMicros();
+        Answer answer = b.acquire(1);
+        long after = redisMicros();
+        assertThat(answer.status()).isEqualTo(Status.QUEUED);
+        assertThat(answer.ttlMillis()).isBetween(1L, 9_000L);
+        assertThat(answer.foreign()).isFalse();
+        assertThat(answer.micros()).isBetween(before, after);
+        assertThat(tickets()).containsExactly(b.ticket(1));
+        assertThat(redis("GET", b.mark())).isEqualTo("1:0");
+        assertThat(number("ZSCORE", keys.waiters(), b.id)).isBetween(before / 1000, after / 1000 + 10_000);
+        assertThat(owners()).containsExactly(a.owner(1));
+    }
+
+    @Test
+    void repeatOfAQueuedRequestKeepsItsPlaceAndReadsTheTtlAfresh() {
+        Contender a = contender();
+        Contender b = contender();
+        Contender c = contender();
+        a.own(1);
+        b.queue(1);
+        c.queue(1);
+        redis("PEXPIRE", keys.lock(), "9000");
+        Answer repeat = b.acquire(1);
+        assertThat(repeat.status()).isEqualTo(Status.QUEUED);
+        assertThat(repeat.ttlMillis()).isBetween(1L, 9_000L);
+        assertThat(tickets()).containsExactly(b.ticket(1), c.ticket(1));
+    }
+
+    @Test
+    void repeatOfAQueuedRequestRenewsTheHeartbeatAndEveryTtl() {
+        Contender a = contender();
+        Contender b = contender();
+        a.own(1);
+        b.queue(1);
+        die(b);
+        for (String key : List.of(keys.queue(), keys.waiters(), b.mark())) {
+            redis("PEXPIRE", key, "2000");
+        }
+        b.queue(1);
+        assertThat(number("ZSCORE", keys.waiters(), b.id)).isGreaterThan(redisMicros() / 1000);
+        assertThat(ttl(keys.queue())).isGreaterThan(2_000);
+        assertThat(ttl(keys.waiters())).isGreaterThan(2_000);
+        assertThat(ttl(b.mark())).isGreaterThan(LEASE);
+    }
+
+    @Test
+    void takenLockIsBusyForWhoDoesNotWaitAndHeLeavesNoTicket() {
+        Contender a = contender();
+        Contender b = contender();
+        a.own(1);
+        redis("PEXPIRE", keys.lock(), "9000");
+        Answer answer = b.request(1).once().send();
+        assertThat(answer.status()).isEqualTo(Status.BUSY);
+        assertThat(answer.ttlMillis()).isBetween(1L, 9_000L);
+        assertThat(answer.foreign()).isFalse();
+        assertThat(tickets()).isEmpty();
+        assertThat(ttls()).containsOnlyKeys(keys.lock(), keys.token(), b.mark());
+    }
+
+    @Test
+    void whoDoesNotWaitPassesNoLiveWaiter() throws InterruptedException {
+        Contender a = contender();
+        Contender b = contender();
+        Contender c = contender();
+        a.own(1);
+        b.queue(1);
+        expire();
+        assertThat(c.request(1).once().send().status()).isEqualTo(Status.BUSY);
+        assertThat(owners()).containsExactly(b.owner(1));
+        assertThat(letters(b)).singleElement().asString().startsWith("g 1 ");
+        assertThat(letters(c)).isEmpty();
+    }
+
+    @Test
+    void whoDoesNotWaitPassesDeadWaiters() throws InterruptedException {
+        Contender a = contender();
+        Contender b = contender();
+        Contender c = contender();
+        a.own(1);
+        b.queue(1);
+        die(b);
+        expire();
+        assertThat(c.request(1).once().send().status()).isEqualTo(Status.GRANTED);
+        assertThat(owners()).containsExactly(c.owner(1));
+        assertThat(letters(b)).isEmpty();
+        assertThat(ttls()).doesNotContainKeys(keys.queue(), keys.waiters());
+    }
+
+    /** What comes after the release of its sequence is refused, and changes nothing. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void lateDuplicateOfAReleasedRequestIsRefused(boolean once) {
+        Contender a = contender();
+        Contender.Request request = once ? a.request(1).once() : a.request(1);
+        assertThat(request.send().status()).isEqualTo(Status.GRANTED);
+        assertThat(a.release(1)).isEqualTo(TENURE);
+        assertOver(request.send());
+        assertThat(owners()).isEmpty();
+        assertThat(tickets()).isEmpty();
+    }
+
+    /** A cancel that comes first, and so finds nothing, still refuses what comes after it. */
+    @Test
+    void requestThatComesAfterItsCancelIsRefused() {
+        Contender a = contender();
+        assertThat(a.release(1)).isEqualTo(NOTHING);
+        assertOver(a.acquire(1));
+        assertThat(owners()).isEmpty();
+        a.own(2);
+    }
+
+    @Test
+    void lateDuplicateOfACancelledTicketIsRefused() {
+        Contender a = contender();
+        Contender b = contender();
+        a.own(1);
+        b.queue(1);
+        assertThat(b.release(1)).isEqualTo(TICKET);
+        assertOver(b.acquire(1));
+        assertThat(tickets()).isEmpty();
+        a.release(1);
+        assertOver(b.acquire(1));
+        assertThat(owners()).isEmpty();
+    }
+
+    @Test
+    void lateDuplicateOfABusyRequestIsNotGranted() {
+        Contender a = contender();
+        Contender b = contender();
+        a.own(1);
+        assertThat(b.request(1).once().send().status()).isEqualTo(Status.BUSY);
+        a.release(1);
+        assertOver(b.request(1).once().send());
+        assertThat(owners()).isEmpty();
+    }
+
+    @Test
+    void requestThatHadQueuedIsNotGrantedAgainAfterItsTenure() {
+        Contender a = contender();
+        Contender b = contender();
+        b.own(1);
+        a.queue(1);
+        b.release(1);
+        a.own(1);
+        expire();
+        assertOver(a.acquire(1));
+        assertThat(owners()).isEmpty();
+    }
+
+    /**
+     * A lock that was simply free leaves no mark, for the sake of speed. So a duplicate that comes after the end of the
+     * lease is granted anew, like a new request; the session, which doesn't want it any more, gives it back for good.
+     */
+    @Test
+    void requestThatHadNotQueuedMayBeGrantedAgainAfterItsTenureAndIsGivenBack() {
+        Contender a = contender();
+        long first = a.own(1).token();
+        expire();
+        assertThat(a.own(1).token()).isGreaterThan(first);
+        assertThat(a.release(1)).isEqualTo(TENURE);
+        assertThat(owners()).isEmpty();
+        assertOver(a.acquire(1));
+    }
+
+    /** Requests of one session can overtake each other; the later sequence ends the earlier one even so. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void requestThatComesAfterALaterOneIsRefused(boolean waitersBehind) {
+        Contender a = contender();
+        Contender b = contender();
+        a.own(2);
+        if (waitersBehind) {
+            b.queue(1);
+        }
+        assertOver(a.acquire(1));
+        assertOver(a.request(1).once().send());
+        assertOver(a.request(1).continuing(2).send());
+        assertThat(owners()).containsExactly(a.owner(2));
+        assertThat(tickets()).isEqualTo(waitersBehind ? List.of(b.ticket(1)) : List.of());
+        assertThat(a.own(2).behind()).isEqualTo(waitersBehind ? 1 : 0);
+    }
+
+    /** A lock whose holder's lease is over goes to the head of the queue when he asks. */
+    @Test
+    void pollGrantsAnExpiredLockToTheHeadThatAsks() throws InterruptedException {
+        Contender a = contender();
+        Contender b = contender();
+        Contender c = contender();
+        long first = a.own(1).token();
+        b.queue(1);
+        c.queue(1);
+        expire();
+        Answer answer = b.acquire(1);
+        assertThat(answer.token()).isGreaterThan(first);
+        assertThat(answer.ttlMillis()).isBetween(LEASE - 10_000, LEASE);
+        assertThat(answer.behind()).isEqualTo(1);
+        assertThat(letters(b)).as("who learns it from the reply gets no letter").isEmpty();
+    }
+
+    /** Whoever polls hands an expired lock over, be it to another. */
+    @Test
+    void pollGrantsAnExpiredLockToTheHeadWhoeverAsks() throws InterruptedException {
+        Contender a = contender();
+        Contender b = contender();
+        Contender c = contender();
+        a.own(1);
+        b.request(1).lease(20_000).send();
+        c.queue(1);
+        expire();
+        Answer answer = c.acquire(1);
+        assertThat(answer.status()).isEqualTo(Status.QUEUED);
+        assertThat(answer.ttlMillis()).isBetween(10_000L, 20_000L);
+        assertThat(owners()).containsExactly(b.owner(1));
+        assertThat(letters(b)).singleElement().asString().startsWith("g 1 ");
+        assertThat(letters(c)).isEmpty();
+    }
+
+    @Test
+    void newRequestForAnExpiredLockStandsBehindThoseWhoWait() {
+        Contender a = contender();
+        Contender b = contender();
+        Contender c = contender();
+        a.own(1);
+        b.queue(1);
+        expire();
+        c.queue(1);
+        assertThat(owners()).containsExactly(b.owner(1));
+        assertThat(tickets()).containsExactly(c.ticket(1));
+    }
+
+    /** Who was passed over because he seemed dead is told that he must ask anew. */
+    @Test
+    void waiterThatWasPassedOverIsRefused() {
+        Contender a = contender();
+        Contender b = contender();
+        Contender c = contender();
+        a.own(1);
+        b.queue(1);
+        c.queue(1);
+        die(b);
+        a.release(1);
+        assertThat(owners()).containsExactly(c.owner(1));
+        assertOver(b.acquire(1));
+        b.queue(2);
+    }
+
+    /** The owner hears of the first who waits, and of everybody who is refused; of nobody twice. */
+    @Test
+    void ownerIsToldThatItIsWaitedForOnce() throws InterruptedException {
+        Contender a = contender();
+        Contender b = contender();
+        Contender c = contender();
+        a.own(7);
+        b.queue(1);
+        assertThat(letters(a)).containsExactly("d 7 " + keys.lock());
+        b.queue(1);
+        assertThat(letters(a)).isEmpty();
+        c.queue(1);
+        assertThat(letters(a)).isEmpty();
+        Contender d = contender();
+        d.request(1).once().send();
+        assertThat(letters(a)).containsExactly("d 7 " + keys.lock());
+        d.request(1).once().send();
+        assertThat(letters(a)).isEmpty();
+    }
+
+    /** Sequences are compared as numbers, of any size that Lua holds exactly. */
+    @Test
+    void sequencesMayBeLarge() throws InterruptedException {
+        Contender a = contender();
+        Contender b = contender();
+        a.own(9);
+        a.release(9);
+        a.own(10);
+        b.queue((1L << 31) + 1);
+        assertThat(letters(a)).containsExactly("d 10 " + keys.lock());
+        a.release(10);
+        assertThat(letters(b)).singleElement().asString().startsWith("g 2147483649 ");
+        b.release((1L << 31) + 1);
+        long largest = (1L << 53) - 1;
+        b.own(largest - 1);
+        b.own(largest);
+        assertThat(owners()).containsExactly(b.id + ":9007199254740991");
+        contender().queue(1);
+        assertThat(letters(b)).containsExactly("d 9007199254740991 " + keys.lock());
+        assertThat(b.renew(largest).owned()).isTrue();
+        assertThat(b.release(largest)).isEqualTo(TENURE);
+        assertOver(b.acquire(largest));
+        assertOver(b.acquire(largest - 1));
+    }
+
+    private void assertOver(Answer answer) {
+        assertThat(answer.status()).isEqualTo(Status.OVER);
+        assertThat(answer.micros()).isPositive();
+        assertThat(answer.third()).isZero();
+    }
+
+    private static long redisMicros() {
+        List<String> time = list("TIME");
+        return TimeUnit.SECONDS.toMicros(Long.parseLong(time.get(0))) + Long.parseLong(time.get(1));
+    }
+}

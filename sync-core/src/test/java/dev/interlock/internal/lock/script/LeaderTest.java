@@ -1,0 +1,171 @@
+package dev.interlock.internal.lock.script;
+
+import static dev.interlock.testing.TooLate.assertWithin;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.interlock.SyncListener;
+import dev.interlock.internal.lock.LocalLock;
+import dev.interlock.internal.lock.RemoteLock;
+import dev.interlock.internal.lock.RemoteLock.Departure;
+import dev.interlock.internal.redis.Settings;
+import dev.interlock.internal.session.Session;
+import dev.interlock.testing.Timely;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+/** The thread that has the local half and waits for the remote one. */
+@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timely
+class LeaderTest extends LockScriptTest {
+    private static final long LEASE = 30_000;
+
+    /** Far from {@link TicketRequest#POLL_NANOS}, which is what a lost permit would cost. */
+    private static final Duration AT_ONCE = Duration.ofNanos(TicketRequest.POLL_NANOS / 2);
+
+    private static final LocalLock LOCAL = new LocalLock() {
+        @Override
+        public void lock() {}
+
+        @Override
+        public void lockInterruptibly() {}
+
+        @Override
+        public boolean tryLock(long waitNanos) {
+            return false;
+        }
+
+        @Override
+        public int holds() {
+            return 1;
+        }
+
+        @Override
+        public boolean isAnnounced() {
+            return true;
+        }
+
+        @Override
+        public boolean isWanted() {
+            return false;
+        }
+
+        @Override
+        public boolean isQueued(Thread thread) {
+            return false;
+        }
+
+        @Override
+        public boolean isHeld() {
+            return true;
+        }
+
+        @Override
+        public boolean tryLock() {
+            return false;
+        }
+
+        @Override
+        public void unlock() {}
+    };
+
+    /**
+     * The clock, which is read at just those moments that matter: by the leader after the step that brought nothing,
+     * and by a pulse under the mutex of the claim.
+     */
+    private static final class Choreography {
+        private final CompletableFuture<ScriptLock> lock = new CompletableFuture<>();
+        private final CompletableFuture<Thread> leader = new CompletableFuture<>();
+        private final CountDownLatch granted = new CountDownLatch(1);
+        private final CountDownLatch inMutex = new CountDownLatch(1);
+        private volatile long startNanos;
+
+        private final Thread pulse = new Thread(this::pulse, "pulse");
+
+        long read() {
+            Thread current = Thread.currentThread();
+            if (leader.getNow(null) == current && granted.getCount() > 0 && isReadByEnter()) {
+                awaitGrant();
+            } else if (current == pulse && inMutex.getCount() > 0) {
+                inMutex.countDown();
+                awaitLeaderBehindMutex();
+            }
+            return System.nanoTime();
+        }
+
+        // This method, read() and Session.now() come first. There, the leader doesn't have the mutex.
+        private boolean isReadByEnter() {
+            return lock.join().isWaiting()
+                    && StackWalker.getInstance()
+                            .walk(frames -> frames.limit(4)
+                                    .anyMatch(frame -> frame.getMethodName().equals("enter")));
+        }
+
+        // Without parking, which would use up the permit that this is about.
+        private void awaitGrant() {
+            while (!lock.join().hasNews()) {
+                Thread.onSpinWait();
+            }
+            granted.countDown();
+            while (inMutex.getCount() > 0) {
+                Thread.onSpinWait();
+            }
+            startNanos = System.nanoTime();
+        }
+
+        private void pulse() {
+            try {
+                granted.await();
+            } catch (InterruptedException e) {
+                Thread.currentThread().interrupt();
+            }
+            lock.join().pulse();
+        }
+
+        private void awaitLeaderBehindMutex() {
+            while (leader.join().getState() != Thread.State.WAITING) {
+                Thread.onSpinWait();
+            }
+        }
+    }
+
+    /**
+     * A grant wakes the leader while he isn't asleep yet. He has to wait for the mutex before he would be, and that
+     * wait uses up the permit of the grant: he must not sleep all the same.
+     */
+    @Test
+    void aPermitThatTheMutexUsesUpWakesTheLeaderAllTheSame() throws InterruptedException {
+        var choreography = new Choreography();
+        Settings settings = new Settings(
+                LEASE,
+                TimeUnit.MILLISECONDS.toNanos(10),
+                TimeUnit.SECONDS.toNanos(30),
+                5_000,
+                1,
+                "",
+                SyncListener.NONE,
+                choreography::read);
+        Session session = Session.open(redisson, false, settings);
+        try {
+            // A fair one: after a grant, the thread of a plain lock sleeps for a moment only.
+            var lock = new ScriptLock(session, keys.lock(), LOCAL, true, 0);
+            choreography.lock.complete(lock);
+            choreography.pulse.start();
+            choreography.leader.complete(Thread.currentThread());
+            boolean entered = lock.enter(false, Long.MAX_VALUE, RemoteLock.RENEWED, 0);
+            long took = System.nanoTime() - choreography.startNanos;
+            assertThat(entered).isTrue();
+            assertThat(choreography.startNanos).as("played").isNotZero();
+            assertWithin(AT_ONCE, Duration.ofNanos(took));
+            Departure departure = lock.leave();
+            assertThat(departure).isNotNull();
+            departure.complete();
+            choreography.pulse.join();
+        } finally {
+            session.close();
+        }
+    }
+}

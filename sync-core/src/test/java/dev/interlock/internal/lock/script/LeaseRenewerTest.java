@@ -1,0 +1,278 @@
+package dev.interlock.internal.lock.script;
+
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.interlock.LeaseLostException;
+import dev.interlock.SyncListener;
+import dev.interlock.internal.redis.Mailbox.Message;
+import dev.interlock.internal.redis.Script;
+import dev.interlock.internal.redis.Script.Call;
+import dev.interlock.internal.redis.Settings;
+import dev.interlock.internal.session.LeaseRenewer;
+import dev.interlock.internal.session.Participant;
+import java.util.Collections;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jetbrains.lincheck.LincheckAssertionError;
+import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/**
+ * The lease renewer over a Redis that is an object of this JVM, in the interleavings that Lincheck's model checker
+ * looks at. Time passes, the renewer comes by, commands and replies are on their way, timers go off: no tenure is ever
+ * valid when it is over in Redis, and none that was lost comes back.
+ */
+class LeaseRenewerTest {
+    private static final long LEASE_MILLIS = 3_000;
+    private static final long STEP_MILLIS = 1_600;
+
+    /** What is wrong whatever the interleaving is found in some scenario; the first one ends the search. */
+    private static final int MANY = 200;
+
+    private static final int FEW = 10;
+
+    @Test
+    @Tag("proof")
+    void noTenureIsValidBeyondItsLease() {
+        options(10, 60).check(Sound.class);
+    }
+
+    @Test
+    void findsRedisWhoseLeasesAreShorterThanItSays() {
+        assertThatThrownBy(() -> options(MANY, FEW).check(Shortened.class))
+                .isInstanceOf(LincheckAssertionError.class)
+                .hasMessageContaining("Invalid execution results");
+    }
+
+    @Test
+    @Tag("proof")
+    void findsClockThatIsTooSlow() {
+        assertThatThrownBy(() -> options(MANY, FEW).check(Slow.class))
+                .isInstanceOf(LincheckAssertionError.class)
+                .hasMessageContaining("Invalid execution results");
+    }
+
+    private static ModelCheckingOptions options(int scenarios, int interleavings) {
+        return new ModelCheckingOptions()
+                .threads(3)
+                .actorsPerThread(3)
+                .actorsBefore(3)
+                .actorsAfter(2)
+                .iterations(scenarios)
+                .invocationsPerIteration(interleavings)
+                .sequentialSpecification(AsItShouldBe.class);
+    }
+
+    /** What it is to look like: nothing to be seen of time and messages, and no use that isn't right. */
+    public static final class AsItShouldBe {
+        /** Nothing to see. */
+        public void pass() {}
+
+        /** Nothing to see. */
+        public void keep() {}
+
+        /** Nothing to see. */
+        public void serve() {}
+
+        /** Nothing to see. */
+        public void hear() {}
+
+        /** Nothing to see. */
+        public void ring() {}
+
+        /** Right. */
+        public boolean use() {
+            return true;
+        }
+    }
+
+    /** One name in Redis: until when it is this session's. */
+    private static final class Name {
+        private final long leaseMillis;
+        private long endMillis;
+
+        Name(long leaseMillis) {
+            this.leaseMillis = leaseMillis;
+            this.endMillis = leaseMillis;
+        }
+
+        synchronized List<Object> renew(long nowMillis) {
+            boolean isOwned = nowMillis < endMillis;
+            if (isOwned) {
+                endMillis = nowMillis + leaseMillis;
+            }
+            return List.of(isOwned ? 1L : 0L, LEASE_MILLIS, 0L, 0L);
+        }
+
+        synchronized boolean isOwnedAt(long nowMillis) {
+            return nowMillis < endMillis;
+        }
+    }
+
+    /** A renewal on its way. */
+    private record Letter(Call call, CompletableFuture<List<Object>> reply) {}
+
+    /** A session that owns a name. */
+    public abstract static class Kept implements Correspondence.Owner, Participant {
+        private static final Script RENEW = Script.load("lock/renew");
+        private static final Call RENEWAL =
+                RENEW.on(Collections.nCopies(4, "name"), "session", 1, LEASE_MILLIS, "", "publish");
+
+        private final AtomicLong clockMillis = new AtomicLong();
+        private final Name name;
+        private final Queue<Letter> requests = new ConcurrentLinkedQueue<>();
+        private final Queue<Runnable> replies = new ConcurrentLinkedQueue<>();
+        private final Queue<Runnable> timers = new ConcurrentLinkedQueue<>();
+        private final LeaseRenewer renewer;
+        private final LockTenure tenure;
+        private volatile boolean lost;
+
+        Kept(long leaseMillis, long slowness) {
+            name = new Name(leaseMillis);
+            renewer = new LeaseRenewer(
+                    new Settings(
+                            LEASE_MILLIS,
+                            0,
+                            TimeUnit.SECONDS.toNanos(30),
+                            1_000,
+                            0,
+                            "",
+                            SyncListener.NONE,
+                            () -> TimeUnit.MILLISECONDS.toNanos(clockMillis.get() / slowness)),
+                    (task, millis) -> timers.add(task),
+                    calls -> calls.stream().map(this::send).toList(),
+                    Runnable::run);
+            Ticket ticket = new Ticket(LEASE_MILLIS, true, false, 0, 0);
+            ticket.sequence = 1;
+            tenure = new LockTenure(
+                    renewer, sequence -> RENEWAL, this, ticket, 1, 0, LockTenure.validity(0, LEASE_MILLIS));
+        }
+
+        private CompletableFuture<List<Object>> send(Call call) {
+            var letter = new Letter(call, new CompletableFuture<>());
+            requests.add(letter);
+            return letter.reply;
+        }
+
+        /** Time passes. */
+        @Operation
+        public void pass() {
+            clockMillis.addAndGet(STEP_MILLIS);
+        }
+
+        /** The lease renewer comes by. */
+        @Operation
+        public void keep() {
+            renewer.keep(List.of(this));
+        }
+
+        /** Redis gets a command. */
+        @Operation
+        public void serve() {
+            Letter letter = requests.poll();
+            if (letter != null) {
+                List<Object> reply = name.renew(clockMillis.get());
+                replies.add(() -> letter.reply.complete(reply));
+            }
+        }
+
+        /** The session gets a reply. */
+        @Operation
+        public void hear() {
+            Runnable reply = replies.poll();
+            if (reply != null) {
+                reply.run();
+            }
+        }
+
+        /** A timer goes off. */
+        @Operation
+        public void ring() {
+            Runnable timer = timers.poll();
+            if (timer != null) {
+                timer.run();
+            }
+        }
+
+        /** A thread relies on the tenure, and returns whether that is right. */
+        @Operation
+        public boolean use() {
+            boolean wasLost = lost;
+            long nowMillis = clockMillis.get();
+            boolean isUsable = tenure.isUsable(renewer.now());
+            return !isUsable || (!wasLost && name.isOwnedAt(nowMillis));
+        }
+
+        @Override
+        public String name() {
+            return "memory";
+        }
+
+        @Override
+        public void changed() {}
+
+        @Override
+        public void demanded() {}
+
+        @Override
+        public boolean isRelied() {
+            return true;
+        }
+
+        @Override
+        public void lost(LeaseLostException loss) {
+            lost = true;
+        }
+
+        @Override
+        public @Nullable Renewal keep(long nowNanos) {
+            return tenure.keep(nowNanos);
+        }
+
+        @Override
+        public void pulse() {
+            tenure.renewNow();
+        }
+
+        @Override
+        public void receive(Message message) {
+            throw new UnsupportedOperationException("no mailbox");
+        }
+
+        @Override
+        public CompletableFuture<?> close() {
+            return CompletableFuture.completedFuture(null);
+        }
+    }
+
+    /** As it should be. */
+    public static final class Sound extends Kept {
+        /** Creates it. */
+        public Sound() {
+            super(LEASE_MILLIS, 1);
+        }
+    }
+
+    /** A Redis that ends leases before it said. */
+    public static final class Shortened extends Kept {
+        /** Creates it. */
+        public Shortened() {
+            super(LEASE_MILLIS / 2, 1);
+        }
+    }
+
+    /** A clock at half the speed of that of Redis. */
+    public static final class Slow extends Kept {
+        /** Creates it. */
+        public Slow() {
+            super(LEASE_MILLIS, 2);
+        }
+    }
+}

@@ -1,0 +1,297 @@
+package dev.interlock.internal.lock.script;
+
+import static dev.interlock.internal.lock.script.Contender.LEASE;
+import static dev.interlock.internal.lock.script.Contender.NOTHING;
+import static dev.interlock.internal.lock.script.Contender.TENURE;
+import static dev.interlock.internal.lock.script.Contender.TICKET;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What release gives up, to whom the lock goes, and who is told. */
+class ReleaseScriptTest extends LockScriptTest {
+
+    @Test
+    void releaseByTheOwnerFreesTheLockAndTellsPlainClients() throws InterruptedException {
+        Contender a = contender();
+        a.own(1);
+        assertThat(a.release(1)).isEqualTo(TENURE);
+        assertThat(announcements()).containsExactly("0");
+        assertThat(ttls()).containsOnlyKeys(keys.token(), a.mark());
+        assertThat(ttl(a.mark())).isGreaterThan(LEASE + 120_000);
+    }
+
+    @Test
+    void repeatOfAReleaseAnswersTheSameAndDoesNothing() throws InterruptedException {
+        Contender a = contender();
+        Contender b = contender();
+        a.own(1);
+        a.release(1);
+        announcements();
+        assertThat(a.release(1)).isEqualTo(TENURE);
+        assertThat(announcements()).isEmpty();
+        b.own(1);
+        assertThat(a.release(1)).isEqualTo(TENURE);
+        assertThat(owners()).containsExactly(b.owner(1));
+        assertThat(announcements()).isEmpty();
+    }
+
+    /** A release acts on the tenure of its own sequence only, however late it comes. */
+    @Test
+    void releaseOfAnOldSequenceDoesNotTouchANewerTenure() throws InterruptedException {
+        Contender a = contender();
+        a.own(1);
+        a.release(1);
+        a.own(2);
+        announcements();
+        redis("PEXPIRE", keys.lock(), "9000");
+        assertThat(a.release(1)).isEqualTo(TENURE);
+        assertThat(owners()).containsExactly(a.owner(2));
+        assertThat(ttl(keys.lock())).isLessThanOrEqualTo(9_000);
+        assertThat(announcements()).isEmpty();
+    }
+
+    @Test
+    void releaseOfAnOldSequenceDoesNotTouchANewerTicket() {
+        Contender a = contender();
+        Contender b = contender();
+        a.own(1);
+        a.release(1);
+        b.own(1);
+        a.queue(2);
+        a.release(1);
+        assertThat(tickets()).containsExactly(a.ticket(2));
+        b.release(1);
+        a.own(2);
+    }
+
+    @Test
+    void releaseBySomebodyElseDoesNothing() throws InterruptedException {
+        Contender a = contender();
+        Contender b = contender();
+        a.own(1);
+        assertThat(b.release(1)).isEqualTo(NOTHING);
+        assertThat(owners()).containsExactly(a.owner(1));
+        assertThat(announcements()).isEmpty();
+    }
+
+    @Test
+    void releaseOfALostTenureSaysSo() throws InterruptedException {
+        Contender a = contender();
+        Contender b = contender();
+        a.own(1);
+        expire();
+        b.own(1);
+        assertThat(a.release(1)).isEqualTo(NOTHING);
+        assertThat(a.release(1)).isEqualTo(NOTHING);
+        assertThat(owners()).containsExactly(b.owner(1));
+        assertThat(announcements()).isEmpty();
+    }
+
+    @Test
+    void cancelTakesTheTicketOutOfTheQueue() throws InterruptedException {
+        Contender a = contender();
+        Contender b = contender();
+        Contender c = contender();
+        a.own(1);
+        b.queue(1);
+        c.queue(1);
+        assertThat(b.release(1)).isEqualTo(TICKET);
+        assertThat(tickets()).containsExactly(c.ticket(1));
+        a.release(1);
+        assertThat(owners()).containsExactly(c.owner(1));
+        assertThat(letters(b)).isEmpty();
+    }
+
+    @Test
+    void cancelOfTheLastTicketLeavesNoQueue() {
+        Contender a = contender();
+        Contender b = contender();
+        a.own(1);
+        b.queue(1);
+        assertThat(b.release(1)).isEqualTo(TICKET);
+        assertThat(ttls()).containsOnlyKeys(keys.lock(), keys.token(), b.mark());
+    }
+
+    @Test
+    void repeatOfACancelDoesNothing() {
+        Contender a = contender();
+        Contender b = contender();
+        a.own(1);
+        b.queue(1);
+        b.release(1);
+        b.queue(2);
+        b.release(1);
+        assertThat(owners()).containsExactly(a.owner(1));
+        assertThat(tickets()).containsExactly(b.ticket(2));
+    }
+
+    /** A cancel of what was granted meanwhile gives the tenure up. */
+    @Test
+    void cancelOfAGrantedTicketHandsTheLockOn() {
+        Contender a = contender();
+        Contender b = contender();
+        Contender c = contender();
+        a.own(1);
+        b.queue(1);
+        c.queue(1);
+        a.release(1);
+        assertThat(b.release(1)).isEqualTo(TENURE);
+        assertThat(owners()).containsExactly(c.owner(1));
+    }
+
+    /** The mark is a high-water mark: an old release doesn't lower it, and leaves it its TTL. */
+    @Test
+    void oldReleaseDoesNotLowerTheMark() {
+        Contender a = contender();
+        Contender b = contender();
+        b.own(1);
+        a.queue(5);
+        a.release(5);
+        a.release(2);
+        a.release(4);
+        assertThat(a.acquire(5).status()).isEqualTo(Contender.Status.OVER);
+        assertThat(a.acquire(3).status()).isEqualTo(Contender.Status.OVER);
+        assertThat(ttl(a.mark())).isGreaterThan(LEASE);
+    }
+
+    /** The lock goes to the waiter who came first, for as long as he asked for, with a greater token. */
+    @Test
+    void releaseHandsOverForTheLeaseOfTheWaiter() throws InterruptedException {
+        Contender a = contender();
+        Contender b = contender();
+        Contender c = contender();
+        long first = a.own(1).token();
+        b.request(7).lease(90_000).send();
+        c.request(3).lease(20_000).send();
+        assertThat(a.release(1)).isEqualTo(TENURE);
+        assertThat(list("HGETALL", keys.lock())).containsExactly(b.owner(7), "1");
+        assertThat(ttl(keys.lock())).isBetween(60_000L, 90_000L);
+        assertThat(tickets()).hasSize(1);
+        assertThat(announcements()).as("nobody but the waiter is told").isEmpty();
+        long token = number("GET", keys.token());
+        assertThat(token).isGreaterThan(first);
+        assertThat(b.request(7).lease(90_000).send().token()).isEqualTo(token);
+        assertThat(letters(b)).singleElement().asString().startsWith("g 7 " + token + " ");
+        assertThat(b.release(7, 90_000, 1)).isEqualTo(TENURE);
+        assertThat(ttl(keys.lock())).isBetween(10_000L, 20_000L);
+    }
+
+    @Test
+    void waitersAreServedInTheOrderOfTheirArrival() {
+        Contender first = contender();
+        first.own(1);
+        List<Contender> waiters = new ArrayList<>();
+        for (int i = 0; i < 12; i++) {
+            Contender waiter = contender();
+            waiter.queue(1);
+            waiters.add(waiter);
+        }
+        waiters.get(11).release(1);
+        waiters.get(11).queue(2);
+        Contender owner = first;
+        for (Contender next : waiters.subList(0, 11)) {
+            owner.release(1);
+            assertThat(owners()).containsExactly(next.owner(1));
+            owner = next;
+        }
+        owner.release(1);
+        assertThat(owners()).containsExactly(waiters.get(11).owner(2));
+    }
+
+    @Test
+    void deadWaitersArePassedOver() throws InterruptedException {
+        Contender a = contender();
+        Contender b = contender();
+        Contender c = contender();
+        Contender d = contender();
+        a.own(1);
+        b.queue(1);
+        c.queue(1);
+        d.queue(1);
+        die(b);
+        die(c);
+        a.release(1);
+        assertThat(owners()).containsExactly(d.owner(1));
+        assertThat(letters(b)).isEmpty();
+        assertThat(letters(c)).isEmpty();
+        assertThat(ttls()).doesNotContainKeys(keys.queue(), keys.waiters());
+    }
+
+    /** A waiter without any heartbeat is dead. */
+    @Test
+    void waitersOfWhomNothingIsKnownArePassedOver() {
+        Contender a = contender();
+        Contender b = contender();
+        a.own(1);
+        b.queue(1);
+        redis("DEL", keys.waiters());
+        a.release(1);
+        assertThat(owners()).isEmpty();
+    }
+
+    @Test
+    void whereAllWaitersAreDeadTheLockIsFreeAndPlainClientsAreTold() throws InterruptedException {
+        Contender a = contender();
+        Contender b = contender();
+        a.own(1);
+        b.queue(1);
+        die(b);
+        assertThat(a.release(1)).isEqualTo(TENURE);
+        assertThat(announcements()).containsExactly("0");
+        assertThat(ttls()).containsOnlyKeys(keys.token(), a.mark(), b.mark());
+    }
+
+    /** A grant says sequence, token, Redis' time, how many wait behind, and the name, whatever that is made of. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "plain",
+                "two words",
+                " blanks at both ends ",
+                "a:b:1:2",
+                "curly{brace}s",
+                "{curly}",
+                "{",
+                "}",
+                "{}",
+                "schlüssel-鍵-🔑",
+                "100%",
+                "%d%s%1",
+                "quote'\"\\",
+                "tab\tand\nline",
+                "g 1 2 3 4 name",
+                "zero\0byte"
+            })
+    void lettersCarryAnyName(String suffix) throws InterruptedException {
+        use(UUID.randomUUID() + suffix);
+        Contender a = contender();
+        Contender b = contender();
+        Contender c = contender();
+        a.own(3);
+        b.queue(4);
+        c.queue(5);
+        assertThat(letters(a)).containsExactly("d 3 " + keys.lock());
+        List<String> before = list("TIME");
+        a.release(3);
+        List<String> letters = letters(b);
+        assertThat(letters).hasSize(1);
+        assertThat(letters.get(0))
+                .matches("(?s)g 4 [1-9]\\d* [1-9]\\d{15} 1 0 0 .*")
+                .endsWith(" 1 0 0 " + keys.lock());
+        List<String> fields = List.of(letters.get(0).split(" ", 8));
+        assertThat(fields.get(2)).isEqualTo(redis("GET", keys.token()));
+        assertThat(Long.parseLong(fields.get(3)))
+                .isGreaterThanOrEqualTo(Long.parseLong(before.get(0)) * 1_000_000 + Long.parseLong(before.get(1)));
+        assertThat(fields.get(7)).isEqualTo(keys.lock());
+        b.release(4);
+        assertThat(letters(c)).singleElement().asString().endsWith(" 0 0 0 " + keys.lock());
+        c.release(5);
+        assertThat(announcements()).containsExactly("0");
+    }
+}

@@ -1,0 +1,286 @@
+package dev.interlock.internal.lock.script;
+
+import static dev.interlock.internal.lock.script.Contender.NOTHING;
+import static dev.interlock.internal.lock.script.Contender.TENURE;
+import static dev.interlock.internal.lock.script.Contender.TICKET;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.interlock.internal.lock.script.Contender.Answer;
+import dev.interlock.internal.lock.script.Contender.Request;
+import dev.interlock.internal.lock.script.Contender.Status;
+import java.util.List;
+import java.util.stream.LongStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Sessions with several tickets: how these stand, which of them are served on one tenure, and how they leave. */
+class RunScriptTest extends LockScriptTest {
+
+    @Test
+    void ticketsOfOneCommandQueueInTheirOrder() {
+        Contender a = contender();
+        Contender b = contender();
+        b.own(1);
+        Answer answer = a.requests(1L, 2L, 3L).send();
+        assertStands(answer, Status.QUEUED, 0, 0);
+        assertThat(tickets()).containsExactly(a.ticket(1), a.ticket(2), a.ticket(3));
+        assertThat(redis("GET", a.mark())).isEqualTo("3:0");
+        assertThat(redis("ZCARD", keys.waiters())).isEqualTo(1L);
+    }
+
+    /** The first of several takes a free lock, with the lease in its ticket; the others are its run. */
+    @Test
+    void freeLockIsGrantedToTheFirstOfSeveral() throws InterruptedException {
+        Contender a = contender();
+        Answer answer = a.requests(1L, 2L, 3L).granting(20_000).send();
+        assertStands(answer, Status.GRANTED, 1, 3);
+        assertThat(answer.behind()).isZero();
+        assertThat(answer.ttlMillis()).isBetween(1L, 20_000L);
+        assertThat(owners()).containsExactly(a.owner(1));
+        assertThat(tickets()).containsExactly(a.owner(2) + ":20000", a.owner(3) + ":20000");
+        assertThat(letters(a)).isEmpty();
+    }
+
+    /** Letter and reply agree on the end of the run. */
+    @Test
+    void consecutiveTicketsOfASessionAreOneRun() throws InterruptedException {
+        Contender a = contender();
+        Contender b = contender();
+        b.own(1);
+        a.requests(1L, 2L).send();
+        a.requests(1L, 2L, 3L).send();
+        b.release(1);
+        assertThat(lastOfRun(a)).isEqualTo(3);
+        assertStands(a.requests(1L, 2L, 3L).send(), Status.GRANTED, 1, 3);
+        assertStands(a.requests(2L, 3L).send(), Status.QUEUED, 1, 3);
+    }
+
+    @Test
+    void ticketOfAnotherSessionEndsTheRun() throws InterruptedException {
+        Contender a = contender();
+        Contender b = contender();
+        b.own(1);
+        a.requests(1L, 2L).send();
+        b.requests(2L).send();
+        a.requests(1L, 2L, 3L).send();
+        b.release(1);
+        assertThat(lastOfRun(a)).isEqualTo(2);
+        assertStands(a.requests(1L, 2L, 3L).send(), Status.GRANTED, 1, 2);
+        assertThat(b.release(2)).isEqualTo(TICKET);
+        assertStands(a.requests(2L, 3L).send(), Status.QUEUED, 1, 3);
+    }
+
+    /** A grant tells of so many tickets behind its own at most; a poll tells of more, once those are used. */
+    @Test
+    void runIsBounded() throws InterruptedException {
+        Contender a = contender();
+        Contender b = contender();
+        b.own(1);
+        a.requests(sequences(1, 50)).send();
+        b.release(1);
+        long last = lastOfRun(a);
+        assertThat(last).isBetween(32L, 33L);
+        assertStands(a.requests(sequences(1, 50)).send(), Status.GRANTED, 1, last);
+        Request next = a.requests(sequences(12, 50)).using(sequences(2, 11));
+        assertStands(next.send(), Status.QUEUED, 1, last + 10);
+    }
+
+    /** A tenure goes on while its session announces others, and has no use for a letter about them. */
+    @Test
+    void pollOfTheOwnerExtendsTheRunInOrder() throws InterruptedException {
+        Contender a = contender();
+        Contender b = contender();
+        assertStands(a.requests(1L).send(), Status.GRANTED, 1, 0);
+        assertStands(a.requests(2L, 3L).send(), Status.QUEUED, 1, 3);
+        assertStands(a.requests(2L, 3L, 4L).send(), Status.QUEUED, 1, 4);
+        assertThat(letters(a)).isEmpty();
+        b.requests(1L, 2L).send();
+        assertThat(letters(a)).as("one command, one letter").containsExactly("d 1 " + keys.lock());
+        assertStands(a.requests(2L, 3L, 4L, 5L).send(), Status.QUEUED, 1, 4);
+        assertThat(owners()).containsExactly(a.owner(1));
+        assertThat(tickets())
+                .containsExactly(a.ticket(2), a.ticket(3), a.ticket(4), b.ticket(1), b.ticket(2), a.ticket(5));
+        assertThat(redis("GET", a.mark())).isEqualTo("5:0");
+    }
+
+    @Test
+    void requestThatDoesNotWaitLeavesTheTenureAlone() throws InterruptedException {
+        Contender a = contender();
+        Contender b = contender();
+        a.requests(1L, 2L).send();
+        assertStands(a.requests(3L).once().send(), Status.BUSY, 1, 2);
+        assertThat(letters(a)).isEmpty();
+        assertStands(b.requests(1L).once().send(), Status.BUSY, 0, 0);
+        assertThat(letters(a)).containsExactly("d 1 " + keys.lock());
+        assertThat(owners()).containsExactly(a.owner(1));
+        assertThat(tickets()).containsExactly(a.ticket(2));
+    }
+
+    @Test
+    void usedTicketsLeaveWithTheNextRequest() {
+        Contender a = contender();
+        Contender b = contender();
+        a.requests(1L, 2L, 3L, 4L).send();
+        b.requests(1L).send();
+        Request next = a.requests(4L, 5L).using(2L, 3L);
+        assertStands(next.send(), Status.QUEUED, 1, 4);
+        assertThat(tickets()).containsExactly(a.ticket(4), b.ticket(1), a.ticket(5));
+        assertStands(next.send(), Status.QUEUED, 1, 4);
+        assertOver(a.requests(2L, 3L).send(), 2L, 3L);
+        assertThat(tickets()).containsExactly(a.ticket(4), b.ticket(1), a.ticket(5));
+        a.release(1);
+        assertThat(owners()).containsExactly(a.owner(4));
+    }
+
+    @Test
+    void usedTicketsLeaveWithTheReleaseAndAreNotGranted() throws InterruptedException {
+        Contender a = contender();
+        Contender b = contender();
+        a.requests(1L, 2L, 3L).send();
+        b.requests(1L).send();
+        assertThat(a.releaseWith(1, 2L, 3L)).isEqualTo(TENURE);
+        assertThat(owners()).containsExactly(b.owner(1));
+        assertThat(redis("GET", a.mark())).isEqualTo("3:1");
+        assertThat(letters(b)).singleElement().asString().startsWith("g 1 ");
+        assertThat(a.releaseWith(1, 2L, 3L)).as("once more").isEqualTo(TENURE);
+        assertThat(owners()).containsExactly(b.owner(1));
+        assertOver(a.requests(1L, 2L, 3L).send(), 1L, 2L, 3L);
+    }
+
+    @Test
+    void lastUsedTicketLeavesNoQueue() throws InterruptedException {
+        Contender a = contender();
+        a.requests(1L, 2L, 3L).send();
+        assertStands(a.requests(1L, 3L).using(2L).send(), Status.GRANTED, 1, 3);
+        assertThat(ttls()).containsKeys(keys.queue(), keys.waiters());
+        assertStands(a.requests(1L).using(2L, 3L).send(), Status.GRANTED, 1, 0);
+        assertThat(ttls()).containsOnlyKeys(keys.lock(), keys.token(), a.mark());
+        a.requests(4L, 5L).send();
+        assertThat(a.releaseWith(1, 4L, 5L)).isEqualTo(TENURE);
+        assertThat(announcements()).containsExactly("0");
+        assertThat(ttls()).containsOnlyKeys(keys.token(), a.mark());
+    }
+
+    /**
+     * Whatever has become of its tickets, a request that comes again changes nothing, and tells which of them are over.
+     */
+    @Test
+    void lateDuplicateRevivesNothing() {
+        Contender a = contender();
+        Contender b = contender();
+        b.own(1);
+        Request late = a.requests(1L, 2L, 3L, 4L);
+        late.send();
+        assertThat(a.release(2)).isEqualTo(TICKET);
+        assertStands(late.send(), Status.QUEUED, 0, 0, 2L);
+        assertThat(tickets()).containsExactly(a.ticket(1), a.ticket(3), a.ticket(4));
+        assertThat(a.release(4)).isEqualTo(TICKET);
+        assertStands(late.send(), Status.QUEUED, 0, 0, 2L, 4L);
+        b.release(1);
+        assertStands(late.send(), Status.GRANTED, 1, 3, 2L, 4L);
+        b.requests(2L).send();
+        a.releaseWith(1, 3L);
+        assertOver(late.send(), 1L, 2L, 3L, 4L);
+        b.release(2);
+        assertOver(late.send(), 1L, 2L, 3L, 4L);
+        assertThat(owners()).isEmpty();
+        assertThat(tickets()).isEmpty();
+    }
+
+    /** A cancel that overtakes its request ends all tickets up to its own; those after it stand, in order. */
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3})
+    void requestThatComesAfterACancelStandsOnlyWithWhatIsBehindThat(long cancelled) {
+        Contender a = contender();
+        Contender b = contender();
+        b.own(1);
+        assertThat(a.release(cancelled)).isEqualTo(NOTHING);
+        Answer answer = a.requests(1L, 2L, 3L).send();
+        assertThat(answer.status()).isEqualTo(cancelled == 3 ? Status.OVER : Status.QUEUED);
+        assertThat(answer.over()).containsExactly(sequences(1, cancelled));
+        assertThat(tickets())
+                .isEqualTo(Stream.of(sequences(cancelled + 1, 3)).map(a::ticket).toList());
+        assertThat(redis("GET", a.mark())).isEqualTo("3:0");
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4})
+    void cancelOfATicketLeavesTheOthersInOrder(long cancelled) {
+        Contender a = contender();
+        Contender b = contender();
+        Contender c = contender();
+        c.own(1);
+        a.requests(1L, 2L).send();
+        b.requests(1L).send();
+        a.requests(1L, 2L, 3L, 4L).send();
+        assertThat(a.release(cancelled)).isEqualTo(TICKET);
+        assertThat(a.release(cancelled)).isEqualTo(NOTHING);
+        assertThat(tickets())
+                .isEqualTo(Stream.of(a.ticket(1), a.ticket(2), b.ticket(1), a.ticket(3), a.ticket(4))
+                        .filter(ticket -> !ticket.equals(a.ticket(cancelled)))
+                        .toList());
+    }
+
+    @Test
+    void allTicketsOfADeadSessionArePassedOver() throws InterruptedException {
+        Contender a = contender();
+        Contender b = contender();
+        Contender c = contender();
+        c.own(1);
+        a.requests(1L, 2L, 3L).send();
+        b.requests(1L, 2L).send();
+        die(a);
+        c.release(1);
+        assertThat(owners()).containsExactly(b.owner(1));
+        assertThat(tickets()).containsExactly(b.ticket(2));
+        assertThat(letters(a)).isEmpty();
+        assertThat(lastOfRun(b)).isEqualTo(2);
+        assertStands(a.requests(1L, 2L, 3L, 4L).send(), Status.QUEUED, 0, 0, 1L, 2L, 3L);
+        assertThat(tickets()).containsExactly(b.ticket(2), a.ticket(4));
+    }
+
+    @Test
+    void sequencesOfARunMayBeLarge() throws InterruptedException {
+        Contender a = contender();
+        Contender b = contender();
+        long last = (1L << 53) - 1;
+        b.own(1);
+        a.requests(sequences(last - 2, last)).send();
+        assertThat(redis("GET", a.mark())).isEqualTo(last + ":0");
+        b.release(1);
+        assertThat(lastOfRun(a)).isEqualTo(last);
+        assertStands(a.requests(sequences(last - 1, last)).send(), Status.QUEUED, last - 2, last);
+        assertThat(a.releaseWith(last - 2, last - 1)).isEqualTo(TENURE);
+        assertStands(a.requests(last).send(), Status.GRANTED, last, 0);
+        assertThat(a.release(last)).isEqualTo(TENURE);
+        assertThat(redis("GET", a.mark())).isEqualTo(last + ":" + last);
+        assertOver(a.requests(last - 1, last).send(), last - 1, last);
+    }
+
+    private static Long[] sequences(long first, long last) {
+        return LongStream.rangeClosed(first, last).boxed().toArray(Long[]::new);
+    }
+
+    /** The end of the run in the one grant that a session was told of. */
+    private static long lastOfRun(Contender receiver) throws InterruptedException {
+        List<String> grants = letters(receiver).stream()
+                .filter(letter -> letter.startsWith("g "))
+                .toList();
+        assertThat(grants).hasSize(1);
+        return Long.parseLong(List.of(grants.get(0).split(" ", 7)).get(5));
+    }
+
+    private static void assertStands(Answer answer, Status status, long owner, long run, Long... over) {
+        assertThat(answer.status()).isEqualTo(status);
+        assertThat(answer.owner()).as("owner").isEqualTo(owner);
+        assertThat(answer.run()).as("last of the run").isEqualTo(run);
+        assertThat(answer.over()).as("over").containsExactly(over);
+    }
+
+    private static void assertOver(Answer answer, Long... over) {
+        assertThat(answer.status()).isEqualTo(Status.OVER);
+        assertThat(answer.over()).containsExactly(over);
+    }
+}

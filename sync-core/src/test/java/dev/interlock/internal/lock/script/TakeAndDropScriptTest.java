@@ -1,0 +1,116 @@
+package dev.interlock.internal.lock.script;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.interlock.internal.lock.script.Contender.Answer;
+import dev.interlock.internal.lock.script.Contender.Status;
+import org.junit.jupiter.api.Test;
+
+/** The cheap ways into and out of a lock that nobody contends for. */
+class TakeAndDropScriptTest extends LockScriptTest {
+
+    /**
+     * A take draws the first token of a name as well, from the clock; and none below the floor, as after a loss of
+     * data.
+     */
+    @Test
+    void takeDrawsTheFirstToken() {
+        Contender a = contender();
+        long first = a.take(1);
+        assertThat(first).isGreaterThan(1_000_000_000);
+        assertThat(ttl(keys.token())).isBetween(1L, 3_600_000L);
+        assertThat(ttl(keys.lock())).isBetween(1L, Contender.LEASE);
+        a.release(1);
+        long floor = 2 * first;
+        assertThat(a.take(2, floor)).isEqualTo(floor);
+        a.release(2);
+        assertThat(a.take(3)).isEqualTo(floor + 1);
+    }
+
+    /**
+     * A take owns like an acquire does: same owner, same lease, a greater token; its repeat by acquire changes nothing.
+     */
+    @Test
+    void takeOwnsAFreeLock() {
+        Contender a = contender();
+        long first = a.own(1).token();
+        a.release(1);
+        long token = a.take(2);
+        assertThat(token).isGreaterThan(first);
+        assertThat(owners()).containsExactly(a.owner(2));
+        assertThat(ttl(keys.lock())).isBetween(1L, Contender.LEASE);
+
+        Answer repeated = a.acquire(2);
+        assertThat(repeated.status()).isEqualTo(Status.GRANTED);
+        assertThat(repeated.token()).isEqualTo(token);
+        assertThat(a.take(2)).as("a take of what is taken").isZero();
+        assertThat(owners()).containsExactly(a.owner(2));
+    }
+
+    /** A take doesn't pass an owner, nor anybody in the queue; it leaves no trace then. */
+    @Test
+    void takePassesNobody() {
+        Contender a = contender();
+        Contender b = contender();
+        Contender c = contender();
+        a.own(1);
+        assertThat(b.take(1)).isZero();
+        b.queue(1);
+        expire();
+        assertThat(c.take(1)).as("past the queue").isZero();
+        assertThat(owners()).isEmpty();
+        assertThat(tickets()).containsExactly(b.ticket(1));
+        assertThat(c.acquire(1).status()).as("the take has used nothing up").isEqualTo(Status.QUEUED);
+    }
+
+    /** A take that arrives after its release, or after a cancel that found nothing, is refused. */
+    @Test
+    void lateTakeIsRefused() {
+        Contender a = contender();
+        a.own(1);
+        a.release(1);
+        assertThat(a.take(1)).isZero();
+        a.release(2);
+        assertThat(a.take(2)).isZero();
+        assertThat(owners()).isEmpty();
+        assertThat(a.take(3)).isPositive();
+    }
+
+    /** A drop frees the lock, leaves the mark and tells plain RLock clients; asked again, release says so. */
+    @Test
+    void dropFreesALockThatNobodyWaitsFor() throws InterruptedException {
+        Contender a = contender();
+        a.own(1);
+        assertThat(a.drop(1)).isTrue();
+        assertThat(owners()).isEmpty();
+        assertThat(announcements()).containsExactly("0");
+        assertThat(a.acquire(1).status()).as("a late duplicate").isEqualTo(Status.OVER);
+        assertThat(a.drop(1)).isFalse();
+        assertThat(a.release(1)).isEqualTo(Contender.TENURE);
+    }
+
+    /** A cancel that came before the drop of an older sequence still refuses the request that it cancelled. */
+    @Test
+    void dropLowersNoMark() {
+        Contender a = contender();
+        a.own(1);
+        a.release(2);
+        assertThat(a.drop(1)).isTrue();
+        assertThat(a.take(2)).isZero();
+        assertThat(a.acquire(2).status()).isEqualTo(Status.OVER);
+    }
+
+    /** A drop does nothing where release has to hand over, nor to what it doesn't own. */
+    @Test
+    void dropLeavesTheRestToRelease() {
+        Contender a = contender();
+        Contender b = contender();
+        a.own(1);
+        assertThat(b.drop(1)).isFalse();
+        b.queue(2);
+        assertThat(a.drop(1)).isFalse();
+        assertThat(owners()).containsExactly(a.owner(1));
+        assertThat(a.release(1)).isEqualTo(Contender.TENURE);
+        assertThat(owners()).containsExactly(b.owner(2));
+    }
+}

@@ -1,0 +1,152 @@
+package dev.interlock.internal.lock.script.readwrite;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.interlock.internal.lock.script.Contender;
+import dev.interlock.internal.lock.script.Contender.Status;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Who is told that somebody waits for what he has. */
+class DemandScriptTest extends SharedLockScriptTest {
+    private Contender a;
+    private Contender b;
+    private Contender writer;
+
+    @BeforeEach
+    void begin() {
+        a = contender();
+        b = contender();
+        writer = contender();
+    }
+
+    private String demand(long sequence) {
+        return "d " + sequence + " " + keys.lock();
+    }
+
+    private void assertToldNobody() throws InterruptedException {
+        assertThat(letters(a)).isEmpty();
+        assertThat(letters(b)).isEmpty();
+        assertThat(letters(writer)).isEmpty();
+    }
+
+    @Test
+    void readersAreToldOfTheFirstWriterOnly() throws InterruptedException {
+        a.read(7);
+        b.read(8);
+        writer.queue(1);
+        assertThat(letters(a)).containsExactly(demand(7));
+        assertThat(letters(b)).containsExactly(demand(8));
+        contender().queue(1);
+        assertToldNobody();
+    }
+
+    /** A message may be lost: who stands first repeats it by his polls. The others don't. */
+    @Test
+    void pollByTheHeadOfTheQueueTellsReadersAgain() throws InterruptedException {
+        Contender second = contender();
+        a.read(7);
+        b.read(8);
+        writer.queue(1);
+        second.queue(1);
+        letters(a);
+        letters(b);
+        second.queue(1);
+        assertToldNobody();
+        writer.queue(1);
+        assertThat(letters(a)).containsExactly(demand(7));
+        assertThat(letters(b)).containsExactly(demand(8));
+        assertThat(letters(second)).isEmpty();
+    }
+
+    /** An owner is told once: his renewals tell him, too. */
+    @Test
+    void pollByTheHeadOfTheQueueTellsNoOwner() throws InterruptedException {
+        writer.own(7);
+        a.queueToRead(1);
+        assertThat(letters(writer)).containsExactly(demand(7));
+        a.queueToRead(1);
+        b.queueToRead(1);
+        b.queueToRead(1);
+        assertToldNobody();
+    }
+
+    @Test
+    void readerBehindAWriterTellsNobody() throws InterruptedException {
+        Contender reader = contender();
+        a.read(7);
+        b.read(8);
+        writer.queue(1);
+        letters(a);
+        letters(b);
+        reader.queueToRead(1);
+        reader.queueToRead(1);
+        assertToldNobody();
+    }
+
+    @Test
+    void readerThatJoinsTellsNobody() throws InterruptedException {
+        a.read(7);
+        b.read(8);
+        b.read(8);
+        contender().request(1).reading().once().send();
+        assertToldNobody();
+    }
+
+    /** Who doesn't wait would have been glad of what nobody uses. */
+    @Test
+    void refusedWriterTellsReadersToCareOnlyIfTheyAreIdle() throws InterruptedException {
+        a.read(7);
+        b.read(8);
+        assertThat(writer.request(1).once().send().status()).isEqualTo(Status.BUSY);
+        assertThat(letters(a)).containsExactly("i 7 " + keys.lock());
+        assertThat(letters(b)).containsExactly("i 8 " + keys.lock());
+        writer.request(1).once().send();
+        assertToldNobody();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void refusedRequestTellsAnOwner(boolean reads) throws InterruptedException {
+        writer.own(7);
+        Contender.Request request = a.request(1).once();
+        assertThat((reads ? request.reading() : request).send().status()).isEqualTo(Status.BUSY);
+        assertThat(letters(writer)).containsExactly(demand(7));
+    }
+
+    /** A reader that wants to write waits for the others, and not for himself. */
+    @Test
+    void readerThatWantsToWriteTellsTheOthers() throws InterruptedException {
+        a.read(7);
+        b.read(8);
+        a.request(9).continuing(7).send();
+        assertThat(letters(a)).isEmpty();
+        assertThat(letters(b)).containsExactly(demand(8));
+    }
+
+    @Test
+    void readersWhoseLeaseIsOverAreToldNothing() throws InterruptedException {
+        a.read(7);
+        b.read(8);
+        lapse(a);
+        writer.queue(1);
+        assertThat(letters(a)).isEmpty();
+        assertThat(letters(b)).containsExactly(demand(8));
+    }
+
+    /** Who was let in while others wait is told that by the message of his grant. */
+    @Test
+    void grantedReadersAreNotToldTwice() throws InterruptedException {
+        Contender owner = contender();
+        owner.own(1);
+        a.queueToRead(1);
+        b.queueToRead(1);
+        writer.queue(1);
+        owner.release(1);
+        assertGranted(a, 1, 1);
+        assertGranted(b, 1, 1);
+        assertThat(letters(writer)).isEmpty();
+    }
+}

@@ -1,0 +1,288 @@
+package dev.interlock.internal.lock.script.readwrite;
+
+import static dev.interlock.internal.lock.script.Contender.NOTHING;
+import static dev.interlock.internal.lock.script.Contender.TENURE;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.interlock.internal.lock.script.Contender;
+import dev.interlock.internal.lock.script.Contender.Status;
+import dev.interlock.internal.lock.script.Contender.Waiting;
+import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What becomes of an owner that goes on as a reader, and of those who wait. */
+class DowngradeScriptTest extends SharedLockScriptTest {
+    private Contender a;
+    private Contender b;
+    private Contender writer;
+
+    @BeforeEach
+    void begin() {
+        a = contender();
+        b = contender();
+        writer = contender();
+    }
+
+    @Test
+    void ownerGoesOnAsAReader() throws InterruptedException {
+        long token = a.own(1).token();
+        assertThat(a.downgrade(1)).isTrue();
+        assertThat(list("HGETALL", keys.lock())).containsExactly(a.id + ":r", "1");
+        assertAlmostLease(leaseOf(a));
+        assertAlmostLease(ttl(keys.lock()));
+        assertAlmostLease(ttl(keys.readers()));
+        assertThat(ttls()).containsOnlyKeys(keys.lock(), keys.readers(), keys.token());
+        assertThat(number("GET", keys.token())).as("it is the same tenure").isEqualTo(token);
+        assertThat(announcements()).isEmpty();
+        assertThat(b.read(1).behind()).isZero();
+        assertThat(readers()).containsExactlyInAnyOrder(a.owner(1), b.owner(1));
+        assertThat(a.renew(1).owned()).isTrue();
+        assertThat(a.release(1)).isEqualTo(TENURE);
+        assertThat(readers()).containsExactly(b.owner(1));
+    }
+
+    @Test
+    void readerHasAtLeastWhatWasLeftOfItsLease() {
+        a.request(1).lease(200_000).send();
+        assertThat(a.downgrade(1, 10_000, 1)).isTrue();
+        assertThat(leaseOf(a)).isBetween(190_000L, 200_000L);
+        assertThat(ttl(keys.lock())).isBetween(190_000L, 200_000L);
+        assertThat(ttl(keys.readers())).isBetween(190_000L, 200_000L);
+        a.release(1);
+        b.own(1);
+        redis("PEXPIRE", keys.lock(), "5000");
+        assertThat(b.downgrade(1)).isTrue();
+        assertAlmostLease(leaseOf(b));
+        assertAlmostLease(ttl(keys.lock()));
+        assertAlmostLease(ttl(keys.readers()));
+    }
+
+    @Test
+    void readersAtTheHeadAreLetInAtOnce() throws InterruptedException {
+        Contender c = contender();
+        Contender late = contender();
+        a.own(1);
+        b.queueToRead(1);
+        c.queueToRead(1);
+        writer.queue(1);
+        late.queueToRead(1);
+        letters(a);
+        assertThat(a.downgrade(1)).isTrue();
+        assertThat(readers()).containsExactlyInAnyOrder(a.owner(1), b.owner(1), c.owner(1));
+        assertThat(tickets()).containsExactly(writer.ticket(1), late.readingTicket(1));
+        assertGranted(b, 1, 1);
+        assertGranted(c, 1, 1);
+        assertThat(letters(a)).isEmpty();
+        assertThat(letters(writer)).isEmpty();
+        assertThat(letters(late)).isEmpty();
+        assertThat(b.read(1).token()).isEqualTo(number("GET", keys.token()));
+    }
+
+    @Test
+    void writerAtTheHeadWaits() throws InterruptedException {
+        a.own(1);
+        writer.queue(1);
+        b.queueToRead(1);
+        assertThat(a.downgrade(1)).isTrue();
+        assertThat(readers()).containsExactly(a.owner(1));
+        assertThat(tickets()).containsExactly(writer.ticket(1), b.readingTicket(1));
+        assertThat(letters(writer)).isEmpty();
+        assertThat(letters(b)).isEmpty();
+        a.release(1);
+        assertThat(owners()).containsExactly(writer.owner(1));
+    }
+
+    @Test
+    void deadTicketsAtTheHeadArePassed() throws InterruptedException {
+        a.own(1);
+        writer.queue(1);
+        b.queueToRead(1);
+        die(writer);
+        a.downgrade(1);
+        assertThat(readers()).containsExactlyInAnyOrder(a.owner(1), b.owner(1));
+        assertGrantedFreely(b, 1);
+        assertThat(ttls()).doesNotContainKeys(keys.queue(), keys.waiters());
+    }
+
+    @Test
+    void repeatChangesNothing() throws InterruptedException {
+        a.own(1);
+        b.queueToRead(1);
+        a.downgrade(1);
+        letters(b);
+        shorten(a, 9_000);
+        long token = number("GET", keys.token());
+        assertThat(a.downgrade(1)).isTrue();
+        assertThat(leaseOf(a)).isLessThanOrEqualTo(9_000);
+        assertThat(readers()).containsExactlyInAnyOrder(a.owner(1), b.owner(1));
+        assertThat(number("GET", keys.token())).isEqualTo(token);
+        assertThat(letters(b)).isEmpty();
+    }
+
+    /** What is over doesn't come back to life. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"released", "released as a reader", "expired", "expired as a reader", "continued", "not yet"})
+    void downgradeOfWhatIsOverIsRefused(String state) throws InterruptedException {
+        if (!state.equals("not yet")) {
+            a.own(1);
+        }
+        if (state.endsWith("as a reader")) {
+            a.downgrade(1);
+            b.read(1);
+        }
+        switch (state) {
+            case "released", "released as a reader" -> a.release(1);
+            case "expired" -> expire();
+            case "expired as a reader" -> {
+                lapse(a);
+                b.read(2);
+            }
+            case "continued" -> a.request(2).continuing(1).send();
+            default -> {}
+        }
+        List<String> before = list("HGETALL", keys.lock());
+        assertThat(a.downgrade(1)).isFalse();
+        assertThat(list("HGETALL", keys.lock())).isEqualTo(before);
+        writer.waiter("c", 10, 2_000);
+        assertThat(a.downgrade(1, "ac")).isFalse();
+        assertThat(list("HGETALL", keys.lock())).isEqualTo(before);
+        assertThat(tickets()).isEmpty();
+    }
+
+    @Test
+    void downgradeOfAnotherSequenceDoesNothing() {
+        a.own(2);
+        assertThat(a.downgrade(1)).isFalse();
+        assertThat(a.downgrade(3)).isFalse();
+        assertThat(b.downgrade(2)).isFalse();
+        assertThat(list("HGETALL", keys.lock())).containsExactly(a.owner(2), "1");
+        a.release(2);
+        a.read(4);
+        assertThat(a.downgrade(2)).isFalse();
+        assertThat(readers()).containsExactly(a.owner(4));
+    }
+
+    /** Who reads already is one: it has nothing to give up. */
+    @Test
+    void downgradeOfAReaderChangesNothing() {
+        a.read(1);
+        shorten(a, 9_000);
+        assertThat(a.downgrade(1)).isTrue();
+        assertThat(readers()).containsExactly(a.owner(1));
+        assertThat(leaseOf(a)).isLessThanOrEqualTo(9_000);
+    }
+
+    // ---- operations on conditions
+
+    @Test
+    void operationsAreCarriedOut() throws InterruptedException {
+        Waiting waiter = b.waiter("c", 10, 2_000).begin(1_000);
+        a.own(1_000);
+        Waiting next = a.waiter("d", 20, 2_000);
+        assertThat(a.downgrade(1_000, "sc", next.plain())).isTrue();
+        assertThat(readers()).containsExactly(a.owner(1_000));
+        assertThat(tickets()).containsExactly(waiter.ticket(2_001));
+        assertThat(waiting()).containsExactly(next.member());
+        assertThat(letters(b)).containsExactly("s 2 2000 2001 " + keys.lock());
+        assertThat(ttls().values()).allSatisfy(ttl -> assertThat(ttl).isPositive());
+        assertThat(a.downgrade(1_000, "sc", next.plain())).as("a repeat").isTrue();
+        assertThat(tickets()).containsExactly(waiter.ticket(2_001));
+        assertThat(letters(b)).isEmpty();
+        assertThat(a.release(1_000)).isEqualTo(TENURE);
+        assertThat(owners()).containsExactly(b.owner(2_001));
+    }
+
+    @Test
+    void operationsDoneBeforeAreNotRepeated() {
+        Waiting first = b.waiter("c", 10, 2_000);
+        Waiting second = b.waiter("c", 20, 3_000);
+        Waiting third = b.waiter("c", 30, 4_000);
+        b.own(1_000);
+        b.releaseAfter(1_000, first.fair(), second.fair(), third.fair());
+        a.own(1_000);
+        a.signal(1_000, 1, "", "sc");
+        assertThat(a.downgrade(1_000, Contender.LEASE, 1, "sc", "sc")).isTrue();
+        assertThat(tickets()).containsExactly(first.ticket(4_001), second.ticket(4_002));
+        assertThat(waiting()).containsExactly(third.member());
+        assertThat(a.releaseAfter(1_000, "sc", "sc", "sc"))
+                .as("a reader has no operations")
+                .isEqualTo(TENURE);
+        assertThat(waiting()).containsExactly(third.member());
+    }
+
+    /** A signalled waiter is to write, and has to wait for those who read. */
+    @Test
+    void waiterOfTheSameSessionGetsATicket() throws InterruptedException {
+        Waiting waiter = a.waiter("c", 10, 2_000).begin(1_000);
+        a.own(3_000);
+        assertThat(a.downgrade(3_000, "sc")).isTrue();
+        assertThat(tickets()).containsExactly(waiter.ticket(3_001));
+        assertThat(letters(a)).containsExactly("s 2 2000 3001 " + keys.lock());
+        a.release(3_000);
+        assertThat(owners()).containsExactly(a.owner(3_001));
+    }
+
+    /** What a tenure had to do it has done by then, so nothing is lost with the reader. */
+    @Test
+    void lossOfTheReaderIsNoLossOfSignals() {
+        Waiting waiter = b.waiter("c", 10, 2_000).begin(1_000);
+        a.own(1_000);
+        a.downgrade(1_000);
+        lapseAll();
+        writer.own(1);
+        assertThat(waiting()).containsExactly(waiter.member());
+        assertThat(tickets()).isEmpty();
+    }
+
+    // ---- commands that overtake each other
+
+    @Test
+    void releaseMayOvertakeTheDowngrade() throws InterruptedException {
+        Waiting waiter = b.waiter("c", 10, 2_000).begin(1_000);
+        a.own(1_000);
+        assertThat(a.releaseAfter(1_000, "sc")).isEqualTo(TENURE);
+        assertThat(owners()).containsExactly(b.owner(2_001));
+        assertThat(a.downgrade(1_000, "sc")).isFalse();
+        assertThat(owners()).containsExactly(b.owner(2_001));
+        assertThat(b.releaseOf(waiter, 2_001)).isEqualTo(TENURE);
+        assertThat(a.downgrade(1_000, "sc")).isFalse();
+        assertThat(ttls()).containsOnlyKeys(keys.token(), a.mark(), b.mark());
+    }
+
+    @Test
+    void lateDuplicatesAreRefused() throws InterruptedException {
+        Contender.Request request = a.request(1);
+        request.send();
+        a.downgrade(1);
+        assertThat(a.release(1)).isEqualTo(TENURE);
+        assertThat(announcements()).containsExactly("0");
+        for (int i = 0; i < 2; i++) {
+            assertThat(request.send().status()).isEqualTo(Status.OVER);
+            assertThat(request.reading().send().status()).isEqualTo(Status.OVER);
+            assertThat(request.once().send().status()).isEqualTo(Status.OVER);
+            assertThat(a.downgrade(1)).isFalse();
+            assertThat(a.release(1)).isEqualTo(TENURE);
+            assertThat(a.renew(1).owned()).isFalse();
+            assertThat(ttls()).containsOnlyKeys(keys.token(), a.mark());
+        }
+        assertThat(announcements()).isEmpty();
+        b.read(1);
+        assertThat(a.release(1)).isEqualTo(TENURE);
+        assertThat(readers()).containsExactly(b.owner(1));
+    }
+
+    @Test
+    void readerThatWasAnOwnerMayBeLost() {
+        a.own(1);
+        a.downgrade(1);
+        b.read(1);
+        lapse(a);
+        writer.queue(1);
+        assertThat(readers()).containsExactly(b.owner(1));
+        assertThat(a.release(1)).isEqualTo(NOTHING);
+    }
+}

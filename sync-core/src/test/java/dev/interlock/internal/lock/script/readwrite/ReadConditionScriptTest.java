@@ -1,0 +1,202 @@
+package dev.interlock.internal.lock.script.readwrite;
+
+import static dev.interlock.internal.lock.script.Contender.NOTHING;
+import static dev.interlock.internal.lock.script.Contender.TENURE;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.interlock.internal.lock.script.Contender;
+import dev.interlock.internal.lock.script.Contender.Signalled;
+import dev.interlock.internal.lock.script.Contender.Stand;
+import dev.interlock.internal.lock.script.Contender.State;
+import dev.interlock.internal.lock.script.Contender.Status;
+import dev.interlock.internal.lock.script.Contender.Waiting;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Who waits for a condition is to write, and so waits for readers; these neither signal nor wait. */
+class ReadConditionScriptTest extends SharedLockScriptTest {
+    private Contender a;
+    private Contender b;
+    private Contender waiting;
+
+    @BeforeEach
+    void begin() {
+        a = contender();
+        b = contender();
+        waiting = contender();
+    }
+
+    /** A waiter whose ticket stands in the queue while {@link #a} reads by 1000. */
+    private Waiting signalled() throws InterruptedException {
+        Waiting waiter = waiting.waiter("c", 10, 2_000).begin(1_000);
+        a.own(1_000);
+        a.downgrade(1_000, "sc");
+        assertThat(tickets()).containsExactly(waiter.ticket(2_001));
+        letters(waiting);
+        return waiter;
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void waiterThatIsSignalledIsGrantedWhenReadersHaveLeft(boolean isLost) throws InterruptedException {
+        Waiting waiter = signalled();
+        assertThat(waiting.asks(waiter)).isEqualTo(new Stand(State.SIGNALLED, 2_001));
+        assertThat(waiting.polls(waiter, 2_001).status()).isEqualTo(Status.QUEUED);
+        assertThat(readers()).containsExactly(a.owner(1_000));
+        assertThat(letters(waiting)).isEmpty();
+        if (isLost) {
+            lapse(a);
+            waiting.asks(waiter);
+        } else {
+            assertThat(a.release(1_000)).isEqualTo(TENURE);
+        }
+        assertThat(owners()).containsExactly(waiting.owner(2_001));
+        assertThat(letters(waiting))
+                .singleElement()
+                .asString()
+                .startsWith("g 2001 ")
+                .endsWith(" 0 2000 " + keys.lock());
+        assertThat(waiting.releaseOf(waiter, 2_001)).isEqualTo(TENURE);
+    }
+
+    @Test
+    void readerQueuesBehindAWaiterThatIsSignalled() throws InterruptedException {
+        Waiting waiter = signalled();
+        b.queueToRead(1);
+        assertThat(b.request(2).reading().once().send().status()).isEqualTo(Status.BUSY);
+        assertThat(tickets()).containsExactly(waiter.ticket(2_001), b.readingTicket(1));
+        a.release(1_000);
+        assertThat(owners()).containsExactly(waiting.owner(2_001));
+        waiting.releaseOf(waiter, 2_001);
+        assertThat(readers()).containsExactly(b.owner(1));
+    }
+
+    /** It tells the readers so, as any writer does. */
+    @Test
+    void waiterThatLeavesQueuesBehindReaders() throws InterruptedException {
+        Waiting waiter = waiting.waiter("c", 10, 2_000).begin(1_000);
+        a.read(7);
+        b.read(8);
+        assertThat(waiting.leaves(waiter)).isEqualTo(new Stand(State.LEFT, 2_001));
+        assertThat(readers()).containsExactlyInAnyOrder(a.owner(7), b.owner(8));
+        assertThat(tickets()).containsExactly(waiting.ticket(2_001) + ":-2000");
+        assertThat(letters(a)).containsExactly("d 7 " + keys.lock());
+        assertThat(letters(b)).containsExactly("d 8 " + keys.lock());
+        a.release(7);
+        assertThat(letters(waiting)).containsExactly("s 2 -2000 2001 " + keys.lock());
+        b.release(8);
+        assertThat(owners()).containsExactly(waiting.owner(2_001));
+        assertThat(letters(waiting)).singleElement().asString().endsWith(" 0 0 -2000 " + keys.lock());
+    }
+
+    @Test
+    void waiterThatWasNotSignalledWaitsOnWhileReadersComeAndGo() throws InterruptedException {
+        Waiting waiter = waiting.waiter("c", 10, 2_000).begin(1_000);
+        assertThat(a.read(1).behind()).isEqualTo(2);
+        assertThat(b.read(1).behind()).isEqualTo(2);
+        assertThat(waiting.asks(waiter)).isEqualTo(new Stand(State.WAITING, 0));
+        a.release(1);
+        b.release(1);
+        assertThat(waiting.asks(waiter)).isEqualTo(new Stand(State.WAITING, 0));
+        assertThat(a.own(2).behind()).isEqualTo(2);
+        assertThat(waiting()).containsExactly(waiter.member());
+        assertThat(letters(waiting)).isEmpty();
+    }
+
+    @Test
+    void readersHearThatConditionsHaveWaiters() throws InterruptedException {
+        waiting.waiter("c", 10, 2_000).begin(1_000);
+        Contender owner = contender();
+        owner.own(1);
+        a.queueToRead(1);
+        b.queueToRead(1);
+        owner.release(1);
+        assertGranted(a, 1, 2);
+        assertGranted(b, 1, 2);
+    }
+
+    @Test
+    void readerSignalsNobody() {
+        Waiting waiter = waiting.waiter("c", 10, 2_000).begin(1_000);
+        a.read(1);
+        assertThat(a.signal(1, 1, "c", "ac")).isEqualTo(new Signalled(false, false, false, 0));
+        assertThat(a.releaseAfter(1, "ac", "*")).isEqualTo(TENURE);
+        assertThat(waiting()).containsExactly(waiter.member());
+        assertThat(tickets()).isEmpty();
+    }
+
+    // ---- losses
+
+    /** An owner that is lost may have had something to signal; a reader finds that out, too. */
+    @Test
+    void readerThatFindsALostTenureSignalsAllAndReadsFirst() throws InterruptedException {
+        Waiting waiter = waiting.waiter("c", 10, 2_000).begin(1_000);
+        b.own(1);
+        expire();
+        assertThat(a.read(1).behind()).as("the waiter").isEqualTo(1);
+        assertThat(readers()).containsExactly(a.owner(1));
+        assertThat(tickets()).containsExactly(waiter.ticket(2_001));
+        assertThat(letters(waiting)).containsExactly("s 2 2000 2001 " + keys.lock());
+        assertThat(ttls()).doesNotContainKeys(keys.conditions(), keys.signals());
+        assertThat(b.release(1)).isEqualTo(NOTHING);
+        a.release(1);
+        assertThat(owners()).containsExactly(waiting.owner(2_001));
+    }
+
+    @Test
+    void readerThatDoesNotWaitStandsBehindThoseWhoAreSignalledForALostTenure() throws InterruptedException {
+        Waiting waiter = waiting.waiter("c", 10, 2_000).begin(1_000);
+        b.own(1);
+        expire();
+        assertThat(a.request(1).reading().once().send().status()).isEqualTo(Status.BUSY);
+        assertThat(owners()).containsExactly(waiting.owner(2_001));
+        assertThat(waiting.releaseOf(waiter, 2_001)).isEqualTo(TENURE);
+    }
+
+    /** A signal may have died with a dead ticket; readers behind it are let in, and all waiters follow. */
+    @Test
+    void deadTicketBeforeReadersSignalsAll() throws InterruptedException {
+        Contender dead = contender();
+        Waiting waiter = waiting.waiter("c", 10, 2_000).begin(1_000);
+        a.read(1);
+        dead.queue(1);
+        b.queueToRead(1);
+        die(dead);
+        assertThat(b.read(1).behind()).isEqualTo(1);
+        assertThat(readers()).containsExactlyInAnyOrder(a.owner(1), b.owner(1));
+        assertThat(tickets()).containsExactly(waiter.ticket(2_001));
+        assertThat(letters(waiting)).containsExactly("s 2 2000 2001 " + keys.lock());
+    }
+
+    @Test
+    void ticketsOfTheSignalledHaveATtlWhereTheDeadOneWasTheLast() {
+        Contender dead = contender();
+        Waiting waiter = waiting.waiter("c", 10, 2_000).begin(1_000);
+        a.read(1);
+        dead.queue(1);
+        die(dead);
+        assertThat(b.request(1).reading().once().send().status()).isEqualTo(Status.BUSY);
+        assertThat(readers()).containsExactly(a.owner(1));
+        assertThat(tickets()).containsExactly(waiter.ticket(2_001));
+        assertThat(ttls().values()).allSatisfy(ttl -> assertThat(ttl).isPositive());
+        assertThat(ttls()).doesNotContainKeys(keys.conditions(), keys.signals());
+    }
+
+    /** Who turns from reading to writing loses nothing of it. */
+    @Test
+    void endOfAShareIsNoLossOfSignals() {
+        Waiting waiter = waiting.waiter("c", 10, 2_000).begin(1_000);
+        a.read(1);
+        a.request(2).continuing(1).send();
+        assertThat(owners()).containsExactly(a.owner(2));
+        a.release(2);
+        b.read(1);
+        a.read(3);
+        a.release(3);
+        b.release(1);
+        b.own(2);
+        assertThat(waiting()).containsExactly(waiter.member());
+    }
+}

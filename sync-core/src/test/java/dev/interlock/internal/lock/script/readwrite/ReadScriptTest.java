@@ -1,0 +1,292 @@
+package dev.interlock.internal.lock.script.readwrite;
+
+import static dev.interlock.internal.lock.script.Contender.LEASE;
+import static dev.interlock.internal.lock.script.Contender.TENURE;
+import static dev.interlock.internal.lock.script.Contender.TICKET;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.interlock.internal.lock.script.Contender;
+import dev.interlock.internal.lock.script.Contender.Answer;
+import dev.interlock.internal.lock.script.Contender.Status;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** What acquire answers and leaves behind for who only reads, by the state in which it finds the lock. */
+class ReadScriptTest extends SharedLockScriptTest {
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void freeLockIsSharedForTheWholeLease(boolean once) {
+        Contender a = contender();
+        Contender.Request request = a.request(1).reading();
+        Answer answer = (once ? request.once() : request).send();
+        assertThat(answer.status()).isEqualTo(Status.GRANTED);
+        assertThat(answer.ttlMillis()).isEqualTo(LEASE);
+        assertThat(answer.behind()).isZero();
+        assertThat(answer.micros()).as("it was simply free").isZero();
+        assertThat(answer.owner()).isEqualTo(1);
+        assertThat(answer.run()).isZero();
+        assertThat(answer.token()).isEqualTo(number("GET", keys.token()));
+        assertThat(list("HGETALL", keys.lock())).containsExactly(a.id + ":r", "1");
+        assertAlmostLease(leaseOf(a));
+        assertAlmostLease(ttl(keys.lock()));
+        assertAlmostLease(ttl(keys.readers()));
+        assertThat(ttls()).containsOnlyKeys(keys.lock(), keys.readers(), keys.token());
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void freeLockWhoseConditionsHaveWaitersIsShared(boolean once) {
+        Contender a = contender();
+        Contender b = contender();
+        b.waiter("c", 10, 2_000).begin(1_000);
+        long before = number("GET", keys.token());
+        Contender.Request request = a.request(1).reading();
+        Answer answer = (once ? request.once() : request).send();
+        assertThat(answer.status()).isEqualTo(Status.GRANTED);
+        assertAlmostLease(answer.ttlMillis());
+        assertThat(answer.behind()).as("conditions have waiters").isEqualTo(2);
+        assertThat(answer.micros() / 1_000).isBetween(millis() - 10_000, millis());
+        assertThat(answer.token()).isGreaterThan(before);
+        assertThat(readers()).containsExactly(a.owner(1));
+        assertThat(tickets()).isEmpty();
+        assertThat(waiting()).hasSize(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void sharedLockIsJoinedAtOnceIfNobodyWaits(boolean once) throws InterruptedException {
+        Contender a = contender();
+        Contender b = contender();
+        long first = a.read(1).token();
+        shorten(a, 20_000);
+        Contender.Request request = b.request(1).reading();
+        Answer answer = (once ? request.once() : request).send();
+        assertThat(answer.status()).isEqualTo(Status.GRANTED);
+        assertAlmostLease(answer.ttlMillis());
+        assertThat(answer.ttlMillis()).as("its own").isGreaterThan(20_000);
+        assertThat(answer.behind()).isZero();
+        assertThat(answer.owner()).isEqualTo(1);
+        assertThat(answer.micros() / 1_000).isBetween(millis() - 10_000, millis());
+        assertThat(answer.token()).isGreaterThan(first);
+        assertThat(readers()).containsExactlyInAnyOrder(a.owner(1), b.owner(1));
+        assertThat(leaseOf(a)).as("of the other one").isLessThanOrEqualTo(20_000);
+        assertThat(ttls()).containsOnlyKeys(keys.lock(), keys.readers(), keys.token(), b.mark());
+        assertThat(letters(a)).isEmpty();
+        assertThat(letters(b)).isEmpty();
+    }
+
+    @Test
+    void repeatOfAGrantedRequestChangesNothingAndTellsWhatIsLeft() {
+        Contender a = contender();
+        Contender b = contender();
+        a.read(1);
+        b.read(1);
+        shorten(b, 9_000);
+        long token = number("GET", keys.token());
+        Answer repeat = b.read(1);
+        assertThat(repeat.ttlMillis()).isBetween(1L, 9_000L);
+        assertThat(repeat.behind()).isZero();
+        assertThat(repeat.token()).isEqualTo(token);
+        assertThat(leaseOf(b)).isLessThanOrEqualTo(9_000);
+        contender().queue(1);
+        assertThat(b.read(1).behind()).isEqualTo(1);
+        assertThat(readers()).containsExactlyInAnyOrder(a.owner(1), b.owner(1));
+    }
+
+    @Test
+    void readerQueuesBehindAWriterThatWaits() {
+        Contender a = contender();
+        Contender writer = contender();
+        Contender b = contender();
+        a.read(1);
+        writer.queue(1);
+        redis("PEXPIRE", keys.lock(), "9000");
+        Answer answer = b.queueToRead(1);
+        assertThat(answer.ttlMillis()).isBetween(1L, 9_000L);
+        assertThat(answer.foreign()).isFalse();
+        assertThat(answer.owner()).isZero();
+        assertThat(readers()).containsExactly(a.owner(1));
+        assertThat(tickets()).containsExactly(writer.ticket(1), b.readingTicket(1));
+        b.queueToRead(1);
+        assertThat(tickets()).as("a repeat").containsExactly(writer.ticket(1), b.readingTicket(1));
+    }
+
+    @Test
+    void readerQueuesBehindAnOwner() {
+        Contender owner = contender();
+        Contender a = contender();
+        Contender b = contender();
+        owner.own(1);
+        a.queueToRead(1);
+        Answer answer = b.queueToRead(1);
+        assertAlmostLease(answer.ttlMillis());
+        assertThat(answer.foreign()).isFalse();
+        assertThat(owners()).containsExactly(owner.owner(1));
+        assertThat(tickets()).containsExactly(a.readingTicket(1), b.readingTicket(1));
+        assertThat(ttls()).doesNotContainKey(keys.readers());
+        assertThat(a.request(1).reading().release()).isEqualTo(TICKET);
+        assertThat(tickets()).containsExactly(b.readingTicket(1));
+    }
+
+    @Test
+    void whoDoesNotWaitPassesNoWriterThatWaits() {
+        Contender a = contender();
+        Contender writer = contender();
+        Contender b = contender();
+        a.read(1);
+        writer.queue(1);
+        Answer answer = b.request(1).reading().once().send();
+        assertThat(answer.status()).isEqualTo(Status.BUSY);
+        assertAlmostLease(answer.ttlMillis());
+        assertThat(readers()).containsExactly(a.owner(1));
+        assertThat(tickets()).containsExactly(writer.ticket(1));
+        a.release(1);
+        writer.release(1);
+        assertThat(b.request(1).reading().once().send().status())
+                .as("a late duplicate")
+                .isEqualTo(Status.OVER);
+        assertThat(owners()).isEmpty();
+    }
+
+    @Test
+    void whoDoesNotWaitIsRefusedWhileSomebodyOwnsTheLock() {
+        Contender owner = contender();
+        Contender a = contender();
+        owner.own(1);
+        assertThat(a.request(1).reading().once().send().status()).isEqualTo(Status.BUSY);
+        assertThat(ttls()).containsOnlyKeys(keys.lock(), keys.token(), a.mark());
+    }
+
+    @Test
+    void whoDoesNotWaitPassesDeadWriters() {
+        Contender a = contender();
+        Contender writer = contender();
+        Contender b = contender();
+        a.read(1);
+        writer.queue(1);
+        die(writer);
+        assertThat(b.request(1).reading().once().send().status()).isEqualTo(Status.GRANTED);
+        assertThat(readers()).containsExactlyInAnyOrder(a.owner(1), b.owner(1));
+        assertThat(ttls()).doesNotContainKeys(keys.queue(), keys.waiters());
+    }
+
+    /** Those who stand first come first; who finds nobody else then reads with them. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void whoDoesNotWaitReadsWithThoseHeLetsIn(boolean writerBehind) throws InterruptedException {
+        Contender owner = contender();
+        Contender a = contender();
+        Contender b = contender();
+        owner.own(1);
+        a.queueToRead(1);
+        if (writerBehind) {
+            contender().queue(1);
+        }
+        expire();
+        Answer answer = b.request(1).reading().once().send();
+        assertGranted(a, 1, writerBehind ? 1 : 0);
+        if (writerBehind) {
+            assertThat(answer.status()).isEqualTo(Status.BUSY);
+            assertThat(readers()).containsExactly(a.owner(1));
+        } else {
+            assertThat(answer.status()).isEqualTo(Status.GRANTED);
+            assertThat(readers()).containsExactlyInAnyOrder(a.owner(1), b.owner(1));
+        }
+    }
+
+    /** Who doesn't wait for the write lock gets it from no reader. */
+    @Test
+    void writerThatDoesNotWaitIsRefusedWhileTheLockIsShared() {
+        Contender a = contender();
+        Contender writer = contender();
+        a.read(1);
+        assertThat(writer.request(1).once().send().status()).isEqualTo(Status.BUSY);
+        assertThat(readers()).containsExactly(a.owner(1));
+        assertThat(tickets()).isEmpty();
+    }
+
+    @Test
+    void everyGrantDrawsAHigherToken() throws InterruptedException {
+        Contender a = contender();
+        Contender b = contender();
+        Contender c = contender();
+        Contender writer = contender();
+        long token = 0;
+        for (Answer answer : new Answer[] {a.read(1), b.read(1), c.read(1)}) {
+            assertThat(answer.token()).isGreaterThan(token);
+            token = answer.token();
+        }
+        writer.queue(1);
+        a.release(1);
+        b.release(1);
+        c.release(1);
+        a.queueToRead(2);
+        b.queueToRead(2);
+        writer.release(1);
+        for (Contender next : new Contender[] {writer, a, b}) {
+            String letter = letters(next).stream()
+                    .filter(text -> text.startsWith("g "))
+                    .findFirst()
+                    .orElseThrow();
+            long granted = Long.parseLong(letter.split(" ", -1)[2]);
+            assertThat(granted).isGreaterThan(token);
+            token = granted;
+        }
+        assertThat(number("GET", keys.token())).isEqualTo(token);
+    }
+
+    /** What comes after the release of its sequence is refused, whether it had queued or not. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void lateDuplicateOfAReleasedRequestIsRefused(boolean queued) {
+        Contender a = contender();
+        Contender b = contender();
+        if (queued) {
+            b.own(1);
+            a.queueToRead(1);
+            b.release(1);
+        }
+        a.read(1);
+        b.read(2);
+        Contender.Request request = a.request(1).reading();
+        assertThat(request.release()).isEqualTo(TENURE);
+        assertThat(request.send().status()).isEqualTo(Status.OVER);
+        assertThat(request.once().send().status()).isEqualTo(Status.OVER);
+        assertThat(request.release()).as("a repeat").isEqualTo(TENURE);
+        assertThat(readers()).containsExactly(b.owner(2));
+        b.release(2);
+        assertThat(request.send().status()).isEqualTo(Status.OVER);
+        assertThat(ttls()).containsOnlyKeys(keys.token(), a.mark(), b.mark());
+    }
+
+    @Test
+    void requestThatComesAfterItsCancelIsRefused() {
+        Contender a = contender();
+        Contender b = contender();
+        b.read(1);
+        assertThat(a.request(1).reading().release()).isEqualTo(Contender.NOTHING);
+        assertThat(a.request(1).reading().send().status()).isEqualTo(Status.OVER);
+        assertThat(readers()).containsExactly(b.owner(1));
+    }
+
+    /** Sequences are compared as numbers, of any size that Lua holds exactly. */
+    @Test
+    void sequencesMayBeLarge() throws InterruptedException {
+        Contender a = contender();
+        Contender b = contender();
+        long largest = (1L << 53) - 1;
+        a.read(largest - 1);
+        b.read(1L << 40);
+        assertThat(a.request(largest).continuing(largest - 1).reading().send().status())
+                .isEqualTo(Status.GRANTED);
+        assertThat(readers()).containsExactlyInAnyOrder(a.id + ":9007199254740991", b.owner(1L << 40));
+        assertThat(a.renew(largest).owned()).isTrue();
+        contender().queue(1);
+        assertThat(letters(a)).containsExactly("d 9007199254740991 " + keys.lock());
+        assertThat(letters(b)).containsExactly("d 1099511627776 " + keys.lock());
+        assertThat(a.release(largest)).isEqualTo(TENURE);
+        assertThat(a.request(largest).reading().send().status()).isEqualTo(Status.OVER);
+    }
+}

@@ -1,5 +1,0 @@
-/** The scripts of quorum locks. */
-@NullMarked
-package dev.interlock.internal.quorum;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,5 +1,0 @@
-/** What the scripts of the lock do for those who only read. */
-@NullMarked
-package dev.interlock.internal.readwrite;
-
-import org.jspecify.annotations.NullMarked;

@@ -1,0 +1,61 @@
+package dev.interlock.internal.session;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.interlock.SyncListener;
+import dev.interlock.internal.lock.script.LockScriptTest;
+import dev.interlock.internal.redis.Mailbox.Message;
+import dev.interlock.internal.redis.Settings;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+
+/** What a session does for its stakes. */
+class SessionTest extends LockScriptTest {
+
+    /** A release that is sent while the session is being closed is waited for, though its stake is let go. */
+    @Test
+    void closeWaitsForWhatIsSentMeanwhile() {
+        Settings settings = new Settings(
+                30_000,
+                TimeUnit.MILLISECONDS.toNanos(10),
+                TimeUnit.SECONDS.toNanos(30),
+                5_000,
+                1,
+                "",
+                SyncListener.NONE,
+                System::nanoTime);
+        Session session = Session.open(redisson, false, settings);
+        var confirmation = new CompletableFuture<Void>();
+        var isConfirmed = new AtomicBoolean();
+        confirmation.thenRun(() -> isConfirmed.set(true));
+        var stake = new Participant() {
+            @Override
+            public void receive(Message message) {}
+
+            @Override
+            public void pulse() {}
+
+            @Override
+            public @Nullable Renewal keep(long now) {
+                return null;
+            }
+
+            @Override
+            public CompletableFuture<?> close() {
+                session.expect(confirmation, confirmation);
+                session.unpin("stake", this);
+                CompletableFuture.delayedExecutor(200, TimeUnit.MILLISECONDS)
+                        .execute(() -> confirmation.complete(null));
+                return CompletableFuture.completedFuture(null);
+            }
+        };
+        session.pin("stake", stake);
+
+        session.close();
+
+        assertThat(isConfirmed).isTrue();
+    }
+}

@@ -1,0 +1,381 @@
+package dev.interlock.lock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.InstanceOfAssertFactories.LONG;
+import static org.awaitility.Awaitility.await;
+
+import dev.interlock.DistributedReentrantLock;
+import dev.interlock.Interlock;
+import dev.interlock.LockOptions;
+import dev.interlock.QuorumInterlock;
+import dev.interlock.lock.LockFixture.Deviation;
+import dev.interlock.quorum.Nodes;
+import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.TestThreads.Running;
+import java.time.Duration;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiFunction;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Nested;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.redisson.Redisson;
+import org.redisson.api.RLock;
+import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
+
+/**
+ * Runs the contract on the lock over our own scripts, and on locks adapted from Redisson's; a second session contends
+ * with each.
+ */
+@DisplayName("DistributedReentrantLock")
+class DistributedReentrantLockTest {
+
+    /** What all differ in. */
+    private static Set<Deviation> commonDeviations() {
+        return EnumSet.of(Deviation.NOT_SERIALIZABLE, Deviation.TO_STRING_DIFFERS, Deviation.REMOTE_WAITER_NOT_QUEUED);
+    }
+
+    /** Two sessions over one Redis, and names that nobody has used. */
+    private static final class Sessions implements AutoCloseable {
+        private static final AtomicInteger NAMES = new AtomicInteger();
+
+        final RedisServer redis = RedisServer.launch();
+        final Interlock mine = Interlock.connect(redis.url());
+        final Interlock other = Interlock.connect(redis.url());
+
+        static String nextName() {
+            return "contract:" + NAMES.incrementAndGet();
+        }
+
+        @Override
+        public void close() {
+            mine.close();
+            other.close();
+            redis.close();
+        }
+    }
+
+    private abstract static class OwnScripts extends ConditionContract {
+        private final Sessions sessions = new Sessions();
+        final RedisServer redis = sessions.redis;
+        final Interlock mine = sessions.mine;
+        final Interlock other = sessions.other;
+        private Set<String> before = Set.of();
+
+        @Override
+        protected ReentrantLock newLock() {
+            return lock(mine, Sessions.nextName());
+        }
+
+        @Override
+        protected Optional<ReentrantLock> rivalOf(ReentrantLock lock) {
+            return Optional.of(lock(other, ((DistributedReentrantLock) lock).getName()));
+        }
+
+        abstract DistributedReentrantLock lock(Interlock session, String name);
+
+        @Override
+        protected Set<Deviation> deviations() {
+            Set<Deviation> deviations = commonDeviations();
+            deviations.add(Deviation.SIGNAL_TRAVELS_WITH_RELEASE);
+            return deviations;
+        }
+
+        @ParameterizedTest
+        @ValueSource(strings = {"not empty", "#0", "a:b;{c} d%"})
+        @DisplayName(
+                "conditions of one name are one condition, through every object; others, and those without a name, aren't")
+        void namesTellConditionsApart(String name) {
+            var lock = (DistributedReentrantLock) newLock();
+            DistributedReentrantLock rival = lock(other, lock.getName());
+            var here = new End(lock, lock.newCondition(name));
+            List<End> same = List.of(new End(lock, lock.newCondition(name)), new End(rival, rival.newCondition(name)));
+            List<End> others = List.of(
+                    new End(lock, lock.newCondition()),
+                    new End(rival, rival.newCondition(name + ":")),
+                    new End(rival, rival.newCondition(name.substring(1))));
+            for (End signaller : same) {
+                Running<Boolean> waiter = startWaiting("waiter", here, Form.PLAIN);
+                for (End end : others) {
+                    end.assertWaiters(0);
+                    end.signalAll();
+                }
+                assertNotYet(waiter);
+                signaller.assertWaiters(1);
+                signaller.signal();
+                waiter.result();
+                here.assertWaiters(0);
+            }
+        }
+
+        @Test
+        @DisplayName("a condition has no name or one that says something")
+        @SuppressWarnings("NullAway") // What null does is the question.
+        void emptyNamesAreRefused() {
+            DistributedReentrantLock lock = lock(mine, Sessions.nextName());
+
+            assertThatThrownBy(() -> lock.newCondition("")).isInstanceOf(IllegalArgumentException.class);
+            assertThatThrownBy(() -> lock.newCondition(null)).isInstanceOf(NullPointerException.class);
+        }
+
+        /** A lock's key is its name. */
+        private boolean isHeldLock(String key) {
+            return !key.startsWith("interlock:")
+                    && (lock(mine, key).isLocked() || lock(other, key).isLocked());
+        }
+
+        /** What a test that failed has left behind isn't the fault of the next. */
+        @BeforeEach
+        void lookAround() {
+            before = redis.keys();
+        }
+
+        @AfterEach
+        void nothingIsLeftButMarks() {
+            await("what is left")
+                    .untilAsserted(() -> assertThat(redis.keys())
+                            .filteredOn(key -> !before.contains(key) && !isHeldLock(key))
+                            .allSatisfy(key -> assertThat(key).containsPattern(":(token|mark:.*)$"))
+                            .allSatisfy(key -> assertThat((Long) redis.command("PTTL", key))
+                                    .isPositive()));
+        }
+
+        @AfterAll
+        void close() {
+            sessions.close();
+        }
+    }
+
+    @Nested
+    class Plain extends OwnScripts {
+        @Override
+        DistributedReentrantLock lock(Interlock session, String name) {
+            return session.lock(name);
+        }
+    }
+
+    @Nested
+    class Fair extends OwnScripts {
+        @Override
+        DistributedReentrantLock lock(Interlock session, String name) {
+            return session.fairLock(name);
+        }
+
+        @Override
+        protected boolean fair() {
+            return true;
+        }
+
+        @Override
+        protected Set<Deviation> deviations() {
+            Set<Deviation> deviations = super.deviations();
+            deviations.add(Deviation.TRYLOCK_MAY_NOT_BARGE);
+            return deviations;
+        }
+
+        /** Besides, it has its place in Redis then, as all who came before it have. */
+        @Override
+        protected void awaitWaiting(ReentrantLock lock, Thread waiter) {
+            super.awaitWaiting(lock, waiter);
+            String name = ((DistributedReentrantLock) lock).getName();
+            await(waiter.getName() + " has its ticket")
+                    .untilAsserted(() -> assertThat(redis.command("ZCARD", "interlock:{" + name + "}:queue"))
+                            .asInstanceOf(LONG)
+                            .isGreaterThanOrEqualTo(waiting(mine.fairLock(name))
+                                    + waiting(other.fairLock(name))
+                                    + (lock.getQueueLength() == 0 ? 1 : 0)));
+        }
+
+        // Who waits for another session isn't in the queue, but has the lock that those queue for.
+        private static int waiting(ReentrantLock lock) {
+            int queued = lock.getQueueLength();
+            return queued > 0 && !lock.isLocked() ? queued + 1 : queued;
+        }
+    }
+
+    @Nested
+    @Tag("proof")
+    class Retaining extends OwnScripts {
+        @Override
+        DistributedReentrantLock lock(Interlock session, String name) {
+            return session.lock(name, LockOptions.retain(Duration.ofMillis(200)));
+        }
+
+        @Override
+        protected Set<Deviation> deviations() {
+            Set<Deviation> deviations = super.deviations();
+            deviations.add(Deviation.RELEASE_LINGERS);
+            return deviations;
+        }
+    }
+
+    /** Redisson's own objects decide between sessions here, each session with a client of its own. */
+    private abstract static class Adapted extends LockContract {
+        private final Sessions sessions = new Sessions();
+        private final RedissonClient myClient = client(sessions.redis);
+        private final RedissonClient otherClient = client(sessions.redis);
+        private final Map<ReentrantLock, ReentrantLock> rivals = new ConcurrentHashMap<>();
+        private final BiFunction<RedissonClient, String, RLock> adaptee;
+
+        Adapted(BiFunction<RedissonClient, String, RLock> adaptee) {
+            this.adaptee = adaptee;
+        }
+
+        private static RedissonClient client(RedisServer redis) {
+            Config config = new Config();
+            config.useSingleServer().setAddress(redis.url());
+            return Redisson.create(config);
+        }
+
+        @Override
+        protected ReentrantLock newLock() {
+            String name = Sessions.nextName();
+            ReentrantLock lock = sessions.mine.adapt(adaptee.apply(myClient, name));
+            rivals.put(lock, sessions.other.adapt(adaptee.apply(otherClient, name)));
+            return lock;
+        }
+
+        @Override
+        protected Optional<ReentrantLock> rivalOf(ReentrantLock lock) {
+            return Optional.ofNullable(rivals.get(lock));
+        }
+
+        @Override
+        protected Set<Deviation> deviations() {
+            Set<Deviation> deviations = commonDeviations();
+            deviations.add(Deviation.NO_CONDITIONS);
+            return deviations;
+        }
+
+        @AfterAll
+        void close() {
+            sessions.close();
+            List.of(myClient, otherClient).forEach(RedissonClient::shutdown);
+        }
+    }
+
+    @Nested
+    class AdaptedRLock extends Adapted {
+        AdaptedRLock() {
+            super(RedissonClient::getLock);
+        }
+    }
+
+    @Nested
+    class AdaptedFairRLock extends Adapted {
+        AdaptedFairRLock() {
+            super(RedissonClient::getFairLock);
+        }
+
+        @Override
+        protected Set<Deviation> deviations() {
+            Set<Deviation> deviations = super.deviations();
+            deviations.add(Deviation.RELEASE_LINGERS);
+            deviations.add(Deviation.STUCK_AFTER_STORM);
+            return deviations;
+        }
+
+        /**
+         * Redisson serves every request that was given up before it serves the next; a storm of them takes its time.
+         */
+        @Override
+        protected int crowd() {
+            return 80;
+        }
+    }
+
+    /** Three nodes, of which a majority decides, and two sessions. */
+    @Nested
+    class Quorum extends LockContract {
+        private final Nodes nodes = Nodes.launch(3);
+        private final List<RedissonClient> clients = Nodes.clients(nodes.urls());
+        private final QuorumInterlock mine = Interlock.quorum(clients);
+        private final QuorumInterlock other = Interlock.quorum(clients);
+        private Set<String> before = Set.of();
+
+        /** The first use of a client takes longer than a node may. */
+        @BeforeAll
+        void warmUp() {
+            List.of(mine, other).forEach(session -> {
+                DistributedReentrantLock lock = session.lock("warm");
+                lock.lock();
+                lock.unlock();
+            });
+        }
+
+        @Override
+        protected ReentrantLock newLock() {
+            return mine.lock(Sessions.nextName());
+        }
+
+        @Override
+        protected Optional<ReentrantLock> rivalOf(ReentrantLock lock) {
+            return Optional.of(other.lock(((DistributedReentrantLock) lock).getName()));
+        }
+
+        @Override
+        protected Set<Deviation> deviations() {
+            Set<Deviation> deviations = commonDeviations();
+            deviations.add(Deviation.NO_CONDITIONS);
+            return deviations;
+        }
+
+        /** A round trip to three nodes on two cores, and no queue between sessions. */
+        @Override
+        protected int crowd() {
+            return 300;
+        }
+
+        private Set<String> leftovers() {
+            return IntStream.range(0, nodes.size())
+                    .mapToObj(nodes::leftovers)
+                    .flatMap(Set::stream)
+                    .filter(key -> !isHeldHere(key))
+                    .collect(Collectors.toSet());
+        }
+
+        // By a thread that has died, as a test has it.
+        private boolean isHeldHere(String key) {
+            String name = key.replaceFirst("^interlock:\\{(.*)}:quorum.*$", "$1");
+            return mine.lock(name).isLocked() || other.lock(name).isLocked();
+        }
+
+        /** What a test that failed has left behind isn't the fault of the next. */
+        @BeforeEach
+        void lookAround() {
+            before = leftovers();
+        }
+
+        @AfterEach
+        void nothingIsLeftButMarks() {
+            await("what is left")
+                    .untilAsserted(() -> assertThat(leftovers())
+                            .allSatisfy(key -> assertThat(before).contains(key)));
+        }
+
+        @AfterAll
+        void close() {
+            mine.close();
+            other.close();
+            clients.forEach(RedissonClient::shutdown);
+            nodes.close();
+        }
+    }
+}

@@ -1,0 +1,337 @@
+package dev.interlock.lock.condition;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.interlock.Interlock;
+import dev.interlock.LeaseLostException;
+import dev.interlock.testing.Actor;
+import dev.interlock.testing.FaultProxy;
+import dev.interlock.testing.Requests;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** Locks and sessions that end while threads wait for conditions, or are about to. */
+@SuppressWarnings("WaitNotInLoop") // what ends a wait is what tests are about
+class ConditionLossTest extends ConditionFixture {
+    private static final int HOLDS = 2;
+
+    private static void unlockLost(Side side, int holds) {
+        assertThat(side.lock().getHoldCount()).isEqualTo(holds);
+        assertThatThrownBy(side.lock()::assertHeld).isInstanceOf(LeaseLostException.class);
+        for (int i = 1; i < holds; i++) {
+            side.lock().unlock();
+        }
+        assertThatThrownBy(side.lock()::unlock).isInstanceOf(LeaseLostException.class);
+        assertThat(side.lock().isHeldByCurrentThread()).isFalse();
+    }
+
+    // ---- close()
+
+    private CompletableFuture<Boolean> startWaitingUntilClosed(Side side, int count) {
+        CompletableFuture<Boolean> end = actor("closed-" + count).begin(() -> {
+            side.lock().lock();
+            side.lock().lock();
+            assertThatExceptionOfType(IllegalStateException.class)
+                    .isThrownBy(side.arrived()::await)
+                    .isNotInstanceOf(LeaseLostException.class)
+                    .withMessageContaining("closed");
+            unlockLost(side, HOLDS);
+        });
+        awaitWaiters(count);
+        return end;
+    }
+
+    /** Who waits when the session is closed is sent away; nothing of them is left, and others get their signals. */
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void aSessionIsClosedWhileThreadsWait(Kind kind) {
+        Side closed = side(kind, session());
+        Side other = side(kind, session());
+        List<CompletableFuture<Boolean>> ends = IntStream.rangeClosed(1, 4)
+                .mapToObj(count -> startWaitingUntilClosed(closed, count))
+                .toList();
+        CompletableFuture<Boolean> staying = startWaiting(other, 5);
+        closed.session().close();
+        for (CompletableFuture<Boolean> end : ends) {
+            assertThat(end).succeedsWithin(PROMPTLY);
+        }
+        awaitWaiters(1);
+        assertThat(staying).isNotDone();
+        other.signal();
+        assertThat(staying).succeedsWithin(PROMPTLY);
+    }
+
+    /** A waiter that was signalled, and stands in the queue, is closed: the next one gets its signal. */
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void aSessionIsClosedWhoseWaiterQueuesForTheLock(Kind kind) {
+        Side closed = side(kind, session());
+        Side other = side(kind, undisturbed());
+        Side busy = side(kind, undisturbed());
+        CompletableFuture<Boolean> end = startWaitingUntilClosed(closed, 1);
+        CompletableFuture<Boolean> staying = startWaiting(other, 2);
+        Actor rival = actor("rival");
+        Side signaller = side(kind, undisturbed());
+        signaller.lock().lock();
+        CompletableFuture<Boolean> entered = rival.begin(busy.lock()::lock);
+        awaitTickets(NAME, 1);
+        signaller.arrived().signal();
+        signaller.lock().unlock();
+        assertThat(entered).succeedsWithin(PROMPTLY);
+        awaitTickets(NAME, 1);
+        closed.session().close();
+        assertThat(end).succeedsWithin(PROMPTLY);
+        rival.run(busy.lock()::unlock);
+        assertThat(staying).succeedsWithin(PROMPTLY);
+    }
+
+    /** The signal has come to Redis, but not to the session before that is closed: the next one gets it. */
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    @Tag("proof")
+    void aSessionIsClosedThatHasNotHeardOfTheSignal(Kind kind) {
+        Side closed = side(kind, session());
+        Side other = side(kind, undisturbed());
+        Side signaller = side(kind, undisturbed());
+        CompletableFuture<Boolean> end = startWaitingUntilClosed(closed, 1);
+        CompletableFuture<Boolean> staying = startWaiting(other, 2);
+        proxy().dropMessages(words -> Requests.isMail(words, closed.session()), FaultProxy.ALWAYS);
+        signaller.signal();
+        assertThat(end).isNotDone();
+        closed.session().close();
+        assertThat(end).succeedsWithin(PROMPTLY);
+        assertThat(staying).succeedsWithin(Duration.ofSeconds(3).plus(PROMPTLY));
+    }
+
+    /** Close and signal at the same time, in any order. */
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void closeMeetsASignal(Kind kind) {
+        Side other = side(kind, undisturbed());
+        Side signaller = side(kind, undisturbed());
+        for (int round = 0; round < 8; round++) {
+            Interlock session = session();
+            Side closed = side(kind, session);
+            Actor leaver = actor("leaver-" + round);
+            CompletableFuture<Boolean> leaving = startWaiting(closed, leaver, 1);
+            CompletableFuture<Boolean> staying = startWaiting(other, 2);
+            CompletableFuture<Boolean> signalled = actor("signaller-" + round).begin(signaller::signal);
+            session.close();
+            assertThat(signalled).as("round %d", round).succeedsWithin(PATIENCE);
+            await("left, or signalled").until(leaving::isDone);
+            if (!leaving.isCompletedExceptionally()) {
+                other.signalAll();
+            }
+            assertThat(staying).as("round %d", round).succeedsWithin(PROMPTLY.plus(SLACK));
+        }
+    }
+
+    /** The registration arrives when its session has been closed: it swallows no signal. */
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void aSessionIsClosedWhoseRegistrationComesLate(Kind kind) {
+        Side closed = side(kind, session());
+        Side other = side(kind, undisturbed());
+        Side signaller = side(kind, undisturbed());
+        CompletableFuture<Boolean> staying = startWaiting(other, 1);
+        proxy().delayRequests(registration(), Duration.ofMillis(300), 1);
+        Actor thread = actor("closed");
+        CompletableFuture<Boolean> end = thread.begin(closed::await);
+        await("gives up")
+                .until(() -> holder(NAME).startsWith(closed.session().id())
+                        && !closed.lock().isLocked());
+        closed.session().close();
+        assertThat(end).failsWithin(PROMPTLY);
+        await("late registration").until(() -> holder(NAME).isEmpty());
+        signaller.signal();
+        assertThat(staying).succeedsWithin(Duration.ofSeconds(3).plus(PROMPTLY));
+    }
+
+    // ---- loss
+
+    /** A lock whose lease is over is not given up any more: await says so at once. */
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void theLeaseIsOverBeforeTheWait(Kind kind) {
+        Side side = side(kind, session());
+        side.lock().lock(200, TimeUnit.MILLISECONDS);
+        side.lock().lock();
+        awaitFree(NAME);
+        assertThatThrownBy(side.arrived()::await).isInstanceOf(LeaseLostException.class);
+        assertThatThrownBy(() -> side.arrived().await(1, TimeUnit.SECONDS)).isInstanceOf(LeaseLostException.class);
+        assertThatThrownBy(side.arrived()::signal).isInstanceOf(LeaseLostException.class);
+        assertThat(waiters()).isZero();
+        unlockLost(side, HOLDS);
+    }
+
+    /** The same for a lock that is known to be lost since the last renewal. */
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void theLockIsLostBeforeTheWait(Kind kind) {
+        Side side = side(kind, session(builder -> builder.lease(Duration.ofMillis(1_500))));
+        var lost = new AtomicBoolean();
+        side.lock().onLost(loss -> lost.set(true));
+        side.lock().lock();
+        side.lock().lock();
+        server().command("DEL", NAME);
+        await("told").untilTrue(lost);
+        assertThatThrownBy(side.arrived()::await).isInstanceOf(LeaseLostException.class);
+        assertThat(waiters()).isZero();
+        unlockLost(side, HOLDS);
+    }
+
+    /**
+     * The tenure that was to register a waiter can't be continued, and whoever wanted to gives up: the waiter isn't
+     * forgotten.
+     */
+    @Test
+    void aTenureWithAWaiterCannotBeContinued() {
+        Side side = side(Kind.PLAIN, session());
+        Side thief = side(Kind.PLAIN, undisturbed());
+        Actor waiter = actor("waiter");
+        Actor leaver = actor("leaver");
+        waiter.run(side.lock()::lock);
+        CompletableFuture<Boolean> entered =
+                leaver.ask(() -> side.lock().tryLock(1_500, 10_000, TimeUnit.MILLISECONDS));
+        await("queued").until(side.lock()::hasQueuedThreads);
+        server().command("DEL", NAME);
+        thief.lock().lock();
+        CompletableFuture<Boolean> returned = waiter.begin(() -> {
+            side.arrived().await();
+            side.lock().assertHeld();
+            side.lock().unlock();
+        });
+        assertThat(entered).succeedsWithin(PATIENCE).isEqualTo(false);
+        assertThat(returned).isNotDone();
+        thief.lock().unlock();
+        assertThat(returned).succeedsWithin(PATIENCE);
+    }
+
+    /** Nobody knew of the loss before Redis was told of the wait: the thread learns it once it has the lock back. */
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void theLossIsFoundByTheWait(Kind kind) {
+        Side side = side(kind, session());
+        Side thief = side(kind, undisturbed());
+        Actor waiter = actor("waiter");
+        waiter.run(() -> {
+            side.lock().lock();
+            side.lock().lock();
+        });
+        server().command("DEL", NAME);
+        thief.lock().lock();
+        CompletableFuture<Boolean> end = waiter.begin(() -> {
+            assertThatThrownBy(side.arrived()::await).isInstanceOf(LeaseLostException.class);
+            assertThat(side.lock().getHoldCount()).isEqualTo(HOLDS);
+            side.lock().assertHeld();
+            side.lock().unlock();
+            side.lock().unlock();
+        });
+        awaitTickets(NAME, 1);
+        thief.lock().assertHeld();
+        assertThat(waiters()).isZero();
+        assertThat(end).isNotDone();
+        thief.lock().unlock();
+        assertThat(end).succeedsWithin(PROMPTLY);
+    }
+
+    /** The same if nobody has the lock. */
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void aDeletedLockIsFoundByTheWait(Kind kind) {
+        Side side = side(kind, session());
+        side.lock().lock();
+        server().command("DEL", NAME);
+        assertThatThrownBy(side.arrived()::await).isInstanceOf(LeaseLostException.class);
+        side.lock().assertHeld();
+        side.lock().unlock();
+        assertThat(waiters()).isZero();
+    }
+
+    /** An operator deletes the lock while its owner is about to signal: all others return. */
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void theLockIsDeletedWhileOthersWait(Kind kind) {
+        CompletableFuture<Boolean> first = startWaiting(side(kind, session()), 1);
+        CompletableFuture<Boolean> second = startWaiting(side(kind, undisturbed()), 2);
+        Side holder = side(kind, undisturbed());
+        holder.lock().lock();
+        holder.arrived().signal();
+        server().command("DEL", NAME);
+        assertThatThrownBy(holder.lock()::unlock).isInstanceOf(LeaseLostException.class);
+        assertThat(first).succeedsWithin(PROMPTLY.plus(SLACK));
+        assertThat(second).succeedsWithin(PROMPTLY.plus(SLACK));
+    }
+
+    /** Whichever key of the conditions is deleted: nobody waits for ever, and everything works afterwards. */
+    @ParameterizedTest
+    @ValueSource(strings = {"conditions", "signals", "token", "waiters", "queue"})
+    void aKeyIsDeletedWhileThreadsWait(String key) {
+        Side first = side(Kind.PLAIN, session());
+        Side second = side(Kind.PLAIN, undisturbed());
+        List<CompletableFuture<Boolean>> returned = List.of(startWaiting(first, 1), startWaiting(second, 2));
+        server().command("DEL", "interlock:{" + NAME + "}:" + key);
+        Side holder = side(Kind.PLAIN, undisturbed());
+        holder.signalAll();
+        for (CompletableFuture<Boolean> one : returned) {
+            assertThat(one).succeedsWithin(REPEATED);
+        }
+        CompletableFuture<Boolean> again = startWaiting(first, 1);
+        second.signal();
+        assertThat(again).succeedsWithin(PROMPTLY);
+    }
+
+    // ---- leases
+
+    /** Who has waited with a fixed lease comes back with a fixed lease, which is not renewed. */
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    @Tag("proof")
+    void aFixedLeaseComesBack(Kind kind) {
+        Side side = side(kind, session());
+        Side other = side(kind, undisturbed());
+        Duration lease = Duration.ofMillis(1_200);
+        CompletableFuture<Boolean> end = actor("waiter").begin(() -> {
+            side.lock().lock(lease.toMillis(), TimeUnit.MILLISECONDS);
+            side.arrived().await();
+            side.lock().assertHeld();
+            assertThat(pttl(NAME)).isPositive().isLessThanOrEqualTo(lease.toMillis());
+            await("the end of the lease").until(() -> holder(NAME).isEmpty());
+            unlockLost(side, 1);
+        });
+        awaitWaiters(1);
+        other.signal();
+        assertThat(end).succeedsWithin(lease.plus(PROMPTLY));
+    }
+
+    /** A fixed lease that is longer than the session's own. */
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void aLongFixedLeaseComesBack(Kind kind) {
+        Side side = side(kind, session());
+        Side other = side(kind, undisturbed());
+        CompletableFuture<Boolean> end = actor("waiter").begin(() -> {
+            side.lock().lock(1, TimeUnit.MINUTES);
+            side.arrived().await();
+            side.lock().assertHeld();
+            assertThat(pttl(NAME)).isBetween(55_000L, 60_000L);
+            assertThat(side.arrived().await(50, TimeUnit.MILLISECONDS)).isFalse();
+            assertThat(pttl(NAME)).isBetween(55_000L, 60_000L);
+            side.lock().unlock();
+        });
+        awaitWaiters(1);
+        other.signal();
+        assertThat(end).succeedsWithin(PROMPTLY);
+    }
+}

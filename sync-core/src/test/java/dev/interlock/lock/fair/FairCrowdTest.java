@@ -1,0 +1,80 @@
+package dev.interlock.lock.fair;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.interlock.DistributedReentrantLock;
+import dev.interlock.Interlock;
+import dev.interlock.lock.fleet.Crew;
+import dev.interlock.testing.Keyspace;
+import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.Timely;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestReporter;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/** Thousands of threads of two sessions wait for one fair lock, with a ticket each. */
+@Tag("proof")
+@Timely
+class FairCrowdTest {
+
+    private static final int WAITERS = 2_000;
+    private static final Duration QUEUEING = Duration.ofSeconds(60);
+    private static final Duration ENTERING = Duration.ofSeconds(60);
+
+    private final TestReporter reporter;
+
+    @RegisterExtension
+    final Keyspace keyspace = Keyspace.in(RedisServer.provided());
+
+    FairCrowdTest(TestReporter reporter) {
+        this.reporter = reporter;
+    }
+
+    @Test
+    void allEnter() {
+        String name = keyspace.name("fair-crowd");
+        try (Interlock holder = Interlock.connect(keyspace.server().url());
+                Interlock left = Interlock.connect(keyspace.server().url());
+                Interlock right = Interlock.connect(keyspace.server().url())) {
+            List<DistributedReentrantLock> locks = List.of(left.fairLock(name), right.fairLock(name));
+            DistributedReentrantLock held = holder.fairLock(name);
+            var inside = new AtomicInteger();
+            long[] entries = {0};
+            long[] token = {0};
+            var crew = new Crew();
+            long start = System.nanoTime();
+            held.lock();
+            try {
+                for (int i = 0; i < 2 * WAITERS; i++) {
+                    DistributedReentrantLock lock = locks.get(i % 2);
+                    crew.start(() -> {
+                        lock.lock();
+                        try {
+                            assertThat(inside.incrementAndGet()).isEqualTo(1);
+                            assertThat(lock.fencingToken()).isGreaterThan(token[0]);
+                            token[0] = lock.fencingToken();
+                            entries[0]++;
+                            inside.decrementAndGet();
+                        } finally {
+                            lock.unlock();
+                        }
+                    });
+                }
+                await("a ticket for everybody").atMost(QUEUEING).until(() -> keyspace.waiting(name) == 2 * WAITERS);
+            } finally {
+                held.unlock();
+            }
+            long queued = System.nanoTime();
+            crew.join(ENTERING);
+            reporter.publishEntry(String.format(
+                    "%d threads queued in %d ms, entered in %d ms",
+                    2 * WAITERS, (queued - start) / 1_000_000, (System.nanoTime() - queued) / 1_000_000));
+            assertThat(entries[0]).isEqualTo(2 * WAITERS);
+        }
+    }
+}

@@ -1,0 +1,141 @@
+package dev.interlock.lock.fleet;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.interlock.Interlock;
+import dev.interlock.LeaseLostException;
+import dev.interlock.testing.Keyspace;
+import dev.interlock.testing.RedisServer;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.extension.RegisterExtension;
+
+/**
+ * A lock object outlives a garbage collection for as long as anybody refers to it, holds it or waits for it; no longer.
+ */
+class PinningTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(10);
+
+    @RegisterExtension
+    final Keyspace keyspace = Keyspace.in(RedisServer.provided());
+
+    private Interlock interlock;
+
+    @BeforeEach
+    void open() {
+        interlock = Interlock.builder()
+                .uri(keyspace.server().url())
+                .lease(Duration.ofSeconds(3))
+                .open();
+    }
+
+    @AfterEach
+    void close() {
+        interlock.close();
+    }
+
+    private static void collectGarbage() {
+        var canary = new WeakReference<>(new Object());
+        awaitCleared(canary);
+    }
+
+    private static void awaitCleared(WeakReference<?> reference) {
+        await("a cleared reference")
+                .atMost(PATIENCE)
+                .pollInterval(10, TimeUnit.MILLISECONDS)
+                .until(() -> {
+                    System.gc();
+                    return reference.get() == null;
+                });
+    }
+
+    /** A lock that is held is the same lock after a garbage collection, though nobody refers to it. */
+    @Test
+    void heldLockSurvivesGarbageCollection() {
+        String name = keyspace.name("pinned");
+        interlock.lock(name).lock();
+        long token = interlock.lock(name).fencingToken();
+        collectGarbage();
+        assertThat(interlock.lock(name).isHeldByCurrentThread()).isTrue();
+        assertThat(interlock.lock(name).fencingToken()).isEqualTo(token);
+        interlock.lock(name).lock();
+        collectGarbage();
+        assertThat(interlock.lock(name).getHoldCount()).isEqualTo(2);
+        interlock.lock(name).unlock();
+        collectGarbage();
+        interlock.lock(name).assertHeld();
+        interlock.lock(name).unlock();
+        assertThat(keyspace.ownedMillis(name)).isNegative();
+    }
+
+    /** A fixed lease pins as well, for as long as it is held. */
+    @Test
+    void lockHeldForAFixedLeaseSurvivesGarbageCollection() {
+        String name = keyspace.name("pinned-fixed");
+        interlock.lock(name).lock(1, TimeUnit.MINUTES);
+        collectGarbage();
+        interlock.lock(name).assertHeld();
+        interlock.lock(name).unlock();
+    }
+
+    /** An object that nobody refers to, holds or waits for is dropped; its successor goes on where it ended. */
+    @Test
+    void unusedLockIsDropped() {
+        String name = keyspace.name("dropped");
+        var lock = new WeakReference<>(interlock.lock(name));
+        assertThat(interlock.lock(name)).isSameAs(lock.get());
+        interlock.lock(name).lock();
+        long token = interlock.lock(name).fencingToken();
+        interlock.lock(name).unlock();
+        assertThat(interlock.lock(name).tryLock()).isTrue();
+        interlock.lock(name).unlock();
+        awaitCleared(lock);
+
+        interlock.lock(name).lock();
+        assertThat(interlock.lock(name).fencingToken()).isGreaterThan(token);
+        interlock.lock(name).unlock();
+    }
+
+    /** An object is dropped as well if its last user has waited in vain. */
+    @Test
+    void lockThatWasWaitedForInVainIsDropped() throws InterruptedException {
+        String name = keyspace.name("in-vain");
+        try (Interlock other = Interlock.connect(keyspace.server().url())) {
+            other.lock(name).lock();
+            var lock = new WeakReference<>(interlock.lock(name));
+            assertThat(interlock.lock(name).tryLock()).isFalse();
+            assertThat(interlock.lock(name).tryLock(50, TimeUnit.MILLISECONDS)).isFalse();
+            awaitCleared(lock);
+            await().atMost(PATIENCE).until(() -> keyspace.waiting(name) == 0);
+            other.lock(name).unlock();
+        }
+    }
+
+    /** The listeners of a lock that is held stay with it, though nobody refers to it, and hear of its loss. */
+    @Test
+    void listenersOfAHeldLockSurviveGarbageCollection() {
+        String name = keyspace.name("listener");
+        Queue<LeaseLostException> losses = new ConcurrentLinkedQueue<>();
+        interlock.lock(name).onLost(losses::add);
+        interlock.lock(name).lock();
+        collectGarbage();
+        keyspace.forget(name);
+        await().atMost(PATIENCE).until(() -> !losses.isEmpty());
+        assertThat(losses).extracting(LeaseLostException::lockName).containsExactly(name);
+        var lock = new WeakReference<>(interlock.lock(name));
+        try {
+            interlock.lock(name).unlock();
+        } catch (LeaseLostException e) {
+            assertThat(e.lockName()).isEqualTo(name);
+        }
+        awaitCleared(lock);
+    }
+}
