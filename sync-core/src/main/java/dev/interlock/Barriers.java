@@ -3,7 +3,7 @@ package dev.interlock;
 import com.google.common.collect.MapMaker;
 import dev.interlock.internal.barrier.ScriptBarrier;
 import dev.interlock.internal.redis.Keys;
-import dev.interlock.internal.session.Session;
+import dev.interlock.internal.session.RedisSession;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
@@ -14,12 +14,12 @@ import org.jspecify.annotations.Nullable;
  * half.
  */
 final class Barriers {
-    private final Session session;
+    private final RedisSession session;
     private final ConcurrentMap<String, DistributedCyclicBarrier> barriers =
             new MapMaker().weakValues().makeMap();
     private final ConcurrentMap<String, ScriptBarrier> remotes = new ConcurrentHashMap<>();
 
-    Barriers(Session session) {
+    Barriers(RedisSession session) {
         this.session = session;
     }
 

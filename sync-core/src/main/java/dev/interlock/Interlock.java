@@ -15,7 +15,7 @@ import dev.interlock.internal.ratelimit.Lines;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.semaphore.RedissonSemaphore;
 import dev.interlock.internal.semaphore.ScriptSemaphore;
-import dev.interlock.internal.session.Session;
+import dev.interlock.internal.session.RedisSession;
 import dev.interlock.ratelimit.RateLimit;
 import dev.interlock.ratelimit.RateLimiter;
 import java.time.Duration;
@@ -53,7 +53,10 @@ public final class Interlock implements AutoCloseable {
     private static final Duration LEAST_RETENTION = Duration.ofSeconds(1);
     private static final Duration MOST_RETENTION = Duration.ofDays(365);
 
-    private final Session session;
+    private final RedisSession session;
+
+    /** The lease that Redisson's watchdog renews. */
+    private final long watchdogMillis;
 
     // One object per name, since the threads of this JVM must share its local half. What is held, owned or waited for
     // stays alive by the session itself.
@@ -76,11 +79,12 @@ public final class Interlock implements AutoCloseable {
     private final ConcurrentMap<RSemaphore, DistributedSemaphore> adaptedSemaphores =
             new MapMaker().weakKeys().weakValues().makeMap();
 
-    Interlock(Session session) {
+    Interlock(RedisSession session, RedissonClient client) {
         this.session = session;
+        this.watchdogMillis = client.getConfig().getLockWatchdogTimeout();
         this.barriers = new Barriers(session);
         this.lines = new Lines(session);
-        session.onUnclaimed(message -> ScriptLock.giveBack(session, message));
+        session.onUnclaimed(mail -> ScriptLock.giveBack(session, mail));
     }
 
     /**
@@ -375,7 +379,7 @@ public final class Interlock implements AutoCloseable {
         return adapted.computeIfAbsent(
                 lock,
                 absent -> new DistributedReentrantLock(
-                        LockOptions.PLAIN, local -> new RedissonLock(session, lock, local)));
+                        LockOptions.PLAIN, local -> new RedissonLock(session, lock, watchdogMillis, local)));
     }
 
     /**
@@ -395,7 +399,7 @@ public final class Interlock implements AutoCloseable {
         return adaptedReadWriteLocks.computeIfAbsent(
                 lock,
                 absent -> new DistributedReadWriteLock(
-                        false, answerNanos(), local -> new RedissonReadWriteLock(session, lock, local)));
+                        false, answerNanos(), local -> new RedissonReadWriteLock(session, lock, watchdogMillis, local)));
     }
 
     /**

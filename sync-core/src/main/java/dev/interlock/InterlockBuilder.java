@@ -3,7 +3,8 @@ package dev.interlock;
 import static java.util.Objects.requireNonNull;
 
 import dev.interlock.internal.redis.Settings;
-import dev.interlock.internal.session.Session;
+import dev.interlock.internal.session.QuorumSession;
+import dev.interlock.internal.session.RedisSession;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
@@ -246,10 +247,8 @@ public final class InterlockBuilder {
         checkAccess();
         Duration timeout = commandTimeout == null ? COMMAND_TIMEOUT : commandTimeout;
         Settings settings = settings(timeout);
-        return new Interlock(
-                client != null
-                        ? Session.open(client, false, settings)
-                        : Session.open(RedisUri.connect(requireNonNull(uri), access, timeout), true, settings));
+        RedissonClient used = client != null ? client : RedisUri.connect(requireNonNull(uri), access, timeout);
+        return new Interlock(RedisSession.open(used, client == null, settings), used);
     }
 
     /**
@@ -267,8 +266,8 @@ public final class InterlockBuilder {
             throw new IllegalArgumentException("give neither uri nor client for a quorum, only its clients");
         }
         checkAccess();
-        return new QuorumInterlock(
-                Session.open(checkedNodes(clients), settings(commandTimeout == null ? NODE_TIMEOUT : commandTimeout)));
+        Duration timeout = commandTimeout == null ? NODE_TIMEOUT : commandTimeout;
+        return new QuorumInterlock(QuorumSession.open(checkedNodes(clients), settings(timeout)));
     }
 
     // Left out without a word, they would let users believe in an encryption that there isn't, or in a user that they

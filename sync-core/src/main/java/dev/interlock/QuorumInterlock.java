@@ -3,7 +3,7 @@ package dev.interlock;
 import com.google.common.collect.MapMaker;
 import dev.interlock.internal.lock.quorum.QuorumLock;
 import dev.interlock.internal.redis.Keys;
-import dev.interlock.internal.session.Session;
+import dev.interlock.internal.session.QuorumSession;
 import java.util.concurrent.ConcurrentMap;
 
 /**
@@ -45,14 +45,14 @@ import java.util.concurrent.ConcurrentMap;
  * of a single one of its nodes.
  */
 public final class QuorumInterlock implements AutoCloseable {
-    private final Session session;
+    private final QuorumSession session;
 
     // One object per name, since the threads of this JVM must share its local half. What is held, owned or waited for
     // stays alive by the session itself.
     private final ConcurrentMap<String, DistributedReentrantLock> locks =
             new MapMaker().weakValues().makeMap();
 
-    QuorumInterlock(Session session) {
+    QuorumInterlock(QuorumSession session) {
         this.session = session;
     }
 

@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import com.google.common.primitives.Ints;
 import com.google.common.util.concurrent.MoreExecutors;
-import dev.interlock.internal.redis.ScriptRunner;
+import dev.interlock.internal.redis.Failures;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.time.Duration;
@@ -82,7 +82,7 @@ final class RedisUri {
             return Redisson.create(config);
         } catch (RedisException e) {
             throw new RedisUnavailableException(
-                    "Redis at uri '" + withoutPassword(uri) + "' " + ScriptRunner.whyUnreachable(e), e);
+                    "Redis at uri '" + withoutPassword(uri) + "' " + Failures.whyUnreachable(e), e);
         }
     }
 

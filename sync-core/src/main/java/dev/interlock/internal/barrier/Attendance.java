@@ -6,11 +6,11 @@ import dev.interlock.internal.barrier.Standing.Outcome;
 import dev.interlock.internal.barrier.Standing.State;
 import dev.interlock.internal.barrier.Standing.Status;
 import dev.interlock.internal.redis.Keys;
-import dev.interlock.internal.redis.Mailbox.Message;
+import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Script;
 import dev.interlock.internal.redis.Script.Call;
-import dev.interlock.internal.redis.ScriptRunner;
-import dev.interlock.internal.session.Session;
+import dev.interlock.internal.redis.Failures;
+import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.StateSync;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -101,7 +101,7 @@ abstract class Attendance extends StateSync {
     private long askNanos;
     private boolean asking;
 
-    Attendance(Session session, String name, int parties) {
+    Attendance(RedisSession session, String name, int parties) {
         super(session, Keys.prefix(session.key(name)) + "barrier");
         String prefix = Keys.prefix(session.key(name));
         this.name = name;
@@ -120,7 +120,7 @@ abstract class Attendance extends StateSync {
 
     IllegalStateException refusal(@Nullable Throwable cause) {
         String what = "barrier " + Keys.quoted(name);
-        return cause == null ? new IllegalStateException("Redis refuses " + what) : ScriptRunner.refusal(what, cause);
+        return cause == null ? new IllegalStateException("Redis refuses " + what) : Failures.refusal(what, cause);
     }
 
     boolean isUnused() {
@@ -352,15 +352,15 @@ abstract class Attendance extends StateSync {
     }
 
     @Override
-    public void receive(Message message) {
+    public void receive(Mail mail) {
         mutex.lock();
         try {
-            if (message.kind() != 't' || session.runner().isReplicated()) {
+            if (!(mail instanceof Mail.GenerationEnd end) || session.runner().isReplicated()) {
                 tell();
                 return;
             }
-            long over = message.numbers().get(0);
-            Outcome outcome = Outcome.of(message.numbers().get(1));
+            long over = end.generation();
+            Outcome outcome = Outcome.of(end.outcome());
             if (over == generation && generation != settled && outcome != Outcome.NONE) {
                 int counted = (int)
                         arrivals.stream().filter(arrival -> arrival.place > 0).count();

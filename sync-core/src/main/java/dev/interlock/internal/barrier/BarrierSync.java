@@ -2,7 +2,7 @@ package dev.interlock.internal.barrier;
 
 import dev.interlock.internal.barrier.Arrival.Fate;
 import dev.interlock.internal.redis.Keys;
-import dev.interlock.internal.session.Session;
+import dev.interlock.internal.session.RedisSession;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -21,7 +21,7 @@ final class BarrierSync {
     private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final ScriptBarrier barrier;
-    private final Session session;
+    private final RedisSession session;
     private final @Nullable Runnable action;
     private final boolean timed;
     private final long waitNanos;

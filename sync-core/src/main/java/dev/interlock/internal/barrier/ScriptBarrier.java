@@ -5,7 +5,7 @@ import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.barrier.Arrival.Fate;
 import dev.interlock.internal.barrier.Standing.State;
 import dev.interlock.internal.redis.Keys;
-import dev.interlock.internal.session.Session;
+import dev.interlock.internal.session.RedisSession;
 import java.util.List;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CompletableFuture;
@@ -24,7 +24,7 @@ public final class ScriptBarrier extends Attendance {
      *
      * @param whenLeft is told when the session is no member any more
      */
-    public ScriptBarrier(Session session, String name, int parties, Consumer<ScriptBarrier> whenLeft) {
+    public ScriptBarrier(RedisSession session, String name, int parties, Consumer<ScriptBarrier> whenLeft) {
         super(session, name, parties);
         this.whenLeft = whenLeft;
     }
@@ -184,7 +184,7 @@ public final class ScriptBarrier extends Attendance {
         }
     }
 
-    Session session() {
+    RedisSession session() {
         return session;
     }
 

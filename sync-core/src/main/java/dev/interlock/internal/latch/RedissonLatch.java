@@ -2,11 +2,11 @@ package dev.interlock.internal.latch;
 
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.redis.Keys;
-import dev.interlock.internal.redis.Mailbox.Message;
-import dev.interlock.internal.redis.ScriptRunner;
+import dev.interlock.internal.redis.Mail;
+import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.session.Insistence;
 import dev.interlock.internal.session.Participant;
-import dev.interlock.internal.session.Session;
+import dev.interlock.internal.session.RedisSession;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -26,7 +26,7 @@ public final class RedissonLatch implements RemoteLatch, Participant {
 
     private static final long RETRY_MILLIS = 200;
 
-    private final Session session;
+    private final RedisSession session;
     private final RCountDownLatch latch;
     private final LocalLatch gate;
 
@@ -44,7 +44,7 @@ public final class RedissonLatch implements RemoteLatch, Participant {
     private volatile @Nullable Throwable refusal;
 
     /** Creates the remote half over this latch object. */
-    public RedissonLatch(Session session, RCountDownLatch latch, LocalLatch gate) {
+    public RedissonLatch(RedisSession session, RCountDownLatch latch, LocalLatch gate) {
         this.session = session;
         this.latch = latch;
         this.gate = gate;
@@ -116,7 +116,7 @@ public final class RedissonLatch implements RemoteLatch, Participant {
                 session,
                 session.settings().leaseMillis(),
                 () -> asked(latch::countDownAsync).thenApply(done -> true),
-                ScriptRunner::isRefused);
+                Failures::isRefused);
         session.expect(counted, counted);
         if (session.await(counted) == null) {
             throw failure(counted, "has not confirmed the count-down of");
@@ -135,8 +135,8 @@ public final class RedissonLatch implements RemoteLatch, Participant {
         return answer.whenComplete((result, failure) -> {
             if (failure == null) {
                 session.outage().heard();
-            } else if (ScriptRunner.isTransient(failure)) {
-                session.outage().failed(sent, ScriptRunner.cause(failure));
+            } else if (Failures.isTransient(failure)) {
+                session.outage().failed(sent, Failures.cause(failure));
             }
         });
     }
@@ -144,9 +144,9 @@ public final class RedissonLatch implements RemoteLatch, Participant {
     private RuntimeException failure(CompletableFuture<?> answer, String what) {
         Throwable cause = null;
         if (answer.isCompletedExceptionally()) {
-            cause = ScriptRunner.cause(
+            cause = Failures.cause(
                     answer.handle((result, failure) -> failure).join());
-            if (!ScriptRunner.isTransient(cause)) {
+            if (!Failures.isTransient(cause)) {
                 return refusal(cause);
             }
         }
@@ -154,7 +154,7 @@ public final class RedissonLatch implements RemoteLatch, Participant {
     }
 
     private IllegalStateException refusal(Throwable cause) {
-        return ScriptRunner.refusal("latch " + Keys.quoted(name()), cause);
+        return Failures.refusal("latch " + Keys.quoted(name()), cause);
     }
 
     @Override
@@ -215,10 +215,10 @@ public final class RedissonLatch implements RemoteLatch, Participant {
             if (failure == null) {
                 // Not at once: what is made by the answer to another would go round on Redisson's threads.
                 session.execute(this::pulse);
-            } else if (ScriptRunner.isTransient(failure)) {
+            } else if (Failures.isTransient(failure)) {
                 session.schedule(this::pulse, RETRY_MILLIS);
             } else if (waiting > 0) {
-                refusal = ScriptRunner.cause(failure);
+                refusal = Failures.cause(failure);
             }
         } finally {
             mutex.unlock();
@@ -262,9 +262,9 @@ public final class RedissonLatch implements RemoteLatch, Participant {
     }
 
     @Override
-    public void receive(Message message) {
+    public void receive(Mail mail) {
         throw new IllegalStateException(
-                "no script of ours runs for " + Keys.quoted(name()) + ", yet there is " + message);
+                "no script of ours runs for " + Keys.quoted(name()) + ", yet there is " + mail);
     }
 
     @Override

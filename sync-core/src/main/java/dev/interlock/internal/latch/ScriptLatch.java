@@ -2,11 +2,11 @@ package dev.interlock.internal.latch;
 
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.redis.Keys;
-import dev.interlock.internal.redis.Mailbox.Message;
+import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Script;
 import dev.interlock.internal.redis.Script.Call;
-import dev.interlock.internal.redis.ScriptRunner;
-import dev.interlock.internal.session.Session;
+import dev.interlock.internal.redis.Failures;
+import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.StateSync;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -72,7 +72,7 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
      * @param count what it begins with
      * @param retentionMillis for how long it is to be known that it was opened
      */
-    public ScriptLatch(Session session, String name, int count, long retentionMillis, LocalLatch gate) {
+    public ScriptLatch(RedisSession session, String name, int count, long retentionMillis, LocalLatch gate) {
         super(session, Keys.prefix(session.key(name)) + "latch");
         this.name = name;
         this.count = count;
@@ -250,7 +250,7 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
     }
 
     private IllegalStateException refusal(Throwable cause) {
-        return ScriptRunner.refusal("latch " + Keys.quoted(name), cause);
+        return Failures.refusal("latch " + Keys.quoted(name), cause);
     }
 
     // ---- what the exchange needs
@@ -328,10 +328,10 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
     // ---- what the session tells
 
     @Override
-    public void receive(Message message) {
+    public void receive(Mail mail) {
         mutex.lock();
         try {
-            if (message.kind() != 'o' || message.numbers().get(0) != born || open) {
+            if (!(mail instanceof Mail.Opening opening) || opening.born() != born || open) {
                 return;
             }
             if (session.runner().isReplicated()) {

@@ -16,8 +16,8 @@ import org.jspecify.annotations.Nullable;
 /**
  * What the remote halves have in common: the leader, whom listeners hear of, and who clears up behind whoever leaves.
  */
-public abstract class AbstractRemoteLock implements RemoteLock, Participant {
-    protected final Session session;
+public abstract class AbstractRemoteLock<S extends Session> implements RemoteLock, Participant {
+    protected final S session;
     protected final Settings settings;
     protected final String name;
     protected final LocalLock local;
@@ -41,7 +41,7 @@ public abstract class AbstractRemoteLock implements RemoteLock, Participant {
     private final List<Consumer<? super LeaseLostException>> lossListeners = new CopyOnWriteArrayList<>();
 
     /** Creates the remote half of the lock of this name. */
-    protected AbstractRemoteLock(Session session, String name, LocalLock local) {
+    protected AbstractRemoteLock(S session, String name, LocalLock local) {
         this.session = session;
         this.settings = session.settings();
         this.name = name;

@@ -3,8 +3,8 @@ package dev.interlock.internal.ratelimit;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.redis.Script;
 import dev.interlock.internal.redis.Script.Call;
-import dev.interlock.internal.redis.ScriptRunner;
-import dev.interlock.internal.session.Session;
+import dev.interlock.internal.redis.Failures;
+import dev.interlock.internal.session.RedisSession;
 import dev.interlock.ratelimit.RateLimit;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -42,7 +42,7 @@ final class Line {
         }
     }
 
-    private final Session session;
+    private final RedisSession session;
     private final String key;
     private final Runnable onEmpty;
 
@@ -55,7 +55,7 @@ final class Line {
     private boolean unused;
 
     /** @param onEmpty called when there has been nothing to do for a second, after which this takes no requests */
-    Line(Session session, String key, Runnable onEmpty) {
+    Line(RedisSession session, String key, Runnable onEmpty) {
         this.session = session;
         this.key = key;
         this.onEmpty = onEmpty;
@@ -139,8 +139,8 @@ final class Line {
             if (reply == null || reply.isEmpty()) {
                 cause = failure == null
                         ? new RedisUnavailableException("answered too late", null)
-                        : ScriptRunner.cause(failure);
-                boolean isTransient = failure != null && ScriptRunner.isTransient(failure);
+                        : Failures.cause(failure);
+                boolean isTransient = failure != null && Failures.isTransient(failure);
                 if (isTransient && !isTooLate(batch)) {
                     session.schedule(() -> repeat(batch), RETRY_MILLIS);
                     return;

@@ -1,9 +1,9 @@
 package dev.interlock.internal.ratelimit;
 
 import dev.interlock.RedisUnavailableException;
-import dev.interlock.internal.redis.Mailbox.Message;
+import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.session.Participant;
-import dev.interlock.internal.session.Session;
+import dev.interlock.internal.session.RedisSession;
 import dev.interlock.ratelimit.RateLimit;
 import dev.interlock.ratelimit.RateLimiter;
 import java.util.concurrent.CompletableFuture;
@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
 public final class Lines implements Participant {
     private static final long TRY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    final Session session;
+    final RedisSession session;
 
     private final ConcurrentMap<String, Line> lines = new ConcurrentHashMap<>();
     private final AtomicLong nextTryNanos;
@@ -29,7 +29,7 @@ public final class Lines implements Participant {
     private final ConcurrentMap<Object, CompletableFuture<?>> waits = new ConcurrentHashMap<>();
 
     /** Opens the lines of a session. */
-    public Lines(Session session) {
+    public Lines(RedisSession session) {
         this.session = session;
         this.nextTryNanos = new AtomicLong(session.now());
         session.pin(this, this);
@@ -97,7 +97,7 @@ public final class Lines implements Participant {
     }
 
     @Override
-    public void receive(Message message) {}
+    public void receive(Mail mail) {}
 
     @Override
     public CompletableFuture<?> close() {

@@ -6,8 +6,8 @@ import com.google.common.util.concurrent.Uninterruptibles;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Script;
-import dev.interlock.internal.redis.ScriptRunner;
-import dev.interlock.internal.session.Session;
+import dev.interlock.internal.redis.Failures;
+import dev.interlock.internal.session.RedisSession;
 import dev.interlock.ratelimit.Decision;
 import dev.interlock.ratelimit.OutagePolicy;
 import dev.interlock.ratelimit.RateLimit;
@@ -44,7 +44,7 @@ final class ScriptRateLimiter implements RateLimiter {
     private static final long RETRY_MICROS = 1_000_000;
 
     private final Lines lines;
-    private final Session session;
+    private final RedisSession session;
     private final Terms terms;
     private final @Nullable String of;
     private final String key;
@@ -255,7 +255,7 @@ final class ScriptRateLimiter implements RateLimiter {
 
     /** Does what the policy says. */
     private Answer withoutRedis(long permits, @Nullable Throwable failure) {
-        Throwable cause = failure == null ? null : ScriptRunner.cause(failure);
+        Throwable cause = failure == null ? null : Failures.cause(failure);
         if (cause instanceof IllegalStateException closed) {
             throw closed;
         }
@@ -265,9 +265,9 @@ final class ScriptRateLimiter implements RateLimiter {
             case ADMIT -> Answer.withoutRedis(terms.latest(), permits, 0);
             case REFUSE -> Answer.withoutRedis(terms.latest(), 0, RETRY_MICROS);
             case FAIL -> {
-                if (cause instanceof RuntimeException fatal && !ScriptRunner.isTransient(cause)) {
+                if (cause instanceof RuntimeException fatal && !Failures.isTransient(cause)) {
                     throw cause instanceof RedisException
-                            ? ScriptRunner.refusal("rate limiter " + Keys.quoted(terms.name), cause)
+                            ? Failures.refusal("rate limiter " + Keys.quoted(terms.name), cause)
                             : fatal;
                 }
                 throw unavailable(cause);

@@ -57,7 +57,7 @@ public final class Outage {
 
     /** A command that was sent then has failed, or has been silent for too long. */
     public synchronized void failed(long sentNanos, Throwable failure) {
-        boolean isUnacknowledged = failure instanceof UnacknowledgedException;
+        boolean isUnacknowledged = failure instanceof Replicas.UnacknowledgedException;
         if (sentNanos - (isUnacknowledged ? acknowledgedNanos : heardNanos) < 0) {
             // One command got lost, or its connection has gone mute: Redis has answered another one since.
             return;
@@ -71,7 +71,7 @@ public final class Outage {
         sinceNanos = sentNanos;
         active = true;
         listeners.execute(() -> {
-            log.warn("{} doesn't answer: {}", who, ScriptRunner.brief(failure));
+            log.warn("{} doesn't answer: {}", who, Failures.brief(failure));
             listener.redisUnreachable(failure);
         });
     }

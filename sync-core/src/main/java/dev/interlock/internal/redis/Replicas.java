@@ -5,6 +5,7 @@ import com.google.common.cache.Cache;
 import com.google.common.cache.CacheBuilder;
 import java.time.Duration;
 import java.util.function.LongSupplier;
+import org.redisson.client.RedisRetryException;
 import org.redisson.config.Config;
 
 /**
@@ -15,6 +16,15 @@ import org.redisson.config.Config;
  * replicas, and the others have theirs; since nobody here knows which node serves a name, it is asked for each name.
  */
 final class Replicas {
+    /** Too few replicas have acknowledged a command in time. The master has executed it. */
+    static final class UnacknowledgedException extends RedisRetryException {
+        private static final long serialVersionUID = 1;
+
+        UnacknowledgedException(String message) {
+            super(message);
+        }
+    }
+
     /** That the node has to be asked how many replicas are online. */
     static final int UNKNOWN = -1;
 

@@ -2,7 +2,7 @@ package dev.interlock.internal.semaphore;
 
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.redis.Keys;
-import dev.interlock.internal.redis.ScriptRunner;
+import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.session.Session;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -75,9 +75,9 @@ final class Answers {
     /** Returns what to throw for a refusal. */
     RuntimeException refusal(CompletableFuture<?> refused) {
         Throwable cause =
-                ScriptRunner.cause(refused.handle((result, thrown) -> thrown).join());
+                Failures.cause(refused.handle((result, thrown) -> thrown).join());
         return cause instanceof IllegalArgumentException || cause instanceof UnsupportedOperationException
                 ? (RuntimeException) cause
-                : ScriptRunner.refusal("semaphore " + Keys.quoted(name), cause);
+                : Failures.refusal("semaphore " + Keys.quoted(name), cause);
     }
 }

@@ -2,11 +2,11 @@ package dev.interlock.internal.semaphore;
 
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.redis.Keys;
-import dev.interlock.internal.redis.Mailbox.Message;
-import dev.interlock.internal.redis.ScriptRunner;
+import dev.interlock.internal.redis.Mail;
+import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.session.Insistence;
 import dev.interlock.internal.session.Participant;
-import dev.interlock.internal.session.Session;
+import dev.interlock.internal.session.RedisSession;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -38,7 +38,7 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
     private static final long RETRY_MILLIS = 200;
 
     private final ReentrantLock mutex = new ReentrantLock();
-    private final Session session;
+    private final RedisSession session;
     private final RSemaphore semaphore;
     private final Recipient recipient;
 
@@ -71,7 +71,7 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
     }
 
     /** Creates the remote half over this semaphore object. */
-    public RedissonSemaphore(Session session, RSemaphore semaphore, Recipient recipient) {
+    public RedissonSemaphore(RedisSession session, RSemaphore semaphore, Recipient recipient) {
         this.session = session;
         this.semaphore = semaphore;
         this.recipient = recipient;
@@ -144,7 +144,7 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
                 }
                 ask();
             } else if (isOutstanding) {
-                failed(of.sentNanos, ScriptRunner.cause(failure));
+                failed(of.sentNanos, Failures.cause(failure));
             }
             keepAlive();
         } finally {
@@ -162,11 +162,11 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
     }
 
     private void failed(long sentNanos, Throwable failure) {
-        if (ScriptRunner.isTransient(failure)) {
+        if (Failures.isTransient(failure)) {
             session.outage().failed(sentNanos, failure);
             session.schedule(this::askAgain, RETRY_MILLIS);
         } else {
-            log.warn("Redisson refuses semaphore {}: {}", Keys.quoted(name()), ScriptRunner.brief(failure));
+            log.warn("Redisson refuses semaphore {}: {}", Keys.quoted(name()), Failures.brief(failure));
             recipient.failed(
                     () -> new IllegalStateException("Redisson refuses semaphore " + Keys.quoted(name()), failure));
         }
@@ -236,7 +236,7 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
                         session.settings().leaseMillis(),
                         () -> call(() ->
                                 permits > 0 ? semaphore.releaseAsync(permits) : semaphore.addPermitsAsync(permits)),
-                        ScriptRunner::isRefused),
+                        Failures::isRefused),
                 permits);
         if (permits < 0 || seen < 0) {
             // Redis has it before this is asked: it was sent before, and an older answer is corrected by this one.
@@ -257,13 +257,13 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
             if (failure == null) {
                 session.outage().heard();
             } else {
-                Throwable cause = ScriptRunner.cause(failure);
+                Throwable cause = Failures.cause(failure);
                 session.outage().failed(sentNanos, cause);
                 log.warn(
                         "It isn't known whether {} permits were added to semaphore {}: {}",
                         permits,
                         Keys.quoted(name()),
-                        ScriptRunner.brief(cause));
+                        Failures.brief(cause));
             }
             told.complete(null);
             mutex.lock();
@@ -338,8 +338,8 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
                     }
                     return;
                 }
-                Throwable cause = ScriptRunner.cause(failure);
-                if (ScriptRunner.isTransient(cause)) {
+                Throwable cause = Failures.cause(failure);
+                if (Failures.isTransient(cause)) {
                     // Whoever waits gives up by his own time-out.
                     session.outage().failed(sentNanos, cause);
                 } else {
@@ -379,9 +379,9 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
     }
 
     @Override
-    public void receive(Message message) {
+    public void receive(Mail mail) {
         throw new IllegalStateException(
-                "no script of ours runs for " + Keys.quoted(name()) + ", yet there is " + message);
+                "no script of ours runs for " + Keys.quoted(name()) + ", yet there is " + mail);
     }
 
     @Override

@@ -3,11 +3,11 @@ package dev.interlock.internal.semaphore;
 import com.google.common.primitives.Ints;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.redis.Keys;
-import dev.interlock.internal.redis.Mailbox.Message;
+import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Script;
 import dev.interlock.internal.redis.Script.Call;
-import dev.interlock.internal.redis.ScriptRunner;
-import dev.interlock.internal.session.Session;
+import dev.interlock.internal.redis.Failures;
+import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.StateSync;
 import java.util.ArrayDeque;
 import java.util.Deque;
@@ -111,7 +111,7 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
     private boolean askedAtLastBeat;
 
     /** Joins the semaphore of that name, which is as stated unless Redis knows better. */
-    public ScriptSemaphore(Session session, String name, int permits, boolean owned, Recipient recipient) {
+    public ScriptSemaphore(RedisSession session, String name, int permits, boolean owned, Recipient recipient) {
         super(session, Keys.prefix(session.key(name)) + "semaphore");
         String prefix = Keys.prefix(session.key(name));
         this.name = name;
@@ -383,30 +383,34 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
         while (!operations.isEmpty()) {
             operations.remove().result.completeExceptionally(failure);
         }
-        recipient.failed(() -> ScriptRunner.refusal("semaphore " + Keys.quoted(name), failure));
+        recipient.failed(() -> Failures.refusal("semaphore " + Keys.quoted(name), failure));
     }
 
     @Override
-    public void receive(Message message) {
+    public void receive(Mail mail) {
         mutex.lock();
         try {
-            if (message.kind() == 'd') {
+            if (mail instanceof Mail.Demand) {
                 contended = true;
-            } else if (message.kind() == 'b' && message.numbers().get(0) == epoch && !leaving) {
-                if (session.runner().isReplicated()) {
-                    if (message.numbers().get(1) > granted) {
-                        tell();
-                    }
-                } else if (message.numbers().get(1) - granted > wanted) {
-                    // More than anybody wants: threads have left in between, or a stranger has written it. Redis knows.
-                    tell();
-                } else {
-                    grantUpTo(message.numbers().get(1));
-                    keepAlive();
-                }
+            } else if (mail instanceof Mail.Booking booking && booking.epoch() == epoch && !leaving) {
+                booked(booking.granted());
             }
         } finally {
             mutex.unlock();
+        }
+    }
+
+    private void booked(long sum) {
+        if (session.runner().isReplicated()) {
+            if (sum > granted) {
+                tell();
+            }
+        } else if (sum - granted > wanted) {
+            // More than anybody wants: threads have left in between, or a stranger has written it. Redis knows.
+            tell();
+        } else {
+            grantUpTo(sum);
+            keepAlive();
         }
     }
 

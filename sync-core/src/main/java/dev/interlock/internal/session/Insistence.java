@@ -12,14 +12,14 @@ import java.util.function.Supplier;
 public final class Insistence<T> {
     private static final long RETRY_MILLIS = 200;
 
-    private final Session session;
+    private final RedisSession session;
     private final Supplier<? extends CompletableFuture<T>> command;
     private final Predicate<Throwable> isRepeatable;
     private final long deadlineNanos;
     private final CompletableFuture<T> result = new CompletableFuture<>();
 
     private Insistence(
-            Session session,
+            RedisSession session,
             long leaseMillis,
             Supplier<? extends CompletableFuture<T>> command,
             Predicate<Throwable> isRepeatable) {
@@ -31,7 +31,7 @@ public final class Insistence<T> {
 
     /** Sends a command for the first time. The result is that of the last attempt. */
     public static <T> CompletableFuture<T> on(
-            Session session,
+            RedisSession session,
             long leaseMillis,
             Supplier<? extends CompletableFuture<T>> command,
             Predicate<Throwable> isRepeatable) {

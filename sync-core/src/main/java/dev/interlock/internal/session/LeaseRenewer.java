@@ -2,7 +2,7 @@ package dev.interlock.internal.session;
 
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Script.Call;
-import dev.interlock.internal.redis.ScriptRunner;
+import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.session.Participant.Renewal;
 import java.util.ArrayList;
@@ -19,13 +19,6 @@ import org.slf4j.event.Level;
  * given to it.
  */
 public final class LeaseRenewer {
-    /** Runs tasks later. */
-    @FunctionalInterface
-    public interface Timer {
-        /** Runs a task that doesn't block. */
-        void schedule(Runnable task, long millis);
-    }
-
     /** Sends commands. */
     @FunctionalInterface
     public interface Sender {
@@ -107,12 +100,12 @@ public final class LeaseRenewer {
      */
     public void renewalFailed(String name, long leftNanos, Throwable cause) {
         listeners.execute(() -> {
-            log.atLevel(ScriptRunner.isTransient(cause) ? Level.DEBUG : Level.WARN)
+            log.atLevel(Failures.isTransient(cause) ? Level.DEBUG : Level.WARN)
                     .log(
                             "The lease of {} was not renewed, {} ms are left: {}",
                             Keys.quoted(name),
                             leftNanos / 1_000_000,
-                            ScriptRunner.brief(cause));
+                            Failures.brief(cause));
             settings.listener().renewalFailed(name, leftNanos, cause);
         });
     }

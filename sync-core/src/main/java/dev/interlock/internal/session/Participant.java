@@ -1,6 +1,7 @@
 package dev.interlock.internal.session;
 
 import dev.interlock.internal.redis.Mailbox;
+import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Script.Call;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -29,7 +30,7 @@ public interface Participant {
     void pulse();
 
     /** Takes a message from the mailbox, on a thread that must not block. */
-    void receive(Mailbox.Message message);
+    void receive(Mail mail);
 
     /** Gives everything up because the session is closed. The result completes when Redis has confirmed. */
     CompletableFuture<?> close();

@@ -3,7 +3,7 @@ package dev.interlock.internal.session;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Script.Call;
-import dev.interlock.internal.redis.ScriptRunner;
+import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Settings;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -20,22 +20,18 @@ import org.slf4j.LoggerFactory;
  * by one command that describes how things stand with it; the answer describes how they stand in Redis. So a command
  * that was lost, or whose answer was, need not be repeated as it was: the next one says it all.
  *
- * <p>There is one command at a time, and what comes up meanwhile goes with the next. A command carries a
- * <em>version</em> that only grows, by which its script refuses one that was delayed on its way. One that is not
- * answered is followed by another: the first time after a second, for its connection may have gone mute, and then after
- * as long as anybody waits for an answer; one that has failed, by another a moment later. What no repetition will mend
- * isn't repeated, unless something has been done that Redis {@linkplain #insist has to hear of}: that is said until the
- * lease is over. While threads wait for anything the pulse asks as well, so that a lost message costs a second.
+ * <p>The commands are those of a {@link CommandLoop}. Each carries a <em>version</em> that only grows, by which its
+ * script refuses one that was delayed on its way. What no repeat will mend isn't repeated, unless something has been
+ * done that Redis {@linkplain #insist has to hear of}: that is said until the lease is over. While threads wait for
+ * anything the pulse asks as well, so that a lost message costs a second.
  *
- * <p>Whatever changes the state is an event, handled under {@link #mutex} by whichever thread brings it. Nothing blocks
+ * <p>Each change of the state is an event, handled under {@link #mutex} by the thread that brings it. Nothing blocks
  * under the mutex.
  */
 public abstract class StateSync implements Participant {
     private static final Logger log = LoggerFactory.getLogger(StateSync.class);
-    private static final long REPEAT_NANOS = TimeUnit.SECONDS.toNanos(1);
-    private static final long RETRY_MILLIS = 200;
 
-    protected final Session session;
+    protected final RedisSession session;
 
     /** The key that messages about this name carry. */
     protected final String key;
@@ -46,26 +42,17 @@ public abstract class StateSync implements Participant {
     /** Who waits for the answer to a command of at least that version. */
     private record Confirmation(long version, CompletableFuture<Void> answered) {}
 
+    /** What Redis has answered to the command of a version. */
+    private record Reply(long version, List<Object> fields) {}
+
+    private final CommandLoop<Reply> loop;
     private final List<Confirmation> confirmations = new ArrayList<>();
-
-    /** Whether there is something to say that the command under way doesn't. */
-    private boolean pending;
-
-    private boolean inFlight;
 
     /** Version of the last command. */
     private long version;
 
     /** Version of the latest command that was answered. */
     private long answeredVersion;
-
-    private long sentNanos;
-
-    /** If a command is under way: when the silence began. */
-    private long silentSinceNanos;
-
-    /** If a command is under way: whether the last one was silent. */
-    private boolean repeated;
 
     /** When the latest command was sent that Redis has answered. */
     private long heardNanos;
@@ -80,9 +67,10 @@ public abstract class StateSync implements Participant {
 
     private boolean refused;
 
-    protected StateSync(Session session, String key) {
+    protected StateSync(RedisSession session, String key) {
         this.session = session;
         this.key = key;
+        this.loop = new CommandLoop<>(session, mutex, new Statements());
     }
 
     /** Returns the command that says how things stand. Called under the mutex. */
@@ -112,7 +100,7 @@ public abstract class StateSync implements Participant {
 
     /** Returns whether the session has to keep this alive. */
     protected boolean isNeeded() {
-        return inFlight || pending || isWaiting() || isLeased();
+        return loop.isInFlight() || loop.isPending() || isWaiting() || isLeased();
     }
 
     /** Returns whether where there are replicas one of them has to have what a command did before it is answered. */
@@ -122,10 +110,7 @@ public abstract class StateSync implements Participant {
 
     /** Tells Redis how things stand: now, or when the command under way has been answered. The caller has the mutex. */
     protected final void tell() {
-        pending = true;
-        if (!inFlight) {
-            send();
-        }
+        loop.tell();
         keepAlive();
     }
 
@@ -146,61 +131,58 @@ public abstract class StateSync implements Participant {
         return tellAndHear();
     }
 
-    private void send() {
-        long now = session.now();
-        repeated = isSilent(now);
-        if (inFlight && now - silentSinceNanos >= session.settings().silenceNanos()) {
-            session.outage().failed(silentSinceNanos, new RedisUnavailableException("no answer", null));
-            silentSinceNanos = now;
-        } else if (!inFlight) {
-            silentSinceNanos = now;
+    private final class Statements implements CommandLoop.Speaker<Reply> {
+        /** Whose answers have come, to be told when the mutex is free. */
+        private final List<CompletableFuture<Void>> confirmed = new ArrayList<>();
+
+        @Override
+        public CompletableFuture<Reply> say(long nowNanos) {
+            Call call = newCommand();
+            long sentVersion = version;
+            CompletableFuture<List<Object>> reply =
+                    isDurable() ? session.runner().runDurably(call) : session.runner().run(call);
+            return reply.thenApply(fields -> new Reply(sentVersion, fields));
         }
-        sent(now);
-        long sentVersion = version;
-        Call call = command(sentVersion);
-        CompletableFuture<List<Object>> reply = isDurable()
-                ? session.runner().runDurably(call)
-                : session.runner().run(call);
-        reply.whenComplete((answer, failure) -> received(sentVersion, now, answer, failure));
-    }
 
-    private void sent(long now) {
-        version = session.nextSequence();
-        inFlight = true;
-        pending = false;
-        sentNanos = now;
-    }
-
-    private void received(long ofVersion, long sentAtNanos, @Nullable List<Object> reply, @Nullable Throwable failure) {
-        List<CompletableFuture<Void>> confirmed = List.of();
-        mutex.lock();
-        try {
-            boolean isLatest = ofVersion == version;
-            inFlight &= !isLatest;
-            if (reply != null && ofVersion > answeredVersion) {
-                answeredVersion = ofVersion;
-                heardNanos = sentAtNanos;
+        @Override
+        public void answered(long sentNanos, Reply reply) {
+            if (reply.version > answeredVersion) {
+                answeredVersion = reply.version;
+                heardNanos = sentNanos;
                 heard = true;
                 refused = false;
-                answered(reply);
-                confirmed = confirmedBy(ofVersion);
-            } else if (failure != null && !ScriptRunner.isTransient(failure)) {
-                refuse(ScriptRunner.cause(failure));
-                return;
-            } else if (failure != null && isLatest) {
-                pending = true;
-                session.schedule(this::follow, RETRY_MILLIS);
-                keepAlive();
-                return;
+                StateSync.this.answered(reply.fields);
+                confirmed.addAll(confirmedBy(reply.version));
             }
-            if (pending && !inFlight) {
-                send();
-            }
-            keepAlive();
-        } finally {
-            mutex.unlock();
         }
-        confirmed.forEach(waiting -> waiting.complete(null));
+
+        @Override
+        public void refused(Throwable cause) {
+            refuse(cause);
+        }
+
+        @Override
+        public void settled() {
+            keepAlive();
+        }
+
+        @Override
+        public void changed() {
+            List<CompletableFuture<Void>> waiting;
+            mutex.lock();
+            try {
+                waiting = List.copyOf(confirmed);
+                confirmed.clear();
+            } finally {
+                mutex.unlock();
+            }
+            waiting.forEach(answered -> answered.complete(null));
+        }
+    }
+
+    private Call newCommand() {
+        version = session.nextSequence();
+        return command(version);
     }
 
     private void refuse(Throwable cause) {
@@ -208,17 +190,16 @@ public abstract class StateSync implements Participant {
         if (!refused) {
             refused = true;
             refusedNanos = now;
-            log.warn("Redis refuses what is said about {}: {}", Keys.quoted(key), ScriptRunner.brief(cause));
+            log.warn("Redis refuses what is said about {}: {}", Keys.quoted(key), Failures.brief(cause));
         }
-        pending = false;
         // Before those are woken who will look at what that has changed.
         refused(cause);
         confirmations.forEach(waiting -> waiting.answered.completeExceptionally(cause));
         confirmations.clear();
-        // With the pulse, not at once.
         long leaseNanos = TimeUnit.MILLISECONDS.toNanos(session.settings().leaseMillis());
-        pending |= !inFlight && owedVersion > answeredVersion && now - refusedNanos < leaseNanos;
-        keepAlive();
+        if (!loop.isInFlight() && owedVersion > answeredVersion && now - refusedNanos < leaseNanos) {
+            loop.tellLater();
+        }
     }
 
     private List<CompletableFuture<Void>> confirmedBy(long ofVersion) {
@@ -233,23 +214,6 @@ public abstract class StateSync implements Participant {
         return confirmed;
     }
 
-    /** Sends what is yet to be said, or what was not answered for too long. */
-    private void follow() {
-        mutex.lock();
-        try {
-            if ((pending && !inFlight) || isSilent(session.now())) {
-                send();
-            }
-        } finally {
-            mutex.unlock();
-        }
-    }
-
-    private boolean isSilent(long now) {
-        long silenceNanos = session.settings().silenceNanos();
-        return inFlight && now - sentNanos >= (repeated ? silenceNanos : Math.min(REPEAT_NANOS, silenceNanos));
-    }
-
     /** Asks at that time, unless nobody waits any more by then. */
     protected final void askIn(long millis) {
         session.schedule(this::pulse, millis);
@@ -260,9 +224,7 @@ public abstract class StateSync implements Participant {
     public void pulse() {
         mutex.lock();
         try {
-            if (isSilent(session.now()) || (!inFlight && (pending || isWaiting()))) {
-                send();
-            }
+            loop.beat(isWaiting());
             keepAlive();
         } finally {
             mutex.unlock();
@@ -274,14 +236,19 @@ public abstract class StateSync implements Participant {
         mutex.lock();
         try {
             long periodNanos = TimeUnit.MILLISECONDS.toNanos(session.settings().leaseMillis()) / 3;
-            if (!isLeased() || inFlight || now - heardNanos < periodNanos || now - sentNanos < periodNanos / 3) {
+            if (!isLeased()
+                    || loop.isInFlight()
+                    || now - heardNanos < periodNanos
+                    || now - loop.sentNanos() < periodNanos / 3) {
                 return null;
             }
-            silentSinceNanos = now;
-            repeated = false;
-            sent(now);
+            long number = loop.begin(now);
+            Call call = newCommand();
             long sentVersion = version;
-            return new Renewal(command(sentVersion), (reply, failure) -> received(sentVersion, now, reply, failure));
+            return new Renewal(call, (fields, failure) -> {
+                Reply reply = fields == null ? null : new Reply(sentVersion, fields);
+                loop.received(number, now, reply, failure);
+            });
         } finally {
             mutex.unlock();
         }
@@ -289,9 +256,8 @@ public abstract class StateSync implements Participant {
 
     /** Returns until when Redis can't have taken this session to be dead; the past if it has never answered. */
     protected final long validUntilNanos() {
-        long leaseMillis = session.settings().leaseMillis();
         return heard
-                ? heardNanos + TimeUnit.MILLISECONDS.toNanos(leaseMillis - Settings.marginMillis(leaseMillis))
+                ? Lease.validUntil(heardNanos, session.settings().leaseMillis())
                 : session.now() - 1;
     }
 

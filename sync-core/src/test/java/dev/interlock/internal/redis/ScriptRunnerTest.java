@@ -37,7 +37,7 @@ class ScriptRunnerTest extends LockScriptTest {
                 "",
                 listener,
                 System::nanoTime);
-        return new ScriptRunner(
+        return new RedissonScriptRunner(
                 redisson, settings, new Outage(settings, Runnable::run), new AnswerSpinner(System::nanoTime));
     }
 
@@ -65,7 +65,7 @@ class ScriptRunnerTest extends LockScriptTest {
         redis("SET", keys.lock(), "a string");
         CompletableFuture<List<Object>> refused = runner.run(renewal(keys.lock(), contender(), 1));
         assertThatThrownBy(() -> answer(refused))
-                .satisfies(failure -> assertThat(ScriptRunner.brief(failure))
+                .satisfies(failure -> assertThat(Failures.brief(failure))
                         .isEqualTo(
                                 "RedisException: WRONGTYPE Operation against a key holding the wrong kind of value"));
         redis("DEL", keys.lock());

@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.SyncListener;
 import dev.interlock.internal.lock.script.LockScriptTest;
-import dev.interlock.internal.redis.Mailbox.Message;
+import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Settings;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -27,13 +27,13 @@ class SessionTest extends LockScriptTest {
                 "",
                 SyncListener.NONE,
                 System::nanoTime);
-        Session session = Session.open(redisson, false, settings);
+        RedisSession session = RedisSession.open(redisson, false, settings);
         var confirmation = new CompletableFuture<Void>();
         var isConfirmed = new AtomicBoolean();
         confirmation.thenRun(() -> isConfirmed.set(true));
         var stake = new Participant() {
             @Override
-            public void receive(Message message) {}
+            public void receive(Mail mail) {}
 
             @Override
             public void pulse() {}

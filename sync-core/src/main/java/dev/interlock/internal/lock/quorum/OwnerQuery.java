@@ -1,7 +1,7 @@
 package dev.interlock.internal.lock.quorum;
 
-import dev.interlock.internal.redis.Node;
-import dev.interlock.internal.session.Session;
+import dev.interlock.internal.session.QuorumNode;
+import dev.interlock.internal.session.QuorumSession;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 
 /** A question to all nodes: who owns the name? */
 final class OwnerQuery {
-    private final List<Node> nodes;
+    private final List<QuorumNode> nodes;
     private final int majority;
     private final CompletableFuture<Void> done = new CompletableFuture<>();
 
@@ -20,13 +20,13 @@ final class OwnerQuery {
     private int answered;
     private int failed;
 
-    private OwnerQuery(Session session) {
+    private OwnerQuery(QuorumSession session) {
         this.nodes = session.nodes();
         this.majority = nodes.size() / 2 + 1;
     }
 
     /** Asks, and waits for the answers, one command time-out at most. */
-    static OwnerQuery of(Session session, QuorumScripts scripts) {
+    static OwnerQuery of(QuorumSession session, QuorumScripts scripts) {
         OwnerQuery survey = new OwnerQuery(session);
         survey.nodes.forEach(node -> scripts.inspect(node).whenComplete((owner, failure) -> survey.take(owner)));
         session.await(survey.done);

@@ -6,9 +6,9 @@ import dev.interlock.internal.lock.AbstractRemoteLock;
 import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.quorum.QuorumRelease.Verdict;
 import dev.interlock.internal.redis.Keys;
-import dev.interlock.internal.redis.Mailbox.Message;
-import dev.interlock.internal.redis.ScriptRunner;
-import dev.interlock.internal.session.Session;
+import dev.interlock.internal.redis.Mail;
+import dev.interlock.internal.redis.Failures;
+import dev.interlock.internal.session.QuorumSession;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
@@ -29,7 +29,7 @@ import org.jspecify.annotations.Nullable;
  * session leaves, each of which tells whoever has waited longest there, or for the end of the lease, but no more than
  * about a second. A session that left the name to others stands back for a moment, since it would win any race.
  */
-public final class QuorumLock extends AbstractRemoteLock {
+public final class QuorumLock extends AbstractRemoteLock<QuorumSession> {
     /** So long a thread waits at most before it asks anew, whatever it has been told. */
     private static final long POLL_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -72,7 +72,7 @@ public final class QuorumLock extends AbstractRemoteLock {
     private long departedNanos;
 
     /** Creates the remote half of the lock of this name. */
-    public QuorumLock(Session session, String name, LocalLock local) {
+    public QuorumLock(QuorumSession session, String name, LocalLock local) {
         super(session, name, local);
         this.scripts = new QuorumScripts(session, name);
         this.majority = session.nodes().size() / 2 + 1;
@@ -326,7 +326,7 @@ public final class QuorumLock extends AbstractRemoteLock {
         boolean goesOnAfter(VoteRound lost) {
             Throwable refusal = lost.refusal();
             if (refusal != null) {
-                throw ScriptRunner.refusal("lock " + Keys.quoted(name), refusal);
+                throw Failures.refusal("lock " + Keys.quoted(name), refusal);
             }
             Throwable failure = lost.failure();
             boolean refused = lost.isRefused();
@@ -500,8 +500,8 @@ public final class QuorumLock extends AbstractRemoteLock {
     }
 
     @Override
-    public void receive(Message message) {
-        if (message.kind() == 'q' && leader != null) {
+    public void receive(Mail mail) {
+        if (mail instanceof Mail.NodeFreed && leader != null) {
             news.incrementAndGet();
             wake();
         }

@@ -1,10 +1,10 @@
 package dev.interlock.internal.lock.quorum;
 
 import dev.interlock.internal.lock.quorum.QuorumScripts.Released;
-import dev.interlock.internal.redis.Backlog.Errand;
-import dev.interlock.internal.redis.Node;
-import dev.interlock.internal.redis.ScriptRunner;
-import dev.interlock.internal.session.Session;
+import dev.interlock.internal.session.Backlog.Errand;
+import dev.interlock.internal.session.QuorumNode;
+import dev.interlock.internal.redis.Failures;
+import dev.interlock.internal.session.QuorumSession;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -22,7 +22,7 @@ final class QuorumRelease {
 
     /** How it stands with one node. Guarded by the withdrawal. */
     private final class Leave implements Errand {
-        private final Node node;
+        private final QuorumNode node;
         private long sentNanos;
         private boolean isUnderWay;
         private boolean isOver;
@@ -30,7 +30,7 @@ final class QuorumRelease {
         /** Sent while the session was being closed: that doesn't wait for another attempt. */
         private boolean isLast;
 
-        Leave(Node node) {
+        Leave(QuorumNode node) {
             this.node = node;
         }
 
@@ -71,7 +71,7 @@ final class QuorumRelease {
         LOST
     }
 
-    private final Session session;
+    private final QuorumSession session;
     private final QuorumScripts scripts;
     private final long sequence;
     private final long leaseMillis;
@@ -89,7 +89,7 @@ final class QuorumRelease {
     private int over;
     private long waiters;
 
-    QuorumRelease(Session session, QuorumScripts scripts, long sequence, long leaseMillis) {
+    QuorumRelease(QuorumSession session, QuorumScripts scripts, long sequence, long leaseMillis) {
         this.session = session;
         this.scripts = scripts;
         this.sequence = sequence;
@@ -151,7 +151,7 @@ final class QuorumRelease {
             } else if (failure != null && !leave.isLast && isWorthwhile()) {
                 return;
             } else if (failure != null && !session.isClosed()) {
-                log.warn("A quorum lock could not be released at a node: {}", ScriptRunner.brief(failure));
+                log.warn("A quorum lock could not be released at a node: {}", Failures.brief(failure));
             }
             leave.isOver = true;
             over++;

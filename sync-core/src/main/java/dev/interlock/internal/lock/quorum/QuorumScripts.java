@@ -1,9 +1,9 @@
 package dev.interlock.internal.lock.quorum;
 
 import dev.interlock.internal.redis.Keys;
-import dev.interlock.internal.redis.Node;
+import dev.interlock.internal.session.QuorumNode;
 import dev.interlock.internal.redis.Script;
-import dev.interlock.internal.session.Session;
+import dev.interlock.internal.session.QuorumSession;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 
@@ -21,7 +21,7 @@ final class QuorumScripts {
     private final List<Object> releaseKeys;
     private final List<Object> lockKey;
 
-    QuorumScripts(Session session, String name) {
+    QuorumScripts(QuorumSession session, String name) {
         this.session = session.id();
         String prefix = Keys.prefix(session.key(name));
         this.key = prefix + "quorum";
@@ -56,7 +56,7 @@ final class QuorumScripts {
     record Vote(Status status, long ttlMillis, long token, String owner) {}
 
     /** Asks a node for its vote. */
-    CompletableFuture<Vote> acquire(Node node, long sequence, long leaseMillis, long floor, boolean waits) {
+    CompletableFuture<Vote> acquire(QuorumNode node, long sequence, long leaseMillis, long floor, boolean waits) {
         return node.run(ACQUIRE.on(acquireKeys, session, sequence, leaseMillis, floor, waits ? 1 : 0))
                 .thenApply(reply -> new Vote(
                         Status.values()[(int) number(reply, 0)],
@@ -78,7 +78,7 @@ final class QuorumScripts {
      *
      * @param leaseMillis 0 for a lease that isn't prolonged
      */
-    CompletableFuture<Kept> renew(Node node, long sequence, long leaseMillis, long token) {
+    CompletableFuture<Kept> renew(QuorumNode node, long sequence, long leaseMillis, long token) {
         return node.run(RENEW.on(renewKeys, session, sequence, leaseMillis, token))
                 .thenApply(reply -> new Kept(number(reply, 0) > 0, number(reply, 1), number(reply, 2)));
     }
@@ -96,13 +96,13 @@ final class QuorumScripts {
      *
      * @param leaves whether the session doesn't ask again soon
      */
-    CompletableFuture<Released> release(Node node, long sequence, long leaseMillis, boolean leaves) {
+    CompletableFuture<Released> release(QuorumNode node, long sequence, long leaseMillis, boolean leaves) {
         return node.run(RELEASE.on(releaseKeys, session, sequence, leaseMillis, leaves ? 1 : 0))
                 .thenApply(reply -> new Released(number(reply, 0) > 0, number(reply, 1)));
     }
 
     /** Asks a node who owns the name; an empty string if nobody does. */
-    CompletableFuture<String> inspect(Node node) {
+    CompletableFuture<String> inspect(QuorumNode node) {
         return node.run(INSPECT.on(lockKey)).thenApply(reply -> String.valueOf(reply.get(0)));
     }
 

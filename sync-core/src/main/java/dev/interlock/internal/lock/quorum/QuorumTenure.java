@@ -2,10 +2,10 @@ package dev.interlock.internal.lock.quorum;
 
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Kept;
-import dev.interlock.internal.redis.Node;
-import dev.interlock.internal.redis.ScriptRunner;
+import dev.interlock.internal.session.QuorumNode;
+import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Settings;
-import dev.interlock.internal.session.Session;
+import dev.interlock.internal.session.QuorumSession;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -44,11 +44,11 @@ final class QuorumTenure {
         private long untilNanos;
     }
 
-    private final Session session;
+    private final QuorumSession session;
     private final Settings settings;
     private final QuorumScripts scripts;
     private final QuorumLock lock;
-    private final List<Node> nodes;
+    private final List<QuorumNode> nodes;
     private final int majority;
     private final List<Hold> holds = new ArrayList<>();
 
@@ -70,7 +70,7 @@ final class QuorumTenure {
     private long renewAtNanos;
     private @Nullable Renewal renewal;
 
-    QuorumTenure(Session session, QuorumScripts scripts, QuorumLock lock, VoteRound round, long remoteToken) {
+    QuorumTenure(QuorumSession session, QuorumScripts scripts, QuorumLock lock, VoteRound round, long remoteToken) {
         this.session = session;
         this.settings = session.settings();
         this.scripts = scripts;
@@ -207,7 +207,7 @@ final class QuorumTenure {
                 answered++;
                 isLast = answered == nodes.size();
                 if (answer == null) {
-                    failure = thrown == null ? failure : ScriptRunner.cause(thrown);
+                    failure = thrown == null ? failure : Failures.cause(thrown);
                 } else {
                     take(node, answer);
                 }

@@ -3,9 +3,9 @@ package dev.interlock.internal.lock.quorum;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Kept;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Status;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Vote;
-import dev.interlock.internal.redis.Node;
-import dev.interlock.internal.redis.ScriptRunner;
-import dev.interlock.internal.session.Session;
+import dev.interlock.internal.session.QuorumNode;
+import dev.interlock.internal.redis.Failures;
+import dev.interlock.internal.session.QuorumSession;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -23,10 +23,10 @@ import org.jspecify.annotations.Nullable;
  * goes wrong.
  */
 final class VoteRound {
-    private final Session session;
+    private final QuorumSession session;
     private final QuorumScripts scripts;
     private final Runnable changed;
-    private final List<Node> nodes;
+    private final List<QuorumNode> nodes;
     private final int majority;
 
     final long sequence;
@@ -69,7 +69,7 @@ final class VoteRound {
      * @param changed runs when an answer has come
      */
     VoteRound(
-            Session session,
+            QuorumSession session,
             QuorumScripts scripts,
             long sequence,
             long leaseMillis,
@@ -136,10 +136,10 @@ final class VoteRound {
         if (thrown == null) {
             return;
         }
-        failure = failure == null ? ScriptRunner.cause(thrown) : failure;
-        if (!ScriptRunner.isTransient(thrown)) {
+        failure = failure == null ? Failures.cause(thrown) : failure;
+        if (!Failures.isTransient(thrown)) {
             lasting++;
-            refusal = ScriptRunner.cause(thrown);
+            refusal = Failures.cause(thrown);
         }
     }
 
@@ -286,7 +286,7 @@ final class VoteRound {
     }
 
     /** Returns for how long the answers are waited for: short beside the lease, which runs meanwhile. */
-    static long patienceNanos(Session session, long leaseMillis) {
+    static long patienceNanos(QuorumSession session, long leaseMillis) {
         long third = TimeUnit.MILLISECONDS.toNanos(leaseMillis) / 3;
         return Math.min(session.settings().silenceNanos(), third);
     }

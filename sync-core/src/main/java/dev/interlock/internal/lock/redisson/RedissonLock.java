@@ -5,10 +5,10 @@ import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.lock.AbstractRemoteLock;
 import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.redis.Keys;
-import dev.interlock.internal.redis.Mailbox.Message;
-import dev.interlock.internal.redis.ScriptRunner;
+import dev.interlock.internal.redis.Mail;
+import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.session.Insistence;
-import dev.interlock.internal.session.Session;
+import dev.interlock.internal.session.RedisSession;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -28,7 +28,7 @@ import org.slf4j.LoggerFactory;
  * The remote half of a lock over a lock object of Redisson's, whose scripts and watchdog decide. Redisson tells nobody
  * that others wait, so a tenure ends at the first unlock after the hand-off slice, waited for or not.
  */
-public class RedissonLock extends AbstractRemoteLock {
+public class RedissonLock extends AbstractRemoteLock<RedisSession> {
     private static final Logger log = LoggerFactory.getLogger(RedissonLock.class);
 
     private static final long PARK_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -39,6 +39,7 @@ public class RedissonLock extends AbstractRemoteLock {
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
     private final RLock lock;
+    private final long watchdogMillis;
     private volatile @Nullable RedissonTenure turn;
 
     /** Redisson's first word on the end of the last turn. What is asked next might overtake it. */
@@ -47,10 +48,15 @@ public class RedissonLock extends AbstractRemoteLock {
     /** Whether Redisson has refused what the leader wants, who goes on waiting. */
     private volatile boolean refused;
 
-    /** Creates the remote half over this lock object. */
-    public RedissonLock(Session session, RLock lock, LocalLock local) {
+    /**
+     * Creates the remote half over this lock object.
+     *
+     * @param watchdogMillis the lease that Redisson renews
+     */
+    public RedissonLock(RedisSession session, RLock lock, long watchdogMillis, LocalLock local) {
         super(session, nameOf(lock), local);
         this.lock = lock;
+        this.watchdogMillis = watchdogMillis;
     }
 
     private static String nameOf(RLock lock) {
@@ -189,8 +195,8 @@ public class RedissonLock extends AbstractRemoteLock {
         /** Returns whether it is worth asking once more. Throws if nothing is known. */
         boolean outlives(long sent, CompletableFuture<?> failed) {
             Throwable failure =
-                    ScriptRunner.cause(failed.handle((result, thrown) -> thrown).join());
-            if (!ScriptRunner.isTransient(failure)) {
+                    Failures.cause(failed.handle((result, thrown) -> thrown).join());
+            if (!Failures.isTransient(failure)) {
                 throw new IllegalStateException("Redisson refuses to lock " + Keys.quoted(name), failure);
             }
             boolean over = !forever && session.now() - begun >= patience;
@@ -284,7 +290,7 @@ public class RedissonLock extends AbstractRemoteLock {
                     if (failure == null) {
                         return true;
                     }
-                    Throwable cause = ScriptRunner.cause(failure);
+                    Throwable cause = Failures.cause(failure);
                     if (cause instanceof IllegalMonitorStateException) {
                         // What is repeated may have been done the first time.
                         return attempts.get() > 1;
@@ -299,13 +305,13 @@ public class RedissonLock extends AbstractRemoteLock {
 
     private long leaseMillis(RedissonTenure current) {
         return current.leaseMillis == RENEWED
-                ? session.client().getConfig().getLockWatchdogTimeout()
+                ? watchdogMillis
                 : current.leaseMillis;
     }
 
     // An owner that Redisson doesn't know has nothing to release.
     private static boolean isWorthRepeating(Throwable failure) {
-        Throwable cause = ScriptRunner.cause(failure);
+        Throwable cause = Failures.cause(failure);
         return !(cause instanceof IllegalMonitorStateException || cause instanceof RedissonShutdownException);
     }
 
@@ -422,9 +428,9 @@ public class RedissonLock extends AbstractRemoteLock {
     }
 
     @Override
-    public void receive(Message message) {
+    public void receive(Mail mail) {
         throw new IllegalStateException(
-                "no script of ours runs for " + Keys.quoted(name) + ", yet there is " + message);
+                "no script of ours runs for " + Keys.quoted(name) + ", yet there is " + mail);
     }
 
     @Override

@@ -4,16 +4,14 @@ import dev.interlock.LeaseLostException;
 import dev.interlock.internal.lock.LocalReadWriteLock;
 import dev.interlock.internal.lock.RemoteReadWriteLock;
 import dev.interlock.internal.redis.Keys;
-import dev.interlock.internal.redis.ScriptRunner;
-import dev.interlock.internal.session.Session;
+import dev.interlock.internal.redis.Failures;
+import dev.interlock.internal.session.RedisSession;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 import org.redisson.RedissonObject;
 import org.redisson.api.RLock;
 import org.redisson.api.RReadWriteLock;
-import org.redisson.api.RTopic;
-import org.redisson.client.codec.StringCodec;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -40,9 +38,14 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
     private final LocalReadWriteLock shared;
     private final RLock read;
 
-    /** Creates the remote half over this lock object. */
-    public RedissonReadWriteLock(Session session, RReadWriteLock lock, LocalReadWriteLock local) {
-        super(session, lock.writeLock(), local);
+    /**
+     * Creates the remote half over this lock object.
+     *
+     * @param watchdogMillis the lease that Redisson renews
+     */
+    public RedissonReadWriteLock(
+            RedisSession session, RReadWriteLock lock, long watchdogMillis, LocalReadWriteLock local) {
+        super(session, lock.writeLock(), watchdogMillis, local);
         this.read = lock.readLock();
         this.shared = local;
     }
@@ -80,7 +83,7 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
         return current.downgrade(read, session.now()).handle((done, failure) -> {
             if (failure == null) {
                 callReaders();
-            } else if (ScriptRunner.cause(failure) instanceof IllegalMonitorStateException) {
+            } else if (Failures.cause(failure) instanceof IllegalMonitorStateException) {
                 lose(current, "its owner in Redis had changed before it was released");
             } else {
                 log.warn("{} remains locked for others until it is read no more", Keys.quoted(name), failure);
@@ -92,10 +95,7 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
     // Redisson itself does so only when its write lock leaves nothing behind.
     private void callReaders() {
         String channel = RedissonObject.prefixName("redisson_rwlock", name);
-        RTopic topic = session.isSharded()
-                ? session.client().getShardedTopic(channel, StringCodec.INSTANCE)
-                : session.client().getTopic(channel, StringCodec.INSTANCE);
-        topic.publishAsync(ALL).whenComplete((receivers, failure) -> {
+        session.channels().publish(channel, ALL).whenComplete((receivers, failure) -> {
             if (failure != null) {
                 log.debug("Readers of {} were not called", Keys.quoted(name), failure);
             }

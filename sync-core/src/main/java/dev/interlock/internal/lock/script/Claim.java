@@ -3,9 +3,9 @@ package dev.interlock.internal.lock.script;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
 import dev.interlock.internal.redis.Keys;
-import dev.interlock.internal.redis.ScriptRunner;
+import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.session.Participant;
-import dev.interlock.internal.session.Session;
+import dev.interlock.internal.session.RedisSession;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Claim extends Correspondence {
 
-    <L extends Owner & Participant> Claim(Session session, String key, boolean fair, L lock) {
+    <L extends Owner & Participant> Claim(RedisSession session, String key, boolean fair, L lock) {
         super(session, key, fair, lock);
     }
 
@@ -251,7 +251,7 @@ final class Claim extends Correspondence {
         tickets.remove(request);
         releaseContinued(request);
         settle();
-        return ScriptRunner.refusal("lock " + Keys.quoted(key), cause);
+        return Failures.refusal("lock " + Keys.quoted(key), cause);
     }
 
     /** Returns for how long the thread that waits may sleep before it has to take another step by itself. */

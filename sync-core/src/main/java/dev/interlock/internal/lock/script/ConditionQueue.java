@@ -4,10 +4,11 @@ import com.google.common.primitives.ImmutableLongArray;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.lock.RemoteLock;
+import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.lock.script.ConditionWaiter.Outcome;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
 import dev.interlock.internal.lock.script.LockScripts.Signalled;
-import dev.interlock.internal.session.Session;
+import dev.interlock.internal.session.RedisSession;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -50,7 +51,7 @@ final class ConditionQueue {
     private static final int WAITING = 1;
     private static final int MAX_GHOSTS = 10_000;
 
-    private final Session session;
+    private final RedisSession session;
     private final LockScripts scripts;
     private final boolean fair;
     private final Correspondence claim;
@@ -99,7 +100,7 @@ final class ConditionQueue {
 
     private long releasingSinceNanos;
 
-    ConditionQueue(Session session, LockScripts scripts, boolean fair, Correspondence claim, ReentrantLock mutex) {
+    ConditionQueue(RedisSession session, LockScripts scripts, boolean fair, Correspondence claim, ReentrantLock mutex) {
         this.session = session;
         this.scripts = scripts;
         this.fair = fair;
@@ -549,10 +550,8 @@ final class ConditionQueue {
     }
 
     /** Takes the news of waiters that queue for the lock now; negative if they weren't signalled. */
-    void admitted(ImmutableLongArray news) {
-        for (int i = 1; i + 1 < news.length(); i += 2) {
-            admitted(news.get(i), news.get(i + 1));
-        }
+    void admitted(Mail.Admission admission) {
+        admission.waiters().forEach(one -> admitted(one.waiter(), one.ticket()));
     }
 
     /** A waiter queues for the lock now. */

@@ -7,8 +7,10 @@ import dev.interlock.internal.lock.script.LockScripts.Operations;
 import dev.interlock.internal.lock.script.LockScripts.Signalled;
 import dev.interlock.internal.lock.script.LockScripts.Standing;
 import dev.interlock.internal.redis.Keys;
-import dev.interlock.internal.redis.Mailbox.Message;
+import dev.interlock.internal.redis.Mail;
+import dev.interlock.internal.redis.UnlockChannels;
 import dev.interlock.internal.session.Participant;
+import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.Session;
 import java.util.ArrayList;
 import java.util.List;
@@ -49,7 +51,7 @@ abstract class Correspondence {
         void lost(LeaseLostException loss);
     }
 
-    final Session session;
+    final RedisSession session;
     final String key;
     final boolean fair;
     final LockScripts scripts;
@@ -62,7 +64,7 @@ abstract class Correspondence {
     final ConditionQueue waiters;
     volatile @Nullable LockTenure tenure;
     private volatile long heardNanos;
-    private @Nullable UnlockWatch watch;
+    private UnlockChannels.@Nullable Subscription watch;
 
     /**
      * Remote part of the greatest fencing token that Redis has told. Anybody may write messages, and what is learned
@@ -108,7 +110,7 @@ abstract class Correspondence {
     /** Before that, plain RLock clients have their turn. */
     long notBeforeNanos;
 
-    <L extends Owner & Participant> Correspondence(Session session, String key, boolean fair, L lock) {
+    <L extends Owner & Participant> Correspondence(RedisSession session, String key, boolean fair, L lock) {
         this.session = session;
         this.key = key;
         this.fair = fair;
@@ -468,25 +470,26 @@ abstract class Correspondence {
         Release.giveBack(session, scripts, sequence, number, operations, floor());
     }
 
-    void receive(Message message) {
-        ImmutableLongArray numbers = message.numbers();
-        switch (message.kind()) {
-            case 'g' -> granted(numbers);
-            case 's' -> locked(() -> waiters.admitted(numbers));
-            case 'd' -> demanded(numbers.get(0));
-            case 'n' -> {
-                LockTenure current = tenure;
-                if (current != null && current.sequence == numbers.get(0)) {
-                    current.undemanded(session.now());
-                }
+    void receive(Mail mail) {
+        if (mail instanceof Mail.Grant grant) {
+            granted(grant);
+        } else if (mail instanceof Mail.Admission admission) {
+            locked(() -> waiters.admitted(admission));
+        } else if (mail instanceof Mail.Demand demand) {
+            demanded(demand.sequence());
+        } else if (mail instanceof Mail.DemandOver over) {
+            LockTenure current = tenure;
+            if (current != null && current.sequence == over.sequence()) {
+                current.undemanded(session.now());
             }
-            case 'i' -> {
-                if (!owner.isRelied()) {
-                    demanded(numbers.get(0));
-                }
+        } else if (mail instanceof Mail.IdleDemand demand) {
+            if (!owner.isRelied()) {
+                demanded(demand.sequence());
             }
-            case 'p' -> session.schedule(this::pulse, numbers.get(0));
-            default -> log.warn("Unknown message for {}: {}", Keys.quoted(key), message);
+        } else if (mail instanceof Mail.AskAgain again) {
+            session.schedule(this::pulse, again.millis());
+        } else {
+            log.warn("Unknown message for {}: {}", Keys.quoted(key), mail);
         }
     }
 
@@ -495,13 +498,13 @@ abstract class Correspondence {
      * grant was made after the last reply that said "queued", so it is valid at least until that command's first
      * sending plus the lease. Later than that, or if a failover may yet undo it, Redis is asked before anybody enters.
      */
-    private void granted(ImmutableLongArray numbers) {
-        long sequence = numbers.get(0);
-        long token = numbers.get(1);
-        long redisMicros = numbers.get(2);
-        long flags = numbers.get(3);
-        long run = numbers.get(4);
-        long waiter = numbers.get(5);
+    private void granted(Mail.Grant grant) {
+        long sequence = grant.sequence();
+        long token = grant.token();
+        long redisMicros = grant.redisMicros();
+        long flags = (grant.waiters() ? 1L : 0L) + (grant.conditions() ? 2L : 0L);
+        long run = grant.run();
+        long waiter = grant.waiter();
         mutex.lock();
         try {
             if (waiter != 0 && sequence != renounced && tickets.of(sequence) == null) {
@@ -628,7 +631,7 @@ abstract class Correspondence {
 
     void watch(boolean foreign) {
         if (foreign && watch == null) {
-            watch = UnlockWatch.open(session, scripts.channel(), this::pulse);
+            watch = session.channels().listen(scripts.channel(), this::pulse);
         } else if (!foreign && watch != null) {
             watch.close();
             watch = null;

@@ -5,7 +5,7 @@ import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Script;
 import dev.interlock.internal.redis.Script.Call;
 import dev.interlock.internal.redis.ScriptRunner;
-import dev.interlock.internal.session.Session;
+import dev.interlock.internal.session.RedisSession;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -53,12 +53,12 @@ final class LockScripts {
     /** How often in a row nobody else was there; a hint, so that updates may be lost. */
     private volatile int quiet = TRUSTED;
 
-    LockScripts(Session session, String key) {
+    LockScripts(RedisSession session, String key) {
         this.runner = session.runner();
         this.id = session.id();
         this.key = key;
         this.leaseMillis = session.settings().leaseMillis();
-        this.publish = session.isSharded() ? "spublish" : "publish";
+        this.publish = session.channels().verb();
         this.channel = "redisson_lock__channel:" + (key.contains("{") ? key : "{" + key + "}");
         String queue = Keys.of("queue", key);
         String mark = Keys.of("mark:" + id, key);

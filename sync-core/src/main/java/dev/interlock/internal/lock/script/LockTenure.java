@@ -3,7 +3,7 @@ package dev.interlock.internal.lock.script;
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
 import dev.interlock.internal.redis.Script.Call;
-import dev.interlock.internal.redis.ScriptRunner;
+import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.session.LeaseRenewer;
 import dev.interlock.internal.session.Participant.Renewal;
@@ -276,7 +276,7 @@ final class LockTenure {
         }
         long left = validUntilNanos - now;
         if (renewal == null) {
-            Throwable cause = failure == null ? new IllegalStateException("no reply") : ScriptRunner.cause(failure);
+            Throwable cause = failure == null ? new IllegalStateException("no reply") : Failures.cause(failure);
             renewer.renewalFailed(owner.name(), left, cause);
         } else if (renewal.owned()) {
             foreignDemand = renewal.foreignWaiters();

@@ -3,8 +3,8 @@ package dev.interlock.internal.lock.script;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
 import dev.interlock.internal.lock.script.LockScripts.Released;
-import dev.interlock.internal.redis.ScriptRunner;
-import dev.interlock.internal.session.Session;
+import dev.interlock.internal.redis.Failures;
+import dev.interlock.internal.session.RedisSession;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -25,7 +25,7 @@ final class Release {
         CompletableFuture<Released> send(boolean isFirst);
     }
 
-    private final Session session;
+    private final RedisSession session;
     private final String key;
     private final long sequence;
     private final Command command;
@@ -33,7 +33,7 @@ final class Release {
     private final AtomicInteger attempts = new AtomicInteger();
     private final CompletableFuture<Released> confirmed = new CompletableFuture<>();
 
-    private Release(Session session, LockScripts scripts, Ticket ticket, Command command) {
+    private Release(RedisSession session, LockScripts scripts, Ticket ticket, Command command) {
         this.session = session;
         this.key = scripts.key();
         this.sequence = ticket.sequence;
@@ -52,7 +52,7 @@ final class Release {
      * @param isLikelyAlone whether nobody is known to wait
      */
     static Release of(
-            Session session,
+            RedisSession session,
             LockScripts scripts,
             Ticket ticket,
             List<Ticket> used,
@@ -75,7 +75,7 @@ final class Release {
      * @param alone runs if nobody waits any more
      */
     static Release downgrade(
-            Session session, LockScripts scripts, Ticket ticket, Operations operations, long floor, Runnable alone) {
+            RedisSession session, LockScripts scripts, Ticket ticket, Operations operations, long floor, Runnable alone) {
         return new Release(session, scripts, ticket, isFirst -> scripts.downgrade(ticket, floor, operations, alone));
     }
 
@@ -86,7 +86,7 @@ final class Release {
      * @param waiter the waiter of a condition that has got it, or 0
      */
     static void giveBack(
-            Session session, LockScripts scripts, long sequence, long waiter, Operations operations, long floor) {
+            RedisSession session, LockScripts scripts, long sequence, long waiter, Operations operations, long floor) {
         if (session.isExpected(command -> command instanceof Release release
                 && release.sequence == sequence
                 && release.key.equals(scripts.key()))) {
@@ -122,12 +122,12 @@ final class Release {
                 confirmed.complete(released);
             } else if (isWorthwhile()) {
                 // Whatever it was may pass: somebody gets a right back, or a key its type.
-                boolean isTransient = ScriptRunner.isTransient(failure);
+                boolean isTransient = Failures.isTransient(failure);
                 session.schedule(
                         () -> follow(attempt),
                         isTransient ? RETRY_MILLIS : session.settings().commandTimeoutMillis());
             } else if (confirmed.completeExceptionally(failure) && !session.isClosed()) {
-                log.warn("A lock could not be released; its lease will end it: {}", ScriptRunner.brief(failure));
+                log.warn("A lock could not be released; its lease will end it: {}", Failures.brief(failure));
             }
         });
     }

@@ -6,7 +6,7 @@ import dev.interlock.LeaseLostException;
 import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.script.LockScripts.Signalled;
-import dev.interlock.internal.session.Session;
+import dev.interlock.internal.session.RedisSession;
 import java.util.Collection;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -22,13 +22,13 @@ final class ScriptConditions implements RemoteLock.Conditions {
     /** A thread that has not queued after so long may have met with an accident. */
     private static final long MAX_LINING_UP_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    private final Session session;
+    private final RedisSession session;
     private final ScriptLock lock;
     private final LocalLock local;
     private final boolean fair;
     private final ConditionQueue waiters;
 
-    ScriptConditions(Session session, ScriptLock lock, LocalLock local, boolean fair, ConditionQueue waiters) {
+    ScriptConditions(RedisSession session, ScriptLock lock, LocalLock local, boolean fair, ConditionQueue waiters) {
         this.session = session;
         this.lock = lock;
         this.local = local;

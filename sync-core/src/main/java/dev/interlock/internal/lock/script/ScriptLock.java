@@ -1,6 +1,5 @@
 package dev.interlock.internal.lock.script;
 
-import com.google.common.primitives.ImmutableLongArray;
 import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.lock.AbstractRemoteLock;
@@ -9,8 +8,8 @@ import dev.interlock.internal.lock.script.Claim.Advance;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
 import dev.interlock.internal.lock.script.LockScripts.Released;
 import dev.interlock.internal.redis.Keys;
-import dev.interlock.internal.redis.Mailbox.Message;
-import dev.interlock.internal.session.Session;
+import dev.interlock.internal.redis.Mail;
+import dev.interlock.internal.session.RedisSession;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -24,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * that has become a tenure. It may leave at any time, because it keeps no state of its own: its ticket stays for the
  * next local thread, or is cancelled by {@link #tidy} if there is none.
  */
-public class ScriptLock extends AbstractRemoteLock implements Correspondence.Owner {
+public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Correspondence.Owner {
     /** How often a session that keeps a busy name looks for waiters that its mailbox has not told it of. */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -47,12 +46,12 @@ public class ScriptLock extends AbstractRemoteLock implements Correspondence.Own
      * @param fair whether every thread has its own place in the queue
      * @param retainMillis for how long the name is kept although no thread of this session wants it, 0 for not at all
      */
-    public ScriptLock(Session session, String name, LocalLock local, boolean fair, long retainMillis) {
+    public ScriptLock(RedisSession session, String name, LocalLock local, boolean fair, long retainMillis) {
         this(session, name, session.key(name), local, fair, session.settings().handoffSliceNanos(), retainMillis);
     }
 
     ScriptLock(
-            Session session,
+            RedisSession session,
             String name,
             String key,
             LocalLock local,
@@ -69,18 +68,15 @@ public class ScriptLock extends AbstractRemoteLock implements Correspondence.Own
     }
 
     /** Gives back what a message tells of that found nobody who wanted it: a grant, or the tickets of waiters. */
-    public static void giveBack(Session session, Message message) {
-        ImmutableLongArray numbers = message.numbers();
-        if (message.kind() == 'g') {
-            giveBack(session, message.key(), numbers.get(0), numbers.get(5));
-        } else if (message.kind() == 's') {
-            for (int i = 1; i + 1 < numbers.length(); i += 2) {
-                giveBack(session, message.key(), numbers.get(i + 1), numbers.get(i));
-            }
+    public static void giveBack(RedisSession session, Mail mail) {
+        if (mail instanceof Mail.Grant grant) {
+            giveBack(session, mail.key(), grant.sequence(), grant.waiter());
+        } else if (mail instanceof Mail.Admission admission) {
+            admission.waiters().forEach(one -> giveBack(session, mail.key(), one.ticket(), one.waiter()));
         }
     }
 
-    private static void giveBack(Session session, String key, long sequence, long waiter) {
+    private static void giveBack(RedisSession session, String key, long sequence, long waiter) {
         Operations operations = waiter > 0 ? Operations.SIGNAL_ALL : Operations.NONE;
         Release.giveBack(session, new LockScripts(session, key), sequence, waiter, operations, 0);
     }
@@ -450,8 +446,8 @@ public class ScriptLock extends AbstractRemoteLock implements Correspondence.Own
     }
 
     @Override
-    public void receive(Message message) {
-        claim.receive(message);
+    public void receive(Mail mail) {
+        claim.receive(mail);
     }
 
     @Override

@@ -4,7 +4,7 @@ import dev.interlock.LeaseLostException;
 import dev.interlock.internal.lock.LocalReadWriteLock;
 import dev.interlock.internal.lock.RemoteReadWriteLock;
 import dev.interlock.internal.lock.script.LockScripts.Released;
-import dev.interlock.internal.session.Session;
+import dev.interlock.internal.session.RedisSession;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
@@ -38,7 +38,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
      *
      * @param fair whether a turn of this session is over as soon as others wait
      */
-    public ScriptReadWriteLock(Session session, String name, LocalReadWriteLock local, boolean fair) {
+    public ScriptReadWriteLock(RedisSession session, String name, LocalReadWriteLock local, boolean fair) {
         super(
                 session,
                 name,

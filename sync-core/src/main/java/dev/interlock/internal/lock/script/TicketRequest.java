@@ -3,8 +3,8 @@ package dev.interlock.internal.lock.script;
 import com.google.common.primitives.ImmutableLongArray;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.lock.script.LockScripts.Standing;
-import dev.interlock.internal.redis.ScriptRunner;
-import dev.interlock.internal.session.Session;
+import dev.interlock.internal.redis.Failures;
+import dev.interlock.internal.session.RedisSession;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -45,7 +45,7 @@ final class TicketRequest {
      */
     record Sent(List<Ticket> tickets, ImmutableLongArray sequences, List<Ticket> used, long nanos) {}
 
-    private final Session session;
+    private final RedisSession session;
     private final LockScripts scripts;
     private final boolean fair;
     private final Asker asker;
@@ -64,7 +64,7 @@ final class TicketRequest {
     /** TicketQueue served on the tenure of another one, of which Redis doesn't know yet. */
     private final List<Ticket> used = new ArrayList<>();
 
-    TicketRequest(Session session, LockScripts scripts, boolean fair, Asker asker) {
+    TicketRequest(RedisSession session, LockScripts scripts, boolean fair, Asker asker) {
         this.session = session;
         this.scripts = scripts;
         this.fair = fair;
@@ -159,10 +159,10 @@ final class TicketRequest {
             }
             return null;
         }
-        if (failure == null || ScriptRunner.isTransient(failure)) {
+        if (failure == null || Failures.isTransient(failure)) {
             pollAtNanos = isLatest ? now + RETRY_NANOS : pollAtNanos;
             return null;
         }
-        return ScriptRunner.cause(failure);
+        return Failures.cause(failure);
     }
 }

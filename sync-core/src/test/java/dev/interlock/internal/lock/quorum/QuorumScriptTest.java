@@ -7,9 +7,9 @@ import dev.interlock.internal.lock.quorum.QuorumScripts.Kept;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Released;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Status;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Vote;
-import dev.interlock.internal.redis.Node;
+import dev.interlock.internal.session.QuorumNode;
 import dev.interlock.internal.redis.Settings;
-import dev.interlock.internal.session.Session;
+import dev.interlock.internal.session.QuorumSession;
 import dev.interlock.quorum.Nodes;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -27,11 +27,11 @@ class QuorumScriptTest {
 
     private static Nodes nodes;
     private static List<RedissonClient> clients;
-    private static Session mine;
-    private static Session theirs;
+    private static QuorumSession mine;
+    private static QuorumSession theirs;
     private static QuorumScripts scripts;
     private static QuorumScripts rivals;
-    private static Node node;
+    private static QuorumNode node;
 
     @BeforeAll
     static void open() {
@@ -39,8 +39,8 @@ class QuorumScriptTest {
         clients = Nodes.clients(nodes.urls());
         Settings settings =
                 new Settings(LEASE, 0, TimeUnit.SECONDS.toNanos(30), 5_000, 1, "", SyncListener.NONE, System::nanoTime);
-        mine = Session.open(clients, settings);
-        theirs = Session.open(clients, settings);
+        mine = QuorumSession.open(clients, settings);
+        theirs = QuorumSession.open(clients, settings);
         scripts = new QuorumScripts(mine, "script");
         rivals = new QuorumScripts(theirs, "script");
         node = mine.nodes().get(0);

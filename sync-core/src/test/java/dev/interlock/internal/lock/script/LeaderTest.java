@@ -8,7 +8,7 @@ import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.RemoteLock.Departure;
 import dev.interlock.internal.redis.Settings;
-import dev.interlock.internal.session.Session;
+import dev.interlock.internal.session.RedisSession;
 import dev.interlock.testing.Timely;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -148,7 +148,7 @@ class LeaderTest extends LockScriptTest {
                 "",
                 SyncListener.NONE,
                 choreography::read);
-        Session session = Session.open(redisson, false, settings);
+        RedisSession session = RedisSession.open(redisson, false, settings);
         try {
             // A fair one: after a grant, the thread of a plain lock sleeps for a moment only.
             var lock = new ScriptLock(session, keys.lock(), LOCAL, true, 0);

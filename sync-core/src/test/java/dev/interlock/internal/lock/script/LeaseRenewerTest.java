@@ -4,7 +4,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.interlock.LeaseLostException;
 import dev.interlock.SyncListener;
-import dev.interlock.internal.redis.Mailbox.Message;
+import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Script;
 import dev.interlock.internal.redis.Script.Call;
 import dev.interlock.internal.redis.Settings;
@@ -242,7 +242,7 @@ class LeaseRenewerTest {
         }
 
         @Override
-        public void receive(Message message) {
+        public void receive(Mail mail) {
             throw new UnsupportedOperationException("no mailbox");
         }
 

@@ -11,7 +11,7 @@ import dev.interlock.internal.lock.script.LockScripts.Status;
 import dev.interlock.internal.redis.RedisMonitor;
 import dev.interlock.internal.redis.RedisMonitor.Command;
 import dev.interlock.internal.redis.Settings;
-import dev.interlock.internal.session.Session;
+import dev.interlock.internal.session.RedisSession;
 import java.io.IOException;
 import java.util.List;
 import java.util.UUID;
@@ -28,10 +28,10 @@ import org.redisson.api.RLock;
 class LockScriptsTest extends LockScriptTest {
     private static final long LEASE = 30_000;
 
-    private Session session = open();
+    private RedisSession session = open();
     private LockScripts scripts = new LockScripts(session, "");
 
-    private static Session open() {
+    private static RedisSession open() {
         Settings settings = new Settings(
                 LEASE,
                 TimeUnit.MILLISECONDS.toNanos(10),
@@ -41,7 +41,7 @@ class LockScriptsTest extends LockScriptTest {
                 "",
                 SyncListener.NONE,
                 System::nanoTime);
-        return Session.open(redisson, false, settings);
+        return RedisSession.open(redisson, false, settings);
     }
 
     @BeforeEach
@@ -155,7 +155,7 @@ class LockScriptsTest extends LockScriptTest {
 
     @Test
     void standingsAreRead() {
-        Session otherSession = open();
+        RedisSession otherSession = open();
         LockScripts other = new LockScripts(otherSession, keys.lock());
 
         Standing granted = acquire(ticket(1, true, 0));

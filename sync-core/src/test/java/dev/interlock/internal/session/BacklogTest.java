@@ -1,8 +1,9 @@
-package dev.interlock.internal.redis;
+package dev.interlock.internal.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.SyncListener;
+import dev.interlock.internal.redis.Settings;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

@@ -1,6 +1,6 @@
-package dev.interlock.internal.redis;
+package dev.interlock.internal.session;
 
-import dev.interlock.internal.session.LeaseRenewer;
+import dev.interlock.internal.redis.Settings;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -30,7 +30,7 @@ public final class Backlog {
     private static final int BATCH = 64;
 
     private final Settings settings;
-    private final LeaseRenewer.Timer timer;
+    private final Timer timer;
     private final BooleanSupplier closed;
 
     private List<Errand> errands = new ArrayList<>();
@@ -44,7 +44,7 @@ public final class Backlog {
     private @Nullable Object next;
 
     /** Creates an empty one. */
-    public Backlog(Settings settings, LeaseRenewer.Timer timer, BooleanSupplier closed) {
+    public Backlog(Settings settings, Timer timer, BooleanSupplier closed) {
         this.settings = settings;
         this.timer = timer;
         this.closed = closed;
@@ -118,10 +118,13 @@ public final class Backlog {
             return;
         }
         CompletableFuture<?>[] replies = due.stream().map(Errand::send).toArray(CompletableFuture<?>[]::new);
-        CompletableFuture.allOf(replies)
-                .handle((done, failure) -> true)
-                .completeOnTimeout(true, settings.silenceNanos(), TimeUnit.NANOSECONDS)
-                .thenRun(() -> goOn(beat, pauseAfter(replies)));
+        CompletableFuture<Void> answers = CompletableFuture.allOf(replies).handle((done, failure) -> null);
+        answers.thenRun(() -> goOn(beat, pauseAfter(replies)));
+        if (!answers.isDone()) {
+            timer.schedule(
+                    () -> answers.complete(null),
+                    TimeUnit.NANOSECONDS.toMillis(settings.silenceNanos()));
+        }
     }
 
     private synchronized boolean silent() {

@@ -1,0 +1,124 @@
+package dev.interlock.internal.redis;
+
+import com.google.common.base.Throwables;
+import java.io.IOException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import java.util.regex.Pattern;
+import org.redisson.RedissonShutdownException;
+import org.redisson.client.RedisAuthRequiredException;
+import org.redisson.client.RedisException;
+import org.redisson.client.RedisOutOfMemoryException;
+import org.redisson.command.NoSyncedSlavesException;
+
+/** What a command may fail with: whether a repeat may mend it, and what to say of it. */
+public final class Failures {
+    /**
+     * What passes though it is told as an error of the script: Redis 6.2 wraps the errors of the commands in a script.
+     */
+    private static final Pattern PASSING = Pattern.compile(
+            ": -(MISCONF|OOM|NOREPLICAS|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN) |Script killed|max number of clients");
+
+    /** What Redis says to those whom it doesn't let in. */
+    private static final Pattern LOGIN =
+            Pattern.compile("^(NOAUTH|WRONGPASS|NOPERM|ERR (AUTH|Client sent AUTH|invalid password)) ");
+
+    /** Where Redis goes on with the script that has met the error, or Redisson with the command. */
+    private static final Pattern CONTEXT = Pattern.compile("\\s+script: |, command|\\R");
+
+    /** A line that begins as errors of Redis do, by a code. */
+    private static final Pattern ERROR = Pattern.compile("^[A-Z]+ ");
+
+    private Failures() {}
+
+    /**
+     * Returns whether the same command may succeed if it is repeated a moment later. That is so for all that Redis,
+     * Redisson or the network may fail by, but for what is known to last: a key of another type, a missing right, any
+     * other error of the script's own, and a client that is shut down.
+     */
+    public static boolean isTransient(Throwable failure) {
+        Throwable cause = cause(failure);
+        if (cause instanceof IOException || cause.getCause() instanceof IOException) {
+            return true;
+        }
+        return cause instanceof NoSyncedSlavesException
+                || (cause instanceof RedisException
+                        && !(cause instanceof RedissonShutdownException)
+                        && !isLasting(error(cause)));
+    }
+
+    private static boolean isLasting(String error) {
+        return error.startsWith("WRONGTYPE ")
+                || error.startsWith("NOPERM ")
+                || (error.startsWith("ERR ") && !PASSING.matcher(error).find());
+    }
+
+    /**
+     * Returns whether Redis has answered by an error instead of executing the command. Of others it isn't known whether
+     * it was executed; of those that Redisson repeats by itself, the last may have been.
+     */
+    public static boolean isRefused(Throwable failure) {
+        Throwable cause = cause(failure);
+        return cause instanceof RedisOutOfMemoryException
+                || cause instanceof RedisAuthRequiredException
+                || (cause.getClass() == RedisException.class
+                        && ERROR.matcher(error(cause)).find());
+    }
+
+    /** Returns what Redis has said, without what Redisson adds to that. */
+    private static String error(Throwable cause) {
+        String message = String.valueOf(cause.getMessage());
+        int end = message.indexOf(". channel:");
+        return end < 0 ? message : message.substring(0, end);
+    }
+
+    private static String words(Throwable cause) {
+        return CONTEXT.split(error(cause), 2)[0];
+    }
+
+    /**
+     * Returns what to throw for a failure that lasts. What Redisson adds to Redis' words, the command and its script,
+     * stays with the cause.
+     *
+     * @param what the object that was asked for, as {@code lock 'orders'}
+     */
+    public static IllegalStateException refusal(String what, Throwable failure) {
+        Throwable cause = cause(failure);
+        String error = words(cause);
+        String reason = error.startsWith("WRONGTYPE ")
+                ? "somebody else's value of another type is at one of its keys (WRONGTYPE)"
+                : Keys.escaped(error);
+        return new IllegalStateException("Redis refuses " + what + ": " + reason, cause);
+    }
+
+    /** Returns what to say of a Redis to which no connection could be made: its own words, if it has turned us away. */
+    public static String whyUnreachable(Throwable failure) {
+        return Throwables.getCausalChain(failure).stream()
+                .map(Failures::error)
+                .filter(error -> LOGIN.matcher(error).find())
+                .findFirst()
+                .map(error -> "refuses the connection: " + Keys.escaped(error))
+                .orElse("can't be reached");
+    }
+
+    /**
+     * Returns a line that says what a future failed with. Redisson's messages go on with the command and its script.
+     */
+    public static String brief(Throwable failure) {
+        Throwable cause = cause(failure);
+        Throwable root = cause.getCause();
+        return cause.getClass().getSimpleName() + ": " + Keys.escaped(words(cause))
+                + (root == null ? "" : " (" + Keys.excerpt(String.valueOf(root.getMessage())) + ")");
+    }
+
+    /** Returns what a future failed with, without the wrapping. */
+    public static Throwable cause(Throwable failure) {
+        Throwable cause = failure.getCause();
+        return failure instanceof CompletionException && cause != null ? cause : failure;
+    }
+
+    /** Returns what a future has failed with, without the wrapping. It has failed. */
+    public static Throwable of(CompletableFuture<?> failed) {
+        return cause(failed.handle((done, failure) -> failure).join());
+    }
+}

@@ -1,0 +1,199 @@
+package dev.interlock.internal.redis;
+
+import java.util.ArrayList;
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A message that a script publishes to a session's mailbox: {@code <kind> <number>… <key>}. The key comes last since it
+ * may contain anything. This is the only place that knows the kinds and the positions of their numbers.
+ */
+public sealed interface Mail {
+    /** Returns the key of the synchronizer that the message is about. */
+    String key();
+
+    /**
+     * A ticket was granted.
+     *
+     * @param token remote part of the fencing token
+     * @param redisMicros when, by Redis' clock
+     * @param waiters whether other sessions stand in the queue
+     * @param conditions whether threads wait for conditions
+     * @param run the last ticket that is served on the same tenure, or 0
+     * @param waiter the waiter of a condition that owns the ticket, negative if it was not signalled, or 0
+     */
+    record Grant(
+            String key,
+            long sequence,
+            long token,
+            long redisMicros,
+            boolean waiters,
+            boolean conditions,
+            long run,
+            long waiter)
+            implements Mail {}
+
+    /** Waiters of conditions have left their conditions, and stand in the queue of the lock. */
+    record Admission(String key, List<Admitted> waiters) implements Mail {}
+
+    /**
+     * One of them.
+     *
+     * @param waiter its sequence, negative if it was not signalled
+     * @param ticket the sequence of its ticket, or 0
+     */
+    record Admitted(long waiter, long ticket) {}
+
+    /** Others wait for what the session owns by this sequence. */
+    record Demand(String key, long sequence) implements Mail {}
+
+    /** The others wait no more. */
+    record DemandOver(String key, long sequence) implements Mail {}
+
+    /** Somebody was refused what the session owns by this sequence, and would take it if it were idle. */
+    record IdleDemand(String key, long sequence) implements Mail {}
+
+    /** The session has to ask again after so long. */
+    record AskAgain(String key, long millis) implements Mail {}
+
+    /** The permits granted in this epoch of the session's account are so many in all by now. */
+    record Booking(String key, long epoch, long granted) implements Mail {}
+
+    /** The latch that was made at this time is open. */
+    record Opening(String key, long born) implements Mail {}
+
+    /** This generation of a barrier is over; the outcome is a code of the barrier's. */
+    record GenerationEnd(String key, long generation, long outcome) implements Mail {}
+
+    /** The node of a quorum that sends this has been freed. */
+    record NodeFreed(String key) implements Mail {}
+
+    /**
+     * Reads a message.
+     *
+     * @throws IllegalArgumentException if that is none
+     */
+    static Mail parse(String text) {
+        Reader reader = new Reader(text);
+        return switch (reader.kind()) {
+            case 'g' -> grant(reader);
+            case 's' -> admission(reader);
+            case 'd' -> demand(reader);
+            case 'n' -> demandOver(reader);
+            case 'i' -> idleDemand(reader);
+            case 'p' -> askAgain(reader);
+            case 'b' -> booking(reader);
+            case 'o' -> opening(reader);
+            case 't' -> generationEnd(reader);
+            case 'q' -> nodeFreed(reader);
+            default -> throw new IllegalArgumentException("unknown kind");
+        };
+    }
+
+    private static Mail grant(Reader reader) {
+        long sequence = reader.number();
+        long token = reader.number();
+        long redisMicros = reader.number();
+        long flags = reader.number();
+        long run = reader.number();
+        long waiter = reader.number();
+        return new Grant(
+                reader.key(), sequence, token, redisMicros, (flags & 1) != 0, (flags & 2) != 0, run, waiter);
+    }
+
+    private static Mail admission(Reader reader) {
+        long numbers = reader.number();
+        if (numbers < 0 || numbers % 2 != 0) {
+            throw new IllegalArgumentException("not a count of pairs");
+        }
+        List<Admitted> waiters = new ArrayList<>();
+        for (long i = 0; i < numbers; i += 2) {
+            long waiter = reader.number();
+            waiters.add(new Admitted(waiter, reader.number()));
+        }
+        return new Admission(reader.key(), waiters);
+    }
+
+    private static Mail demand(Reader reader) {
+        long sequence = reader.number();
+        return new Demand(reader.key(), sequence);
+    }
+
+    private static Mail demandOver(Reader reader) {
+        long sequence = reader.number();
+        return new DemandOver(reader.key(), sequence);
+    }
+
+    private static Mail idleDemand(Reader reader) {
+        long sequence = reader.number();
+        return new IdleDemand(reader.key(), sequence);
+    }
+
+    private static Mail askAgain(Reader reader) {
+        long millis = reader.number();
+        return new AskAgain(reader.key(), millis);
+    }
+
+    private static Mail booking(Reader reader) {
+        long epoch = reader.number();
+        long granted = reader.number();
+        return new Booking(reader.key(), epoch, granted);
+    }
+
+    private static Mail opening(Reader reader) {
+        long born = reader.number();
+        return new Opening(reader.key(), born);
+    }
+
+    private static Mail generationEnd(Reader reader) {
+        long generation = reader.number();
+        long outcome = reader.number();
+        return new GenerationEnd(reader.key(), generation, outcome);
+    }
+
+    private static Mail nodeFreed(Reader reader) {
+        reader.number();
+        return new NodeFreed(reader.key());
+    }
+
+    /** Goes through the fields of a message from left to right. */
+    final class Reader {
+        private final String text;
+        private int next = 2;
+
+        private Reader(String text) {
+            this.text = text;
+        }
+
+        private char kind() {
+            if (text.length() < 2 || text.charAt(1) != ' ') {
+                throw new IllegalArgumentException("no kind");
+            }
+            return text.charAt(0);
+        }
+
+        private long number() {
+            int end = text.indexOf(' ', next);
+            if (end < 0) {
+                throw new IllegalArgumentException("too short");
+            }
+            long number = Long.parseLong(text, next, end, 10);
+            next = end + 1;
+            return number;
+        }
+
+        private String key() {
+            return text.substring(next);
+        }
+    }
+
+    /** Returns the greatest sequence of a ticket that the message tells of, or null if it tells of none. */
+    default @Nullable Long greatestTicket() {
+        if (this instanceof Grant grant) {
+            return grant.sequence();
+        }
+        return this instanceof Admission admission
+                ? admission.waiters().stream().map(Admitted::ticket).max(Long::compare).orElse(null)
+                : null;
+    }
+}

@@ -1,0 +1,115 @@
+package dev.interlock.internal.redis;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Semaphore;
+import org.jspecify.annotations.Nullable;
+import org.redisson.Redisson;
+import org.redisson.api.RTopic;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.codec.StringCodec;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Redisson's channels through a client, which decides whether they are sharded. */
+public final class RedissonChannels implements UnlockChannels {
+    private static final Logger log = LoggerFactory.getLogger(RedissonChannels.class);
+
+    /** A client has 250 on default settings, and its other users need some, the next session's mailbox among them. */
+    private static final int CHANNELS = 100;
+
+    private final RedissonClient client;
+    private final Semaphore left = new Semaphore(CHANNELS);
+
+    /** Opens channels through this client. */
+    public RedissonChannels(RedissonClient client) {
+        this.client = client;
+    }
+
+    @Override
+    public String verb() {
+        return isSharded() ? "spublish" : "publish";
+    }
+
+    // It depends on the server and on settings of the client.
+    private boolean isSharded() {
+        return client instanceof Redisson redisson
+                ? redisson.getCommandExecutor()
+                        .getConnectionManager()
+                        .getSubscribeService()
+                        .isShardingSupported()
+                : client.getConfig().isClusterConfig();
+    }
+
+    private RTopic topic(String channel) {
+        return isSharded()
+                ? client.getShardedTopic(channel, StringCodec.INSTANCE)
+                : client.getTopic(channel, StringCodec.INSTANCE);
+    }
+
+    @Override
+    public @Nullable Subscription listen(String channel, Runnable heard) {
+        if (!left.tryAcquire()) {
+            log.debug("No channel left for {}", Keys.quoted(channel));
+            return null;
+        }
+        Listener listener = new Listener(topic(channel));
+        listener.subscribe(channel, heard);
+        return listener;
+    }
+
+    @Override
+    public CompletableFuture<?> publish(String channel, String message) {
+        return topic(channel).publishAsync(message).toCompletableFuture();
+    }
+
+    private final class Listener implements Subscription {
+        private final RTopic topic;
+
+        @GuardedBy("this")
+        private int listenerId;
+
+        @GuardedBy("this")
+        private boolean subscribed;
+
+        @GuardedBy("this")
+        private boolean closed;
+
+        Listener(RTopic topic) {
+            this.topic = topic;
+        }
+
+        private void subscribe(String channel, Runnable heard) {
+            topic.addListenerAsync(String.class, (on, message) -> heard.run()).whenComplete((id, failure) -> {
+                if (failure != null) {
+                    log.debug("No channel for {}", Keys.quoted(channel), failure);
+                    left.release();
+                } else {
+                    subscribed(id);
+                    heard.run();
+                }
+            });
+        }
+
+        private synchronized void subscribed(int id) {
+            listenerId = id;
+            subscribed = true;
+            if (closed) {
+                unsubscribe();
+            }
+        }
+
+        @Override
+        public synchronized void close() {
+            closed = true;
+            if (subscribed) {
+                unsubscribe();
+            }
+        }
+
+        @GuardedBy("this")
+        private void unsubscribe() {
+            topic.removeListenerAsync(listenerId).whenComplete((done, failure) -> left.release());
+        }
+    }
+}

@@ -1,0 +1,90 @@
+package dev.interlock.internal.redis;
+
+import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
+import org.redisson.api.RFuture;
+import org.redisson.api.RTopic;
+import org.redisson.api.RedissonClient;
+import org.redisson.api.listener.StatusListener;
+import org.redisson.client.codec.StringCodec;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** A mailbox on a channel of Redisson's. */
+public final class RedissonMailbox implements Mailbox {
+    private static final Logger log = LoggerFactory.getLogger(RedissonMailbox.class);
+
+    private final RTopic topic;
+
+    /** Creates the mailbox of a session, not yet open. */
+    public RedissonMailbox(RedissonClient client, String session) {
+        this.topic = client.getTopic("interlock:mailbox:" + session, StringCodec.INSTANCE);
+    }
+
+    @Override
+    public CompletableFuture<?> open(Consumer<Mail> receiver, Runnable connected) {
+        try {
+            RFuture<Integer> listening =
+                    topic.addListenerAsync(String.class, (channel, text) -> receive(text, receiver));
+            return listening
+                    .toCompletableFuture()
+                    .thenCompose(id -> watch(connected).toCompletableFuture())
+                    .whenComplete((watching, failure) -> {
+                        if (failure != null) {
+                            abandon();
+                        }
+                    });
+        } catch (RuntimeException e) {
+            // A client that is shut down, or connects only now and can't, throws instead of returning a future.
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+
+    private RFuture<Integer> watch(Runnable connected) {
+        return topic.addListenerAsync(new StatusListener() {
+            @Override
+            public void onSubscribe(String channel) {
+                connected.run();
+            }
+
+            @Override
+            public void onUnsubscribe(String channel) {}
+        });
+    }
+
+    // A client that connects when it is first used throws instead of returning a future.
+    @Override
+    public void abandon() {
+        try {
+            topic.removeAllListenersAsync();
+        } catch (RuntimeException e) {
+            log.debug("The mailbox was never open", e);
+        }
+    }
+
+    private static void receive(String text, Consumer<Mail> receiver) {
+        Mail mail;
+        try {
+            mail = Mail.parse(text);
+        } catch (IllegalArgumentException e) {
+            // The exception would hold the whole text once more.
+            log.warn("Unreadable message in the mailbox: {}", Keys.excerpt(text));
+            return;
+        }
+        try {
+            receiver.accept(mail);
+        } catch (RuntimeException e) {
+            // Whose it is doesn't matter to the other messages, nor to the client's other channels.
+            log.error("A message in the mailbox could not be dealt with: {}", Keys.excerpt(text), e);
+        }
+    }
+
+    @Override
+    public CompletableFuture<?> close() {
+        try {
+            return topic.removeAllListenersAsync().toCompletableFuture();
+        } catch (RuntimeException e) {
+            return CompletableFuture.failedFuture(e);
+        }
+    }
+}

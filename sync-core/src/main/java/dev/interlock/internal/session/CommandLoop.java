@@ -1,0 +1,202 @@
+package dev.interlock.internal.session;
+
+import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.redis.Failures;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Commands about one thing, one in flight at a time. What comes up meanwhile goes with the next one.
+ *
+ * <p>A command that gets no answer is repeated: the first time after a second, since its connection may have gone mute
+ * and Redis takes a session to be dead that it doesn't hear of; then after as long as anybody waits for an answer, which
+ * also counts as an outage. One that fails by what may pass is repeated a moment later. What lasts is told to the
+ * {@link Speaker}. The session's pulse drives the repeats, by {@link #beat}.
+ *
+ * <p>A loop is part of the state of its owner, and like that guarded by the owner's mutex: the owner calls it with the
+ * mutex held. Replies and retries take the mutex by themselves.
+ *
+ * @param <R> what a reply brings
+ */
+public final class CommandLoop<R> {
+    /** What the commands are about. All but {@link #changed} is called with the mutex held, and must not block. */
+    public interface Speaker<R> {
+        /**
+         * Sends a command that says all that there is to say by now.
+         *
+         * @param nowNanos what {@link #answered} will say of its sending
+         * @return null if there is nothing to say
+         */
+        @Nullable
+        CompletableFuture<R> say(long nowNanos);
+
+        /** Takes the answer to a command, which needn't be the latest. */
+        void answered(long sentNanos, R answer);
+
+        /** Takes what no repeat will mend. */
+        void refused(Throwable cause);
+
+        /** The latest command has failed by what may pass, and will be repeated. */
+        default void failed(Throwable cause) {}
+
+        /** Returns whether a failure may pass. */
+        default boolean isTransient(Throwable failure) {
+            return Failures.isTransient(failure);
+        }
+
+        /** The end of each of these events. */
+        default void settled() {}
+
+        /** The same, without the mutex. */
+        default void changed() {}
+    }
+
+    /** The first repeat of a command that gets no answer. */
+    private static final long REPEAT_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** The repeat of a command that failed. */
+    private static final long RETRY_MILLIS = 200;
+
+    private final Session session;
+    private final ReentrantLock mutex;
+    private final Speaker<R> speaker;
+
+    /** Whether there is something to say that the command in flight doesn't. */
+    private boolean pending;
+
+    private boolean inFlight;
+
+    /** The number of the last command. */
+    private long attempt;
+
+    private long sentNanos;
+
+    /** If a command is in flight: when the silence began, or was last counted as an outage. */
+    private long silentSinceNanos;
+
+    /** If a command is in flight: whether it is a repeat. */
+    private boolean repeated;
+
+    /** Creates a loop in which nothing was said yet. */
+    public CommandLoop(Session session, ReentrantLock mutex, Speaker<R> speaker) {
+        this.session = session;
+        this.mutex = mutex;
+        this.speaker = speaker;
+    }
+
+    /** There is something to say: sends now, or as soon as the command in flight has been answered. */
+    public void tell() {
+        pending = true;
+        if (!inFlight) {
+            send(session.now());
+        }
+    }
+
+    /** There is something to say, but not before the next beat. */
+    public void tellLater() {
+        pending = true;
+    }
+
+    /**
+     * Repeats a command that has been silent; if none is in flight, sends what there is to say.
+     *
+     * @param wants whether to send one in any case, because threads wait
+     */
+    public void beat(boolean wants) {
+        long now = session.now();
+        if (inFlight ? isSilent(now) : pending || wants) {
+            send(now);
+        }
+    }
+
+    /** Sends now, whether or not a command is in flight. */
+    public void send(long now) {
+        long number = begin(now);
+        CompletableFuture<R> reply = speaker.say(now);
+        if (reply == null) {
+            inFlight &= number != attempt;
+        } else {
+            reply.whenComplete((answer, failure) -> received(number, now, answer, failure));
+        }
+    }
+
+    /** A command is about to be sent by somebody else, who calls {@link #received} with this number. */
+    public long begin(long now) {
+        repeated = inFlight && (repeated || isSilent(now));
+        if (!inFlight) {
+            silentSinceNanos = now;
+        } else if (now - silentSinceNanos >= session.settings().silenceNanos()) {
+            session.outage().failed(silentSinceNanos, new RedisUnavailableException("no answer", null));
+            silentSinceNanos = now;
+        }
+        inFlight = true;
+        pending = false;
+        sentNanos = now;
+        return ++attempt;
+    }
+
+    /** Takes the answer to a command, or its failure. */
+    public void received(long number, long sentAtNanos, @Nullable R answer, @Nullable Throwable failure) {
+        mutex.lock();
+        try {
+            boolean isLatest = number == attempt;
+            inFlight &= !isLatest;
+            if (answer != null) {
+                speaker.answered(sentAtNanos, answer);
+                if (pending && !inFlight) {
+                    send(session.now());
+                }
+            } else if (failure != null && !speaker.isTransient(failure)) {
+                pending = false;
+                speaker.refused(Failures.cause(failure));
+            } else if (isLatest) {
+                pending = true;
+                session.schedule(this::follow, RETRY_MILLIS);
+                speaker.failed(failure == null ? new IllegalStateException("no reply") : Failures.cause(failure));
+            }
+            speaker.settled();
+        } finally {
+            mutex.unlock();
+        }
+        speaker.changed();
+    }
+
+    private void follow() {
+        mutex.lock();
+        try {
+            beat(false);
+            speaker.settled();
+        } finally {
+            mutex.unlock();
+        }
+        speaker.changed();
+    }
+
+    /** Returns whether a command is in flight. */
+    public boolean isInFlight() {
+        return inFlight;
+    }
+
+    /** Returns whether there is something to say that the command in flight doesn't. */
+    public boolean isPending() {
+        return pending;
+    }
+
+    /** Returns when the last command was sent. */
+    public long sentNanos() {
+        return sentNanos;
+    }
+
+    /** Returns whether there has been no answer for so long that the command is to be repeated. */
+    public boolean isSilent(long now) {
+        return inFlight && now - repeatAtNanos() >= 0;
+    }
+
+    /** Returns when the command in flight is to be repeated. */
+    public long repeatAtNanos() {
+        long silenceNanos = session.settings().silenceNanos();
+        return silentSinceNanos + (repeated ? silenceNanos : Math.min(REPEAT_NANOS, silenceNanos));
+    }
+}

@@ -1,0 +1,42 @@
+package dev.interlock.internal.session;
+
+import dev.interlock.internal.redis.AnswerSpinner;
+import java.util.concurrent.Executor;
+import java.util.random.RandomGenerator;
+
+/**
+ * What a session runs on beside Redis and the ticker: a timer, threads that wait and are woken, randomness. A simulator
+ * takes the place of the real one, {@link ThreadEnvironment}.
+ */
+public interface Environment extends Timer {
+    /** Returns the id of the session. */
+    String id();
+
+    /** Returns the time in nanoseconds since some moment: the real time, however fast the session's ticker goes. */
+    long nanoTime();
+
+    /** Returns whether the current thread is the one on which the timer runs its tasks. */
+    boolean isTimerThread();
+
+    /** Runs users' listeners, which may take their time, one after the other. */
+    Executor listeners();
+
+    /**
+     * Puts the current thread to sleep until it is woken, interrupted, or the time is over; maybe for no reason.
+     *
+     * @param blocker what thread dumps show
+     */
+    void park(Object blocker, long nanos);
+
+    /** Wakes a thread, or ends its next sleep at once. */
+    void unpark(Thread thread);
+
+    /** Returns what spins for replies that are due. */
+    AnswerSpinner spinner();
+
+    /** Returns a source of random numbers. */
+    RandomGenerator random();
+
+    /** Ends the timer and, once all have been told, the listeners' thread. */
+    void stop();
+}

@@ -1,0 +1,82 @@
+package dev.interlock.internal.session;
+
+import dev.interlock.LeaseLostException;
+import dev.interlock.internal.redis.Settings;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a session knows of a lease that it has in Redis: until when it may take it for granted without asking, when to
+ * renew it, and whether it is lost. The validity lies safely before the end of the lease in Redis; a loss, once seen,
+ * stays.
+ */
+public final class Lease {
+    /** From a renewal that failed, the next one is so far at most. */
+    private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final long leaseMillis;
+    private volatile long validUntilNanos;
+    private final AtomicReference<@Nullable LeaseLostException> loss = new AtomicReference<>();
+
+    /** Begins with a validity. */
+    public Lease(Settings settings, long validUntilNanos) {
+        this.leaseMillis = settings.leaseMillis();
+        this.validUntilNanos = validUntilNanos;
+    }
+
+    /**
+     * Returns until when a lease is safely valid.
+     *
+     * @param sentNanos when the command was first sent whose reply told of the lease
+     * @param ttlMillis what was left of it in that reply
+     */
+    public static long validUntil(long sentNanos, long ttlMillis) {
+        return sentNanos + TimeUnit.MILLISECONDS.toNanos(ttlMillis - Settings.marginMillis(ttlMillis));
+    }
+
+    /** Returns the later one of two readings of the ticker. */
+    public static long later(long a, long b) {
+        return a - b > 0 ? a : b;
+    }
+
+    /** Returns until when it is valid. */
+    public long validUntilNanos() {
+        return validUntilNanos;
+    }
+
+    /** Says until when it is valid. */
+    public void setValidUntil(long nanos) {
+        validUntilNanos = nanos;
+    }
+
+    /** A renewal has prolonged it. One that was overtaken changes nothing. */
+    public void extendTo(long nanos) {
+        validUntilNanos = later(validUntilNanos, nanos);
+    }
+
+    /** Returns whether it is valid, and was never seen to be lost. */
+    public boolean isValid(long nowNanos) {
+        return nowNanos - validUntilNanos < 0 && loss.get() == null;
+    }
+
+    /** Returns the time between two renewals. */
+    public long renewalNanos() {
+        return TimeUnit.MILLISECONDS.toNanos(leaseMillis) / 3;
+    }
+
+    /** Returns the time from a renewal that failed to the next one. */
+    public long retryNanos() {
+        return Math.min(RETRY_NANOS, renewalNanos() / 3);
+    }
+
+    /** Marks it lost. Returns the loss that was known before, or null if this is the first. */
+    public @Nullable LeaseLostException lose(LeaseLostException news) {
+        return loss.compareAndExchange(null, news);
+    }
+
+    /** Returns the loss, if it was seen to be lost. */
+    public @Nullable LeaseLostException loss() {
+        return loss.get();
+    }
+}

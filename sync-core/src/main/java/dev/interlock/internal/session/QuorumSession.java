@@ -1,0 +1,126 @@
+package dev.interlock.internal.session;
+
+import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.redis.Mail;
+import dev.interlock.internal.redis.Mailbox;
+import dev.interlock.internal.redis.Node;
+import dev.interlock.internal.redis.Outage;
+import dev.interlock.internal.redis.RedissonMailbox;
+import dev.interlock.internal.redis.RedissonScriptRunner;
+import dev.interlock.internal.redis.Settings;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.IntStream;
+import org.redisson.api.RedissonClient;
+
+/** A session over several independent servers, of which a majority decides. */
+public final class QuorumSession extends Session {
+    /** After so long a mailbox is tried again that could not be opened. */
+    private static final long REOPEN_MILLIS = 2_000;
+
+    private final List<QuorumNode> nodes;
+
+    /**
+     * Creates a session.
+     *
+     * @param outage that of the majority
+     */
+    public QuorumSession(Settings settings, Environment environment, Outage outage, List<Node> nodes) {
+        super(settings, environment, outage, calls -> {
+            throw new IllegalStateException("quorum locks renew their leases at all nodes by themselves");
+        });
+        this.nodes = nodes.stream()
+                .map(node -> new QuorumNode(node, new Backlog(settings, environment, this::isClosed)))
+                .toList();
+    }
+
+    /**
+     * Opens a session. Returns when a mailbox is open at a majority of the servers; the others follow when they can.
+     *
+     * @param clients one of each server; the session doesn't shut them down
+     * @throws IllegalArgumentException if a client maps names
+     * @throws RedisUnavailableException if no majority can be reached
+     */
+    public static QuorumSession open(List<RedissonClient> clients, Settings settings) {
+        clients.forEach(Session::check);
+        QuorumSession session = over(clients, settings);
+        boolean opened = false;
+        try {
+            session.open();
+            opened = true;
+            return session;
+        } finally {
+            if (!opened) {
+                session.stop();
+            }
+        }
+    }
+
+    private static QuorumSession over(List<RedissonClient> clients, Settings settings) {
+        Environment environment = new ThreadEnvironment();
+        List<Node> nodes = IntStream.range(0, clients.size())
+                .mapToObj(i -> {
+                    Outage outage = new Outage("Node " + (i + 1), settings.unheard(), environment.listeners());
+                    return new Node(
+                            new RedissonScriptRunner(clients.get(i), settings, outage, environment.spinner()),
+                            new RedissonMailbox(clients.get(i), environment.id()),
+                            outage);
+                })
+                .toList();
+        Outage outage = new Outage("A majority of the nodes", settings, environment.listeners());
+        return new QuorumSession(settings, environment, outage, nodes);
+    }
+
+    /** Opens the mailboxes, and begins to beat. */
+    public void open() {
+        AtomicInteger missing = new AtomicInteger(nodes.size() / 2 + 1);
+        CompletableFuture<Boolean> majority = new CompletableFuture<>();
+        nodes.forEach(node -> openMailbox(node.node().mailbox(), missing, majority));
+        if (RemoteWait.forAnswer(this, majority, TimeUnit.MILLISECONDS.toNanos(openMillis())) == null) {
+            throw new RedisUnavailableException("a majority of the nodes can't be reached", null);
+        }
+        start();
+    }
+
+    private void openMailbox(Mailbox mailbox, AtomicInteger missing, CompletableFuture<Boolean> majority) {
+        mailbox.open(this::receive, () -> execute(this::pulse)).whenComplete((done, failure) -> {
+            if (failure != null) {
+                schedule(() -> openMailbox(mailbox, missing, majority), REOPEN_MILLIS);
+            } else if (missing.decrementAndGet() == 0) {
+                majority.complete(true);
+            }
+        });
+    }
+
+    /** Returns the servers that it uses. */
+    public List<QuorumNode> nodes() {
+        return nodes;
+    }
+
+    /** Returns how many of the servers are a majority. */
+    public int majority() {
+        return nodes.size() / 2 + 1;
+    }
+
+    @Override
+    List<Mailbox> mailboxes() {
+        return nodes.stream().map(node -> node.node().mailbox()).toList();
+    }
+
+    @Override
+    void flush() {
+        nodes.forEach(node -> node.backlog().flush());
+    }
+
+    @Override
+    void release() {
+        // The clients are the users' own.
+    }
+
+    @Override
+    void receiveUnclaimed(Mail mail) {
+        // A node that was freed concerns only sessions that wait for it.
+    }
+}

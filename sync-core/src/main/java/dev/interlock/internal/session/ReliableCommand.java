@@ -1,0 +1,199 @@
+package dev.interlock.internal.session;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.redis.Failures;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A command that has to get through, as a release has: it is repeated until Redis has confirmed it, or the lease that it
+ * ends is over anyway. After the session is closed it isn't repeated.
+ *
+ * @param <R> what the confirmation brings
+ */
+public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
+    /** Sends the command. */
+    public interface Attempt<R> {
+        /** Sends it. The first attempt may take the way that costs least. */
+        CompletableFuture<R> send(boolean isFirst);
+    }
+
+    private final Session session;
+    private final Attempt<R> attempt;
+    private final Predicate<Throwable> isFinal;
+    private final long deadlineNanos;
+    private final ReentrantLock mutex = new ReentrantLock();
+    private final CompletableFuture<R> confirmed = new CompletableFuture<>();
+
+    @GuardedBy("mutex")
+    private final CommandLoop<R> loop;
+
+    @GuardedBy("mutex")
+    private boolean isSent;
+
+    @GuardedBy("mutex")
+    private boolean isWatched;
+
+    @GuardedBy("mutex")
+    private @Nullable R answer;
+
+    @GuardedBy("mutex")
+    private @Nullable Throwable failure;
+
+    private ReliableCommand(Session session, long leaseMillis, Predicate<Throwable> isFinal, Attempt<R> attempt) {
+        this.session = session;
+        this.attempt = attempt;
+        this.isFinal = isFinal;
+        this.deadlineNanos = session.now() + TimeUnit.MILLISECONDS.toNanos(leaseMillis);
+        this.loop = new CommandLoop<>(session, mutex, this);
+    }
+
+    /**
+     * Sends a command for the first time.
+     *
+     * @param leaseMillis for how long it is worthwhile
+     * @param isFinal which failures end it at once. After others that seem to last it is repeated, too, since somebody
+     *     may mend them: give a right back, or a key its type
+     */
+    public static <R> ReliableCommand<R> send(
+            Session session, long leaseMillis, Predicate<Throwable> isFinal, Attempt<R> attempt) {
+        ReliableCommand<R> command = new ReliableCommand<>(session, leaseMillis, isFinal, attempt);
+        command.begin();
+        return command;
+    }
+
+    private void begin() {
+        mutex.lock();
+        try {
+            loop.tell();
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    /** Completes when Redis has confirmed it; fails when it is given up. */
+    public CompletableFuture<R> confirmed() {
+        return confirmed;
+    }
+
+    /**
+     * Repeats it also if there is no answer at all. A caller that waits for the answer need not ask for that before it
+     * gives up.
+     */
+    @CanIgnoreReturnValue
+    public ReliableCommand<R> insist() {
+        mutex.lock();
+        try {
+            watch();
+        } finally {
+            mutex.unlock();
+        }
+        return this;
+    }
+
+    // There is one timer at a time, however often it is asked for.
+    @GuardedBy("mutex")
+    private void watch() {
+        if (!isWatched) {
+            isWatched = true;
+            long nanos = loop.isInFlight()
+                    ? loop.repeatAtNanos() - session.now()
+                    : session.settings().silenceNanos();
+            session.schedule(this::look, Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos) + 1));
+        }
+    }
+
+    /** Repeats the first attempt, which has been silent for as long as anybody waits, and so on. */
+    public void repeat() {
+        session.execute(this::look);
+    }
+
+    private void look() {
+        mutex.lock();
+        try {
+            isWatched = false;
+            loop.beat(false);
+            if (answer == null && failure == null) {
+                watch();
+            }
+        } finally {
+            mutex.unlock();
+        }
+        changed();
+    }
+
+    private boolean isWorthwhile() {
+        return session.now() - deadlineNanos < 0 && !session.isClosed();
+    }
+
+    // ---- the loop's events
+
+    @Override
+    @GuardedBy("mutex")
+    public @Nullable CompletableFuture<R> say(long nowNanos) {
+        if (answer != null || failure != null) {
+            return null;
+        }
+        if (isSent && !isWorthwhile()) {
+            failure = new RedisUnavailableException("what was to be given back was not before its lease was over", null);
+            return null;
+        }
+        boolean isFirst = !isSent;
+        isSent = true;
+        return attempt.send(isFirst);
+    }
+
+    @Override
+    @GuardedBy("mutex")
+    public void answered(long sentNanos, R reply) {
+        answer = reply;
+    }
+
+    @Override
+    public boolean isTransient(Throwable thrown) {
+        return Failures.isTransient(thrown) && !isFinal.test(thrown);
+    }
+
+    @Override
+    @GuardedBy("mutex")
+    public void failed(Throwable cause) {
+        if (!isWorthwhile()) {
+            failure = cause;
+        }
+    }
+
+    @Override
+    @GuardedBy("mutex")
+    public void refused(Throwable cause) {
+        if (isFinal.test(cause) || !isWorthwhile()) {
+            failure = cause;
+        } else {
+            loop.tellLater();
+            watch();
+        }
+    }
+
+    // Without the mutex, since the owners of those who wait for it have mutexes of their own.
+    @Override
+    public void changed() {
+        R reply;
+        Throwable cause;
+        mutex.lock();
+        try {
+            reply = answer;
+            cause = failure;
+        } finally {
+            mutex.unlock();
+        }
+        if (reply != null) {
+            confirmed.complete(reply);
+        } else if (cause != null) {
+            confirmed.completeExceptionally(cause);
+        }
+    }
+}

@@ -1,0 +1,108 @@
+package dev.interlock.internal.session;
+
+import com.google.common.util.concurrent.ThreadFactoryBuilder;
+import dev.interlock.internal.redis.AnswerSpinner;
+import java.util.UUID;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledThreadPoolExecutor;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/** Real time and the threads of this JVM: one for the timer, one for users' listeners. */
+final class ThreadEnvironment implements Environment {
+    private static final Logger log = LoggerFactory.getLogger(ThreadEnvironment.class);
+
+    private final String id = "interlock-" + UUID.randomUUID();
+    private final ScheduledThreadPoolExecutor timer;
+    private volatile @Nullable Thread timerThread;
+    private final ThreadPoolExecutor listeners;
+
+    /** By the real time, however slowly the ticker goes. */
+    private final AnswerSpinner spinner = new AnswerSpinner(System::nanoTime);
+
+    ThreadEnvironment() {
+        ThreadFactory timers = threads("timer");
+        this.timer = new ScheduledThreadPoolExecutor(1, task -> timerThread = timers.newThread(task));
+        this.timer.setRemoveOnCancelPolicy(true);
+        this.listeners =
+                new ThreadPoolExecutor(1, 1, 5, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), threads("listeners"));
+        this.listeners.allowCoreThreadTimeOut(true);
+    }
+
+    private ThreadFactory threads(String role) {
+        return new ThreadFactoryBuilder()
+                .setDaemon(true)
+                .setNameFormat("interlock-" + role + "-" + id.substring(10, 18))
+                .build();
+    }
+
+    @Override
+    public String id() {
+        return id;
+    }
+
+    @Override
+    public void schedule(Runnable task, long millis) {
+        try {
+            timer.schedule(Session.guarded(task), millis, TimeUnit.MILLISECONDS);
+        } catch (RejectedExecutionException e) {
+            log.debug("A task was dropped since the session is closed", e);
+        }
+    }
+
+    @Override
+    public long nanoTime() {
+        return System.nanoTime();
+    }
+
+    @Override
+    public boolean isTimerThread() {
+        return Thread.currentThread() == timerThread;
+    }
+
+    @Override
+    public Executor listeners() {
+        return task -> {
+            try {
+                listeners.execute(Session.guarded(task));
+            } catch (RejectedExecutionException e) {
+                log.debug("A listener was not told since the session is closed", e);
+            }
+        };
+    }
+
+    @Override
+    public void park(Object blocker, long nanos) {
+        LockSupport.parkNanos(blocker, nanos);
+    }
+
+    @Override
+    public void unpark(Thread thread) {
+        LockSupport.unpark(thread);
+    }
+
+    @Override
+    public AnswerSpinner spinner() {
+        return spinner;
+    }
+
+    @Override
+    public RandomGenerator random() {
+        return ThreadLocalRandom.current();
+    }
+
+    @Override
+    public void stop() {
+        timer.shutdownNow();
+        listeners.shutdown();
+    }
+}
