@@ -110,8 +110,9 @@ class ThreeNodesTest extends QuorumFixture {
 
     private static ScheduledThreadPoolExecutor timer(QuorumInterlock session) throws ReflectiveOperationException {
         Object of = session;
-        for (String name : List.of("session", "timer")) {
-            Field field = of.getClass().getDeclaredField(name);
+        for (String name : List.of("session", "environment", "timer")) {
+            Class<?> type = name.equals("environment") ? of.getClass().getSuperclass() : of.getClass();
+            Field field = type.getDeclaredField(name);
             field.setAccessible(true);
             of = field.get(of);
         }
