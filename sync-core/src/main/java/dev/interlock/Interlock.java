@@ -399,7 +399,9 @@ public final class Interlock implements AutoCloseable {
         return adaptedReadWriteLocks.computeIfAbsent(
                 lock,
                 absent -> new DistributedReadWriteLock(
-                        false, answerNanos(), local -> new RedissonReadWriteLock(session, lock, watchdogMillis, local)));
+                        false,
+                        answerNanos(),
+                        local -> new RedissonReadWriteLock(session, lock, watchdogMillis, local)));
     }
 
     /**

@@ -1,9 +1,9 @@
 package dev.interlock.internal.latch;
 
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Mail;
-import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.session.Insistence;
 import dev.interlock.internal.session.Participant;
 import dev.interlock.internal.session.RedisSession;
@@ -144,8 +144,7 @@ public final class RedissonLatch implements RemoteLatch, Participant {
     private RuntimeException failure(CompletableFuture<?> answer, String what) {
         Throwable cause = null;
         if (answer.isCompletedExceptionally()) {
-            cause = Failures.cause(
-                    answer.handle((result, failure) -> failure).join());
+            cause = Failures.cause(answer.handle((result, failure) -> failure).join());
             if (!Failures.isTransient(cause)) {
                 return refusal(cause);
             }
@@ -263,8 +262,7 @@ public final class RedissonLatch implements RemoteLatch, Participant {
 
     @Override
     public void receive(Mail mail) {
-        throw new IllegalStateException(
-                "no script of ours runs for " + Keys.quoted(name()) + ", yet there is " + mail);
+        throw new IllegalStateException("no script of ours runs for " + Keys.quoted(name()) + ", yet there is " + mail);
     }
 
     @Override

@@ -1,11 +1,11 @@
 package dev.interlock.internal.latch;
 
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Script;
 import dev.interlock.internal.redis.Script.Call;
-import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.StateSync;
 import java.util.List;

@@ -1,9 +1,9 @@
 package dev.interlock.internal.ratelimit;
 
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Script;
 import dev.interlock.internal.redis.Script.Call;
-import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.ratelimit.RateLimit;
 import java.util.ArrayDeque;

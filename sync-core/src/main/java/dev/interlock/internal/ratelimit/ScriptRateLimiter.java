@@ -4,9 +4,9 @@ import static java.util.Objects.requireNonNull;
 
 import com.google.common.util.concurrent.Uninterruptibles;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Script;
-import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.ratelimit.Decision;
 import dev.interlock.ratelimit.OutagePolicy;

@@ -97,8 +97,7 @@ public sealed interface Mail {
         long flags = reader.number();
         long run = reader.number();
         long waiter = reader.number();
-        return new Grant(
-                reader.key(), sequence, token, redisMicros, (flags & 1) != 0, (flags & 2) != 0, run, waiter);
+        return new Grant(reader.key(), sequence, token, redisMicros, (flags & 1) != 0, (flags & 2) != 0, run, waiter);
     }
 
     private static Mail admission(Reader reader) {
@@ -193,7 +192,10 @@ public sealed interface Mail {
             return grant.sequence();
         }
         return this instanceof Admission admission
-                ? admission.waiters().stream().map(Admitted::ticket).max(Long::compare).orElse(null)
+                ? admission.waiters().stream()
+                        .map(Admitted::ticket)
+                        .max(Long::compare)
+                        .orElse(null)
                 : null;
     }
 }

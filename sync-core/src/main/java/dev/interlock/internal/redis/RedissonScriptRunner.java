@@ -2,21 +2,16 @@ package dev.interlock.internal.redis;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
-import com.google.common.base.Throwables;
 import com.google.common.collect.Lists;
 import dev.interlock.internal.redis.Script.Call;
 import io.netty.buffer.Unpooled;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
-import java.util.regex.Pattern;
-import org.redisson.RedissonShutdownException;
 import org.redisson.api.BatchOptions;
 import org.redisson.api.BatchResult;
 import org.redisson.api.RBatch;
@@ -27,13 +22,9 @@ import org.redisson.api.RScript.ReturnType;
 import org.redisson.api.RScriptAsync;
 import org.redisson.api.RedissonClient;
 import org.redisson.api.options.OptionalOptions;
-import org.redisson.client.RedisAuthRequiredException;
-import org.redisson.client.RedisException;
 import org.redisson.client.RedisNoScriptException;
-import org.redisson.client.RedisOutOfMemoryException;
 import org.redisson.client.codec.StringCodec;
 import org.redisson.client.protocol.Encoder;
-import org.redisson.command.NoSyncedSlavesException;
 import org.redisson.config.DefaultCommandMapper;
 
 /**
@@ -167,9 +158,10 @@ public final class RedissonScriptRunner implements ScriptRunner {
         return online(key).thenCompose(online -> {
             int needed = replicas.found(key, online);
             if (acknowledgements < needed) {
-                throw new Replicas.UnacknowledgedException(acknowledgements + " of " + online + " replicas have acknowledged "
-                        + call.script + " within " + replicationTimeout.toMillis() + " ms, but " + needed
-                        + " have to");
+                throw new Replicas.UnacknowledgedException(
+                        acknowledgements + " of " + online + " replicas have acknowledged "
+                                + call.script + " within " + replicationTimeout.toMillis() + " ms, but " + needed
+                                + " have to");
             }
             return reply;
         });

@@ -1,8 +1,8 @@
 package dev.interlock.internal.semaphore;
 
 import dev.interlock.RedisUnavailableException;
-import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Failures;
+import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.session.Session;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;

@@ -1,9 +1,9 @@
 package dev.interlock.internal.semaphore;
 
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Mail;
-import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.session.Insistence;
 import dev.interlock.internal.session.Participant;
 import dev.interlock.internal.session.RedisSession;
@@ -380,8 +380,7 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
 
     @Override
     public void receive(Mail mail) {
-        throw new IllegalStateException(
-                "no script of ours runs for " + Keys.quoted(name()) + ", yet there is " + mail);
+        throw new IllegalStateException("no script of ours runs for " + Keys.quoted(name()) + ", yet there is " + mail);
     }
 
     @Override

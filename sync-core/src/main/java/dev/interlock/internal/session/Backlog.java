@@ -121,9 +121,7 @@ public final class Backlog {
         CompletableFuture<Void> answers = CompletableFuture.allOf(replies).handle((done, failure) -> null);
         answers.thenRun(() -> goOn(beat, pauseAfter(replies)));
         if (!answers.isDone()) {
-            timer.schedule(
-                    () -> answers.complete(null),
-                    TimeUnit.NANOSECONDS.toMillis(settings.silenceNanos()));
+            timer.schedule(() -> answers.complete(null), TimeUnit.NANOSECONDS.toMillis(settings.silenceNanos()));
         }
     }
 

@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  * Commands about one thing, one in flight at a time. What comes up meanwhile goes with the next one.
  *
  * <p>A command that gets no answer is repeated: the first time after a second, since its connection may have gone mute
- * and Redis takes a session to be dead that it doesn't hear of; then after as long as anybody waits for an answer, which
- * also counts as an outage. One that fails by what may pass is repeated a moment later. What lasts is told to the
+ * and Redis takes a session to be dead that it doesn't hear of; then after as long as anybody waits for an answer,
+ * which also counts as an outage. One that fails by what may pass is repeated a moment later. What lasts is told to the
  * {@link Speaker}. The session's pulse drives the repeats, by {@link #beat}.
  *
  * <p>A loop is part of the state of its owner, and like that guarded by the owner's mutex: the owner calls it with the

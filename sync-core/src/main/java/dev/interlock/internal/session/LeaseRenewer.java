@@ -1,8 +1,8 @@
 package dev.interlock.internal.session;
 
+import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Script.Call;
-import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.session.Participant.Renewal;
 import java.util.ArrayList;

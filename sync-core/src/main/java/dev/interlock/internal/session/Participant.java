@@ -1,6 +1,5 @@
 package dev.interlock.internal.session;
 
-import dev.interlock.internal.redis.Mailbox;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Script.Call;
 import java.util.List;

@@ -11,8 +11,8 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A command that has to get through, as a release has: it is repeated until Redis has confirmed it, or the lease that it
- * ends is over anyway. After the session is closed it isn't repeated.
+ * A command that has to get through, as a release has: it is repeated until Redis has confirmed it, or the lease that
+ * it ends is over anyway. After the session is closed it isn't repeated.
  *
  * @param <R> what the confirmation brings
  */
@@ -140,7 +140,8 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
             return null;
         }
         if (isSent && !isWorthwhile()) {
-            failure = new RedisUnavailableException("what was to be given back was not before its lease was over", null);
+            failure =
+                    new RedisUnavailableException("what was to be given back was not before its lease was over", null);
             return null;
         }
         boolean isFirst = !isSent;

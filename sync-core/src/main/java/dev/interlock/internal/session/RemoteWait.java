@@ -60,8 +60,7 @@ public final class RemoteWait implements AutoCloseable {
         this.interruptible = interruptible;
         this.once = waitNanos <= 0;
         this.timed = waitNanos != FOREVER;
-        long commandNanos =
-                TimeUnit.MILLISECONDS.toNanos(session.settings().commandTimeoutMillis());
+        long commandNanos = TimeUnit.MILLISECONDS.toNanos(session.settings().commandTimeoutMillis());
         this.patienceNanos = once ? commandNanos : waitNanos;
         this.graceNanos = Math.max(patienceNanos, Math.min(FIRST_ANSWER_NANOS, commandNanos));
         this.unavailable = unavailable;
@@ -134,8 +133,8 @@ public final class RemoteWait implements AutoCloseable {
     /**
      * Returns whether to go on: false if the time is over, and Redis has said that the name isn't free.
      *
-     * @throws RedisUnavailableException if the time is over and Redis has said nothing, or the outage has lasted for too
-     *     long
+     * @throws RedisUnavailableException if the time is over and Redis has said nothing, or the outage has lasted for
+     *     too long
      */
     public boolean goesOn() {
         checkOutage();

@@ -1,10 +1,8 @@
 package dev.interlock.internal.session;
 
-import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Script.Call;
-import dev.interlock.internal.redis.Failures;
-import dev.interlock.internal.redis.Settings;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -139,8 +137,9 @@ public abstract class StateSync implements Participant {
         public CompletableFuture<Reply> say(long nowNanos) {
             Call call = newCommand();
             long sentVersion = version;
-            CompletableFuture<List<Object>> reply =
-                    isDurable() ? session.runner().runDurably(call) : session.runner().run(call);
+            CompletableFuture<List<Object>> reply = isDurable()
+                    ? session.runner().runDurably(call)
+                    : session.runner().run(call);
             return reply.thenApply(fields -> new Reply(sentVersion, fields));
         }
 
@@ -256,9 +255,7 @@ public abstract class StateSync implements Participant {
 
     /** Returns until when Redis can't have taken this session to be dead; the past if it has never answered. */
     protected final long validUntilNanos() {
-        return heard
-                ? Lease.validUntil(heardNanos, session.settings().leaseMillis())
-                : session.now() - 1;
+        return heard ? Lease.validUntil(heardNanos, session.settings().leaseMillis()) : session.now() - 1;
     }
 
     /** Has the session keep this alive for as long as it is needed. The caller has the mutex. */

@@ -1,9 +1,9 @@
 package dev.interlock.internal.lock.quorum;
 
 import dev.interlock.internal.lock.quorum.QuorumScripts.Released;
+import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.session.Backlog.Errand;
 import dev.interlock.internal.session.QuorumNode;
-import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.session.QuorumSession;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;

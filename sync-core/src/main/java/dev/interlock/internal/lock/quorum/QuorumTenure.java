@@ -2,9 +2,9 @@ package dev.interlock.internal.lock.quorum;
 
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Kept;
-import dev.interlock.internal.session.QuorumNode;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Settings;
+import dev.interlock.internal.session.QuorumNode;
 import dev.interlock.internal.session.QuorumSession;
 import java.util.ArrayList;
 import java.util.Comparator;

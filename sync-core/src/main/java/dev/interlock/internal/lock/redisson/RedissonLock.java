@@ -4,9 +4,9 @@ import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.lock.AbstractRemoteLock;
 import dev.interlock.internal.lock.LocalLock;
+import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Mail;
-import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.session.Insistence;
 import dev.interlock.internal.session.RedisSession;
 import java.util.concurrent.CompletableFuture;
@@ -304,9 +304,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
     }
 
     private long leaseMillis(RedissonTenure current) {
-        return current.leaseMillis == RENEWED
-                ? watchdogMillis
-                : current.leaseMillis;
+        return current.leaseMillis == RENEWED ? watchdogMillis : current.leaseMillis;
     }
 
     // An owner that Redisson doesn't know has nothing to release.
@@ -429,8 +427,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
 
     @Override
     public void receive(Mail mail) {
-        throw new IllegalStateException(
-                "no script of ours runs for " + Keys.quoted(name) + ", yet there is " + mail);
+        throw new IllegalStateException("no script of ours runs for " + Keys.quoted(name) + ", yet there is " + mail);
     }
 
     @Override

@@ -2,8 +2,8 @@ package dev.interlock.internal.lock.script;
 
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
-import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Failures;
+import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.session.Participant;
 import dev.interlock.internal.session.RedisSession;
 import java.util.ArrayList;

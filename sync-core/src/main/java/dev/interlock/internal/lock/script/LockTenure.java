@@ -2,8 +2,8 @@ package dev.interlock.internal.lock.script;
 
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
-import dev.interlock.internal.redis.Script.Call;
 import dev.interlock.internal.redis.Failures;
+import dev.interlock.internal.redis.Script.Call;
 import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.session.LeaseRenewer;
 import dev.interlock.internal.session.Participant.Renewal;

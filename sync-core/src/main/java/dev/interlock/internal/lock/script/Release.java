@@ -75,7 +75,12 @@ final class Release {
      * @param alone runs if nobody waits any more
      */
     static Release downgrade(
-            RedisSession session, LockScripts scripts, Ticket ticket, Operations operations, long floor, Runnable alone) {
+            RedisSession session,
+            LockScripts scripts,
+            Ticket ticket,
+            Operations operations,
+            long floor,
+            Runnable alone) {
         return new Release(session, scripts, ticket, isFirst -> scripts.downgrade(ticket, floor, operations, alone));
     }
 
