@@ -1,7 +1,7 @@
 package dev.interlock;
 
+import dev.interlock.internal.DropIn;
 import dev.interlock.internal.barrier.ScriptBarrier;
-import dev.interlock.internal.redis.Keys;
 import java.lang.ref.Cleaner;
 import java.lang.ref.Reference;
 import java.util.concurrent.BrokenBarrierException;
@@ -201,7 +201,6 @@ public final class DistributedCyclicBarrier extends CyclicBarrier {
     /** Returns the name, the parties, and what this session knows of the current generation without a round trip. */
     @Override
     public String toString() {
-        return getClass().getName() + "@" + Integer.toHexString(hashCode()) + "[" + Keys.excerpt(getName()) + "]["
-                + getParties() + " parties, " + remote + "]";
+        return DropIn.describe(getClass(), this, getName()) + "[" + getParties() + " parties, " + remote + "]";
     }
 }

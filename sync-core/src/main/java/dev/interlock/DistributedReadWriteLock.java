@@ -2,11 +2,11 @@ package dev.interlock;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.interlock.internal.DropIn;
 import dev.interlock.internal.lock.LocalReadWriteLock;
 import dev.interlock.internal.lock.LockSync;
 import dev.interlock.internal.lock.ReadSync;
 import dev.interlock.internal.lock.RemoteReadWriteLock;
-import dev.interlock.internal.redis.Keys;
 import java.io.NotSerializableException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
@@ -215,17 +215,13 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         /** Returns the name, and how many read locks are held in this JVM. */
         @Override
         public String toString() {
-            return lock.describe(getClass()) + "[Read locks = " + lock.getReadLockCount() + "]";
+            return DropIn.describe(getClass(), lock, lock.getName()) + "[Read locks = " + lock.getReadLockCount() + "]";
         }
 
-        @Serial
-        private void writeObject(ObjectOutputStream out) throws NotSerializableException {
-            throw notSerializable();
-        }
-
+        // Writing is refused by the lock that this refers to.
         @Serial
         private void readObject(ObjectInputStream in) throws NotSerializableException {
-            throw notSerializable();
+            throw DropIn.notSerializable(DistributedReadWriteLock.class, "lock");
         }
     }
 
@@ -371,19 +367,13 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         /** Returns the name, and who holds the write lock in this JVM. */
         @Override
         public String toString() {
-            Thread owner = lock.getOwner();
-            return lock.describe(getClass())
-                    + (owner == null ? "[Unlocked]" : "[Locked by thread " + owner.getName() + "]");
+            return DropIn.describe(getClass(), lock, lock.getName()) + DropIn.describe(lock.getOwner());
         }
 
-        @Serial
-        private void writeObject(ObjectOutputStream out) throws NotSerializableException {
-            throw notSerializable();
-        }
-
+        // Writing is refused by the lock that this refers to.
         @Serial
         private void readObject(ObjectInputStream in) throws NotSerializableException {
-            throw notSerializable();
+            throw DropIn.notSerializable(DistributedReadWriteLock.class, "lock");
         }
     }
 
@@ -497,26 +487,17 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         String locks = getOwner() == null
                 ? "[Write locks = 0, Read locks = " + getReadLockCount() + "]"
                 : super.toString().replaceFirst(".*(?=\\[Write)", "");
-        return describe(getClass()) + locks + "[" + remote + "]";
-    }
-
-    private String describe(Class<?> type) {
-        return type.getName() + "@" + Integer.toHexString(hashCode()) + "[" + Keys.excerpt(getName()) + "]";
+        return DropIn.describe(getClass(), this, getName()) + locks + "[" + remote + "]";
     }
 
     @Serial
     private void writeObject(ObjectOutputStream out) throws NotSerializableException {
-        throw notSerializable();
+        throw DropIn.notSerializable(DistributedReadWriteLock.class, "lock");
     }
 
     @Serial
     private void readObject(ObjectInputStream in) throws NotSerializableException {
-        throw notSerializable();
-    }
-
-    private static NotSerializableException notSerializable() {
-        return new NotSerializableException(DistributedReadWriteLock.class.getName()
-                + ": a distributed lock belongs to its session; obtain it by its name there");
+        throw DropIn.notSerializable(DistributedReadWriteLock.class, "lock");
     }
 
     /** The superclass. */

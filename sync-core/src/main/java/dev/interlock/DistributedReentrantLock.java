@@ -2,10 +2,10 @@ package dev.interlock;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.interlock.internal.DropIn;
 import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.LockSync;
 import dev.interlock.internal.lock.RemoteLock;
-import dev.interlock.internal.redis.Keys;
 import java.io.NotSerializableException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
@@ -340,25 +340,17 @@ public final class DistributedReentrantLock extends ReentrantLock {
     /** Returns the name, the local owner and the tenure of the session. */
     @Override
     public String toString() {
-        Thread owner = getOwner();
-        String state = owner == null ? "[Unlocked]" : "[Locked by thread " + owner.getName() + "]";
-        return getClass().getName() + "@" + Integer.toHexString(hashCode()) + "[" + Keys.excerpt(getName()) + "]"
-                + state + "[" + remote + "]";
+        return DropIn.describe(getClass(), this, getName()) + DropIn.describe(getOwner()) + "[" + remote + "]";
     }
 
     @Serial
     private void writeObject(ObjectOutputStream out) throws NotSerializableException {
-        throw notSerializable();
+        throw DropIn.notSerializable(DistributedReentrantLock.class, "lock");
     }
 
     @Serial
     private void readObject(ObjectInputStream in) throws NotSerializableException {
-        throw notSerializable();
-    }
-
-    private static NotSerializableException notSerializable() {
-        return new NotSerializableException(DistributedReentrantLock.class.getName()
-                + ": a distributed lock belongs to its session; obtain it by its name there");
+        throw DropIn.notSerializable(DistributedReentrantLock.class, "lock");
     }
 
     /** The superclass. */

@@ -3,6 +3,7 @@ package dev.interlock;
 import static java.util.Objects.requireNonNull;
 
 import com.google.common.collect.Lists;
+import dev.interlock.internal.DropIn;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.semaphore.LocalSemaphore;
 import dev.interlock.internal.semaphore.RemoteSemaphore;
@@ -335,23 +336,17 @@ public final class DistributedSemaphore extends Semaphore {
     /** Returns the name, and how many permits there were when Redis was last heard. No round trip. */
     @Override
     public String toString() {
-        return getClass().getName() + "@" + Integer.toHexString(hashCode()) + "[" + Keys.excerpt(getName()) + "]["
-                + sync.remote() + "]";
+        return DropIn.describe(getClass(), this, getName()) + "[" + sync.remote() + "]";
     }
 
     @Serial
     private void writeObject(ObjectOutputStream out) throws NotSerializableException {
-        throw notSerializable();
+        throw DropIn.notSerializable(DistributedSemaphore.class, "semaphore");
     }
 
     @Serial
     private void readObject(ObjectInputStream in) throws NotSerializableException {
-        throw notSerializable();
-    }
-
-    private static NotSerializableException notSerializable() {
-        return new NotSerializableException(DistributedSemaphore.class.getName()
-                + ": a distributed semaphore belongs to its session; obtain it by its name there");
+        throw DropIn.notSerializable(DistributedSemaphore.class, "semaphore");
     }
 
     /** The superclass. */

@@ -3,7 +3,9 @@ package dev.interlock;
 import static java.util.Objects.requireNonNull;
 
 import com.google.common.collect.MapMaker;
+import dev.interlock.internal.latch.LocalLatch;
 import dev.interlock.internal.latch.RedissonLatch;
+import dev.interlock.internal.latch.RemoteLatch;
 import dev.interlock.internal.latch.ScriptLatch;
 import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.RemoteLock;
@@ -66,7 +68,7 @@ public final class Interlock implements AutoCloseable {
             new MapMaker().weakValues().makeMap();
     private final ConcurrentMap<String, DistributedSemaphore> semaphores =
             new MapMaker().weakValues().makeMap();
-    private final ConcurrentMap<RLock, DistributedReentrantLock> adapted =
+    private final ConcurrentMap<RLock, DistributedReentrantLock> adaptedLocks =
             new MapMaker().weakKeys().weakValues().makeMap();
     private final ConcurrentMap<RReadWriteLock, DistributedReadWriteLock> adaptedReadWriteLocks =
             new MapMaker().weakKeys().weakValues().makeMap();
@@ -202,13 +204,10 @@ public final class Interlock implements AutoCloseable {
 
     private DistributedReadWriteLock readWriteLock(String name, boolean fair) {
         checkUse(name);
-        DistributedReadWriteLock known = readWriteLocks.get(name);
-        DistributedReadWriteLock lock = known != null
-                ? known
-                : readWriteLocks.computeIfAbsent(
-                        name,
-                        absent -> new DistributedReadWriteLock(
-                                fair, answerNanos(), local -> new ScriptReadWriteLock(session, absent, local, fair)));
+        DistributedReadWriteLock lock = readWriteLocks.computeIfAbsent(
+                name,
+                absent -> new DistributedReadWriteLock(
+                        fair, answerNanos(), local -> new ScriptReadWriteLock(session, absent, local, fair)));
         if (lock.isFair() != fair) {
             throw new IllegalArgumentException(
                     "read-write lock " + Keys.quoted(name) + " is in use in this session as one that is "
@@ -292,15 +291,12 @@ public final class Interlock implements AutoCloseable {
     public DistributedSemaphore semaphore(String name, int permits, SemaphoreOptions options) {
         checkUse(name);
         requireNonNull(options, "options");
-        DistributedSemaphore known = semaphores.get(name);
-        DistributedSemaphore semaphore = known != null
-                ? known
-                : semaphores.computeIfAbsent(
-                        name,
-                        absent -> new DistributedSemaphore(
-                                session,
-                                options,
-                                local -> new ScriptSemaphore(session, absent, permits, options.isOwned(), local)));
+        DistributedSemaphore semaphore = semaphores.computeIfAbsent(
+                name,
+                absent -> new DistributedSemaphore(
+                        session,
+                        options,
+                        local -> new ScriptSemaphore(session, absent, permits, options.isOwned(), local)));
         if (!semaphore.options().equals(options)) {
             throw new IllegalArgumentException("semaphore " + Keys.quoted(name) + " is in use in this session as "
                     + semaphore.options() + "; it can't be " + options + " at the same time");
@@ -341,14 +337,16 @@ public final class Interlock implements AutoCloseable {
         session.ensureOpen();
     }
 
+    private void checkAdapted(String argument, Object adapted) {
+        requireNonNull(adapted, argument);
+        session.ensureOpen();
+    }
+
     private DistributedReentrantLock obtain(String name, LockOptions options) {
         checkUse(name);
         Keys.checkLockKey("name", session.key(name));
-        DistributedReentrantLock known = locks.get(name);
-        DistributedReentrantLock lock = known != null
-                ? known
-                : locks.computeIfAbsent(
-                        name, absent -> new DistributedReentrantLock(options, remoteHalf(absent, options)));
+        DistributedReentrantLock lock = locks.computeIfAbsent(
+                name, absent -> new DistributedReentrantLock(options, remoteHalf(absent, options)));
         if (!lock.options().equals(options)) {
             throw new IllegalArgumentException("lock " + Keys.quoted(name) + " is in use in this session as "
                     + lock.options() + "; it can't be " + options + " at the same time");
@@ -374,12 +372,11 @@ public final class Interlock implements AutoCloseable {
      * @throws IllegalStateException if this session is closed
      */
     public DistributedReentrantLock adapt(RLock lock) {
-        requireNonNull(lock, "lock");
-        session.ensureOpen();
-        return adapted.computeIfAbsent(
+        checkAdapted("lock", lock);
+        return adaptedLocks.computeIfAbsent(
                 lock,
                 absent -> new DistributedReentrantLock(
-                        LockOptions.PLAIN, local -> new RedissonLock(session, lock, watchdogMillis, local)));
+                        LockOptions.PLAIN, local -> new RedissonLock(session, absent, watchdogMillis, local)));
     }
 
     /**
@@ -394,14 +391,13 @@ public final class Interlock implements AutoCloseable {
      * @throws IllegalStateException if this session is closed
      */
     public DistributedReadWriteLock adapt(RReadWriteLock lock) {
-        requireNonNull(lock, "lock");
-        session.ensureOpen();
+        checkAdapted("lock", lock);
         return adaptedReadWriteLocks.computeIfAbsent(
                 lock,
                 absent -> new DistributedReadWriteLock(
                         false,
                         answerNanos(),
-                        local -> new RedissonReadWriteLock(session, lock, watchdogMillis, local)));
+                        local -> new RedissonReadWriteLock(session, absent, watchdogMillis, local)));
     }
 
     /**
@@ -444,16 +440,7 @@ public final class Interlock implements AutoCloseable {
         if (retention.compareTo(LEAST_RETENTION) < 0 || retention.compareTo(MOST_RETENTION) > 0) {
             throw new IllegalArgumentException("retention must be from 1 s to 365 days, but is " + retention);
         }
-        while (true) {
-            DistributedCountDownLatch latch = latches.computeIfAbsent(
-                    name,
-                    absent -> new DistributedCountDownLatch(
-                            session, gate -> new ScriptLatch(session, absent, count, retention.toMillis(), gate)));
-            if (latch.join(count)) {
-                return latch;
-            }
-            latches.remove(name, latch);
-        }
+        return joined(latches, name, count, gate -> new ScriptLatch(session, name, count, retention.toMillis(), gate));
     }
 
     /**
@@ -468,16 +455,22 @@ public final class Interlock implements AutoCloseable {
      * @throws IllegalStateException if this session is closed
      */
     public DistributedCountDownLatch adapt(RCountDownLatch latch) {
-        requireNonNull(latch, "latch");
-        session.ensureOpen();
+        checkAdapted("latch", latch);
+        return joined(adaptedLatches, latch, 0, gate -> new RedissonLatch(session, latch, gate));
+    }
+
+    private <K> DistributedCountDownLatch joined(
+            ConcurrentMap<K, DistributedCountDownLatch> known,
+            K key,
+            int count,
+            Function<LocalLatch, RemoteLatch> remote) {
         while (true) {
-            DistributedCountDownLatch known = adaptedLatches.computeIfAbsent(
-                    latch,
-                    absent -> new DistributedCountDownLatch(session, gate -> new RedissonLatch(session, latch, gate)));
-            if (known.join(0)) {
-                return known;
+            DistributedCountDownLatch latch =
+                    known.computeIfAbsent(key, absent -> new DistributedCountDownLatch(session, remote));
+            if (latch.join(count)) {
+                return latch;
             }
-            adaptedLatches.remove(latch, known);
+            known.remove(key, latch);
         }
     }
 
@@ -495,14 +488,13 @@ public final class Interlock implements AutoCloseable {
      * @throws IllegalStateException if this session is closed
      */
     public DistributedSemaphore adapt(RSemaphore semaphore) {
-        requireNonNull(semaphore, "semaphore");
-        session.ensureOpen();
+        checkAdapted("semaphore", semaphore);
         return adaptedSemaphores.computeIfAbsent(
                 semaphore,
                 absent -> new DistributedSemaphore(
                         session,
                         SemaphoreOptions.unowned(),
-                        local -> new RedissonSemaphore(session, semaphore, local)));
+                        local -> new RedissonSemaphore(session, absent, local)));
     }
 
     /** Returns the id of this session, as it appears in the owner field of the locks that it owns. */

@@ -69,13 +69,10 @@ public final class QuorumInterlock implements AutoCloseable {
     public DistributedReentrantLock lock(String name) {
         Keys.checkName("name", name);
         session.ensureOpen();
-        DistributedReentrantLock known = locks.get(name);
-        return known != null
-                ? known
-                : locks.computeIfAbsent(
-                        name,
-                        absent -> new DistributedReentrantLock(
-                                LockOptions.PLAIN, local -> new QuorumLock(session, absent, local)));
+        return locks.computeIfAbsent(
+                name,
+                absent ->
+                        new DistributedReentrantLock(LockOptions.PLAIN, local -> new QuorumLock(session, absent, local)));
     }
 
     /** Returns the id of this session, as it appears in the owner field of the locks that it owns. */

@@ -1,0 +1,30 @@
+package dev.interlock.internal;
+
+import dev.interlock.internal.redis.Keys;
+import java.io.NotSerializableException;
+import org.jspecify.annotations.Nullable;
+
+/** What the drop-in types have in common and, having JDK superclasses, can't inherit. */
+public final class DropIn {
+    private DropIn() {}
+
+    /** Returns the beginning of a {@code toString}: the type, the identity and the name. */
+    public static String describe(Class<?> type, Object identity, String name) {
+        return type.getName() + "@" + Integer.toHexString(identity.hashCode()) + "[" + Keys.excerpt(name) + "]";
+    }
+
+    /** Returns the part of a {@code toString} that says which thread of this JVM holds a lock. */
+    public static String describe(@Nullable Thread owner) {
+        return owner == null ? "[Unlocked]" : "[Locked by thread " + owner.getName() + "]";
+    }
+
+    /**
+     * Returns the exception that refuses serialization.
+     *
+     * @param kind what the type is: a lock, a semaphore
+     */
+    public static NotSerializableException notSerializable(Class<?> type, String kind) {
+        return new NotSerializableException(
+                type.getName() + ": a distributed " + kind + " belongs to its session; obtain it by its name there");
+    }
+}
