@@ -47,14 +47,14 @@ import java.util.function.Function;
  */
 public final class DistributedCountDownLatch extends CountDownLatch {
     private final RemoteLatch remote;
-    private final LatchSync waiting;
+    private final LatchSync sync;
 
     DistributedCountDownLatch(Session session, Function<? super LocalLatch, ? extends RemoteLatch> remote) {
         // As long as this is 1 nobody passes; the count itself is in Redis.
         super(1);
-        LocalLatch gate = new SuperGate();
-        this.remote = remote.apply(gate);
-        this.waiting = new LatchSync(session, gate, this.remote);
+        LocalLatch local = new Local();
+        this.remote = remote.apply(local);
+        this.sync = new LatchSync(session, local, this.remote);
     }
 
     /** Joins the latch of that count; returns whether that is still the latch of this name. */
@@ -76,7 +76,7 @@ public final class DistributedCountDownLatch extends CountDownLatch {
      */
     @Override
     public void await() throws InterruptedException {
-        waiting.await(LatchSync.FOREVER);
+        sync.await(LatchSync.FOREVER);
     }
 
     /**
@@ -92,7 +92,7 @@ public final class DistributedCountDownLatch extends CountDownLatch {
      */
     @Override
     public boolean await(long timeout, TimeUnit unit) throws InterruptedException {
-        return waiting.await(requireNonNull(unit, "unit").toNanos(timeout));
+        return sync.await(requireNonNull(unit, "unit").toNanos(timeout));
     }
 
     /**
@@ -137,7 +137,7 @@ public final class DistributedCountDownLatch extends CountDownLatch {
     }
 
     /** The superclass. */
-    private final class SuperGate implements LocalLatch {
+    private final class Local implements LocalLatch {
         @Override
         public boolean await(long nanos) throws InterruptedException {
             return DistributedCountDownLatch.super.await(nanos, TimeUnit.NANOSECONDS);

@@ -8,6 +8,7 @@ import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -96,12 +97,6 @@ public final class DistributedCyclicBarrier extends CyclicBarrier {
         return remote.name();
     }
 
-    /** Returns how many threads have to arrive. No round trip. */
-    @Override
-    public int getParties() {
-        return remote.parties();
-    }
-
     /**
      * Waits until all parties have arrived.
      *
@@ -151,6 +146,23 @@ public final class DistributedCyclicBarrier extends CyclicBarrier {
         }
     }
 
+    /** Returns how many threads have to arrive. No round trip. */
+    @Override
+    public int getParties() {
+        return remote.parties();
+    }
+
+    /**
+     * Returns how many threads of all JVMs have arrived in the current generation. A round trip.
+     *
+     * @throws RedisUnavailableException if Redis doesn't answer within one command time-out
+     * @throws IllegalStateException if the session is closed
+     */
+    @Override
+    public int getNumberWaiting() {
+        return asMember(remote::arrived);
+    }
+
     /**
      * Returns whether the current generation is broken. A round trip.
      *
@@ -159,11 +171,7 @@ public final class DistributedCyclicBarrier extends CyclicBarrier {
      */
     @Override
     public boolean isBroken() {
-        try {
-            return remote.isBroken();
-        } finally {
-            Reference.reachabilityFence(this);
-        }
+        return asMember(remote::isBroken);
     }
 
     /**
@@ -183,16 +191,10 @@ public final class DistributedCyclicBarrier extends CyclicBarrier {
         }
     }
 
-    /**
-     * Returns how many threads of all JVMs have arrived in the current generation. A round trip.
-     *
-     * @throws RedisUnavailableException if Redis doesn't answer within one command time-out
-     * @throws IllegalStateException if the session is closed
-     */
-    @Override
-    public int getNumberWaiting() {
+    // The membership ends when this object is unreachable, so it has to stay reachable until the answer is there.
+    private <T> T asMember(Supplier<T> question) {
         try {
-            return remote.arrived();
+            return question.get();
         } finally {
             Reference.reachabilityFence(this);
         }

@@ -72,6 +72,15 @@ public final class DistributedReentrantLock extends ReentrantLock {
         this.sync = new LockSync(local, this.remote);
     }
 
+    LockOptions options() {
+        return options;
+    }
+
+    /** Returns the name of this lock, without the session's namespace. */
+    public String getName() {
+        return remote.name();
+    }
+
     /**
      * Acquires the lock, waiting for as long as that takes. An interrupt while waiting does not end the wait; the
      * thread's interrupt flag is set on return.
@@ -168,10 +177,6 @@ public final class DistributedReentrantLock extends ReentrantLock {
         sync.unlock();
     }
 
-    LockOptions options() {
-        return options;
-    }
-
     /**
      * Returns the fencing token of the current acquisition. Every acquisition of this name, by any thread of any JVM,
      * has a larger one than all before it; re-entry doesn't change it.
@@ -206,11 +211,6 @@ public final class DistributedReentrantLock extends ReentrantLock {
      */
     public Runnable onLost(Consumer<? super LeaseLostException> listener) {
         return remote.onLost(requireNonNull(listener, "listener"));
-    }
-
-    /** Returns the name of this lock, without the session's namespace. */
-    public String getName() {
-        return remote.name();
     }
 
     /**

@@ -99,6 +99,11 @@ public final class DistributedSemaphore extends Semaphore {
         }
     }
 
+    /** Returns the name of this semaphore, without the session's namespace. */
+    public String getName() {
+        return sync.name();
+    }
+
     /**
      * Acquires a permit, waiting for as long as that takes.
      *
@@ -314,11 +319,6 @@ public final class DistributedSemaphore extends Semaphore {
      */
     public Runnable onLost(Consumer<? super LeaseLostException> listener) {
         return sync.onLost(requireNonNull(listener, "listener"));
-    }
-
-    /** Returns the name of this semaphore, without the session's namespace. */
-    public String getName() {
-        return sync.name();
     }
 
     /** Returns whether this was obtained as a {@linkplain SemaphoreOptions#fair fair} semaphore. */

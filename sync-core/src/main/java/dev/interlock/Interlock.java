@@ -440,7 +440,7 @@ public final class Interlock implements AutoCloseable {
         if (retention.compareTo(LEAST_RETENTION) < 0 || retention.compareTo(MOST_RETENTION) > 0) {
             throw new IllegalArgumentException("retention must be from 1 s to 365 days, but is " + retention);
         }
-        return joined(latches, name, count, gate -> new ScriptLatch(session, name, count, retention.toMillis(), gate));
+        return joined(latches, name, count, local -> new ScriptLatch(session, name, count, retention.toMillis(), local));
     }
 
     /**
@@ -456,7 +456,7 @@ public final class Interlock implements AutoCloseable {
      */
     public DistributedCountDownLatch adapt(RCountDownLatch latch) {
         checkAdapted("latch", latch);
-        return joined(adaptedLatches, latch, 0, gate -> new RedissonLatch(session, latch, gate));
+        return joined(adaptedLatches, latch, 0, local -> new RedissonLatch(session, latch, local));
     }
 
     private <K> DistributedCountDownLatch joined(
