@@ -9,9 +9,8 @@ import java.util.concurrent.ConcurrentMap;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The barriers of a session, by name. There is one object at a time for a name. Its remote half may live longer: until
- * Redis knows that the session is no member any more, when another object may long be there that goes on with the same
- * half.
+ * The barriers of a session, by name. A name has one object at a time. The remote half may outlive it, until Redis has
+ * confirmed that the session is no longer a member; a new object of the same name continues with the same remote half.
  */
 final class Barriers {
     private final RedisSession session;
@@ -41,7 +40,7 @@ final class Barriers {
                 if (barrier.getParties() == parties) {
                     throw e;
                 }
-                // It was another thread that asked for so many.
+                // Another thread asked for that number of parties.
                 continue;
             }
             if (barrier.getParties() != parties) {

@@ -11,15 +11,13 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 
 /**
- * A {@link CountDownLatch} across JVMs: threads of any JVM wait until threads of any JVM have counted down as often as
- * was agreed on.
+ * A {@link CountDownLatch} across JVMs: threads of any JVM wait until threads of any JVM have counted down to zero.
  *
- * <p>It <em>is</em> a {@code CountDownLatch}: the threads of this JVM wait in the superclass. Redis has the count, and
- * tells each JVM in which threads wait once, however many there are, when it has reached zero. The first JVM to name a
- * latch sets its count, and those that come later join it; they have to name the same count. A latch that was opened
- * stays open for its retention time (a day, if nothing else was said), for latecomers too: they pass at once. So a name
- * serves once. When the retention time is over it is free for a new latch; objects that have been obtained before
- * remain open.
+ * <p>It <em>is</em> a {@code CountDownLatch}: the threads of this JVM wait in the superclass. Redis keeps the count.
+ * When it reaches zero, Redis sends one message to each JVM that waits, for all of its threads. The first JVM to obtain
+ * a latch sets its count; the JVMs that join it later have to state the same count. An opened latch stays open for its
+ * retention time, one day by default, and latecomers pass at once. So a name serves once. When the retention time is
+ * over, the name is free for a new latch; objects obtained before remain open.
  *
  * <pre>{@code
  * DistributedCountDownLatch done = interlock.countDownLatch("import:2024-05-01", 3);
@@ -32,32 +30,31 @@ import java.util.function.Function;
  * }
  * }</pre>
  *
- * <p><b>How it differs from its superclass.</b> What a JVM has counted down stays counted, even if that JVM dies, and
- * counts once, even if its command arrives twice. A latch that Redis has lost (its data is gone, or somebody deleted
- * it) is lost for all that have joined it: {@code await}, {@code countDown} and {@code getCount} throw
- * {@link IllegalStateException} then, to waiting threads as well, and so they do if the session is closed; unless the
- * latch is known to be open. A latch that nobody uses for seven days before it is open is forgotten, too. When Redis
- * doesn't answer, {@code await} and {@code getCount} throw {@link RedisUnavailableException}, while {@code countDown}
- * is repeated in the background.
+ * <p><b>How it differs from its superclass.</b> A count-down stays counted even if its JVM dies, and counts once even
+ * if its command arrives twice. If Redis loses the latch (its data is gone, or its key was deleted) it is lost for all
+ * JVMs that have joined it: {@code await}, {@code countDown} and {@code getCount} then throw
+ * {@link IllegalStateException}, in waiting threads as well, unless this JVM knows that the latch is open. They do the
+ * same if the session is closed. A latch that isn't open is also forgotten after seven days without use. When Redis
+ * doesn't answer, {@code await} and {@code getCount} throw {@link RedisUnavailableException}, while the session repeats
+ * {@code countDown} in the background.
  *
  * <p><b>Memory consistency.</b> Inside a JVM, actions before a {@code countDown()} happen-before those after a
- * successful return from a corresponding {@code await()}, as for any {@code CountDownLatch}. Across JVMs there is no
- * shared memory: what they share is in stores of their own, and what was written there before {@code countDown()} is
- * there when {@code await()} returns.
+ * successful return from a corresponding {@code await()}, as for any {@code CountDownLatch}. JVMs share no memory: what
+ * was written to a shared store before {@code countDown()} is there when {@code await()} returns.
  */
 public final class DistributedCountDownLatch extends CountDownLatch {
     private final RemoteLatch remote;
     private final LatchSync sync;
 
     DistributedCountDownLatch(Session session, Function<? super LocalLatch, ? extends RemoteLatch> remote) {
-        // As long as this is 1 nobody passes; the count itself is in Redis.
+        // The superclass counts 1 until the latch opens; the real count is in Redis.
         super(1);
         LocalLatch local = new Local();
         this.remote = remote.apply(local);
         this.sync = new LatchSync(session, local, this.remote);
     }
 
-    /** Joins the latch of that count; returns whether that is still the latch of this name. */
+    /** Joins the latch, which has that count. Returns whether this is still the latch of its name. */
     boolean join(int count) {
         return remote.join(count);
     }
@@ -80,12 +77,12 @@ public final class DistributedCountDownLatch extends CountDownLatch {
     }
 
     /**
-     * Waits until the count is zero, for so long at most. A time-out of zero or less asks Redis once, and waits for the
-     * answer one command time-out at most; the first answer is given at least 250 ms.
+     * Waits until the count is zero, for a limited time. A time-out of zero or less asks Redis once, and waits for the
+     * answer one command time-out at most. The wait for the first answer lasts at least 250 ms.
      *
      * @param timeout the longest wait
      * @param unit its unit
-     * @return whether the count is zero; false only if Redis has said within the wait that it is not
+     * @return whether the count is zero; false only if Redis has answered within the wait that it isn't
      * @throws InterruptedException if the thread is interrupted on entry or while it waits
      * @throws IllegalStateException as {@link #await()}
      * @throws RedisUnavailableException if Redis has not answered within the wait
@@ -96,18 +93,17 @@ public final class DistributedCountDownLatch extends CountDownLatch {
     }
 
     /**
-     * Counts down by one, and opens the latch if that makes zero. Does nothing if the latch is open. Waits for the
-     * confirmation by Redis for one command time-out at most. If there is none by then, the count-down is repeated in
-     * the background until it is confirmed, which counts it once; {@link Interlock#close()} waits for that, one command
-     * time-out at most. An interrupt does not end the wait; the thread's interrupt flag is set on return.
+     * Counts down by one, and opens the latch at zero. Does nothing if the latch is open. Waits for the confirmation by
+     * Redis one command time-out at most. After that, the session repeats the count-down in the background until Redis
+     * confirms it, and Redis counts it once; {@link Interlock#close()} waits for that one command time-out at most. An
+     * interrupt does not end the wait; the thread's interrupt flag is set on return.
      *
-     * <p>Of an {@linkplain Interlock#adapt(org.redisson.api.RCountDownLatch) adapted} latch nothing is repeated, since
+     * <p>An {@linkplain Interlock#adapt(org.redisson.api.RCountDownLatch) adapted} latch repeats nothing, since
      * Redisson would count it twice.
      *
-     * @throws IllegalStateException as {@link #await()}. On a lost latch it has not been counted; if the session was
-     *     closed while this waited for the confirmation, it may have been
-     * @throws RedisUnavailableException only from an adapted latch: if there is no confirmation; it may have been
-     *     counted or not
+     * @throws IllegalStateException as {@link #await()}. A lost latch has not counted it; if the session was closed
+     *     during the wait for the confirmation, it may be counted or not
+     * @throws RedisUnavailableException only from an adapted latch: if Redis doesn't confirm; it may be counted or not
      */
     @Override
     public void countDown() {
@@ -115,7 +111,7 @@ public final class DistributedCountDownLatch extends CountDownLatch {
     }
 
     /**
-     * Asks Redis for the count; needs no round trip if the latch is known to be open.
+     * Asks Redis for the count. A round trip, unless the latch is known to be open.
      *
      * @return the count, of all JVMs
      * @throws IllegalStateException as {@link #await()}
@@ -127,7 +123,8 @@ public final class DistributedCountDownLatch extends CountDownLatch {
     }
 
     /**
-     * As in the superclass, with the count as it was last heard of, or {@code unknown} if it never was; asks nobody.
+     * Returns what the superclass does, with the count that Redis last reported, or {@code unknown} if it never did. No
+     * round trip.
      */
     @Override
     public String toString() {
@@ -136,7 +133,7 @@ public final class DistributedCountDownLatch extends CountDownLatch {
                 + (count == RemoteLatch.UNKNOWN ? "unknown" : count) + "]";
     }
 
-    /** The superclass. */
+    /** The local half: the superclass. */
     private final class Local implements LocalLatch {
         @Override
         public boolean await(long nanos) throws InterruptedException {

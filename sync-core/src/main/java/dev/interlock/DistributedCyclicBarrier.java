@@ -12,13 +12,13 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@link CyclicBarrier} at which threads of all JVMs that use the same Redis wait for each other.
+ * A {@link CyclicBarrier} across JVMs: threads of all JVMs that use the same Redis wait for each other.
  *
- * <p>It <em>is</em> a {@code CyclicBarrier}: a fixed number of parties, threads of any JVMs, {@link #await} each other;
- * when the last one has come the generation <em>trips</em>, all go on, and the next generation begins. No generation
- * mixes with the next, whatever messages are lost or delayed. If the barrier was obtained with an action, the last
- * thread to arrive runs it before any of the others goes on: it is the action of that thread's JVM that is run, so all
- * JVMs should state the same.
+ * <p>It <em>is</em> a {@code CyclicBarrier}: a fixed number of parties, threads of any JVMs, {@link #await} each other.
+ * When the last party arrives the generation <em>trips</em>, all threads go on, and the next generation begins.
+ * Generations never mix, whatever messages are lost or delayed. If the barrier was obtained with an action, the last
+ * thread to arrive runs it before any other thread goes on. It runs the action of its own JVM, so all JVMs should state
+ * the same.
  *
  * <pre>{@code
  * DistributedCyclicBarrier barrier = interlock.cyclicBarrier("simulation", 3, store::publishStep);
@@ -28,23 +28,22 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p><b>How it differs from its superclass.</b> A session that has obtained the barrier is a <em>member</em> of it, for
- * as long as anybody there refers to the object. If a member dies (its lease is over, since its JVM was killed or
- * paused for too long) the current generation is broken for all, whether threads of that member had arrived in it or
- * not: nobody waits for a JVM that doesn't come any more. A session that is closed breaks it only if its threads wait.
- * A barrier whose data Redis has lost is broken. A broken barrier remains so until {@link #reset()}, as in the JDK; one
- * that has no member any more is forgotten.
+ * <p><b>How it differs from its superclass.</b> A session that has obtained the barrier is a <em>member</em> of it for
+ * as long as the object is reachable there. If a member dies (its lease expires because its JVM was killed or paused
+ * for too long), the current generation breaks for all, whether threads of that member had arrived in it or not: no
+ * thread waits for a JVM that is gone. Closing a session breaks the generation only if threads of that session wait. A
+ * barrier whose data Redis has lost is broken. A broken barrier stays broken until {@link #reset()}, as in the JDK. A
+ * barrier without members is forgotten.
  *
- * <p>While Redis is silent nobody can know whether a generation has tripped. A thread that has waited out its patience
- * throws {@link RedisUnavailableException} then, and its session goes on trying to break the generation.
+ * <p>While Redis is silent, no session knows whether a generation has tripped. A thread whose wait reaches its limit
+ * then throws {@link RedisUnavailableException}, and its session keeps trying to break the generation.
  *
- * <p>While the action is being run, time-outs, interrupts and {@link #reset()} take effect only afterwards, as in the
- * JDK; the death of the JVM that runs it breaks the generation. The action must not await the barrier itself.
+ * <p>While the action runs, time-outs, interrupts and {@link #reset()} take effect only afterwards, as in the JDK; the
+ * death of the JVM that runs it breaks the generation. The action must not await the barrier itself.
  *
  * <p><b>Memory consistency.</b> Inside a JVM, actions before {@code await()} happen-before those of the barrier action
- * if that is run there, and before those that follow the return of other threads from the same generation. Across JVMs
- * there is no shared memory: what they share is in stores of their own, and it is the order of arrivals and returns
- * that this barrier gives them.
+ * if it runs there, and before those that follow the return of other threads from the same generation. JVMs share no
+ * memory: for the stores that they share, this barrier gives the order of arrivals and returns.
  */
 public final class DistributedCyclicBarrier extends CyclicBarrier {
     private static final Cleaner CLEANER = Cleaner.create();
@@ -55,7 +54,7 @@ public final class DistributedCyclicBarrier extends CyclicBarrier {
     private boolean handedOut;
     private boolean discarded;
 
-    /** The remote half must not refer to this object: it ends its membership when nobody else does. */
+    /** The remote half must not refer to this object: its membership ends when this object is unreachable. */
     DistributedCyclicBarrier(ScriptBarrier remote, @Nullable Runnable action) {
         super(remote.parties());
         this.remote = remote;
@@ -68,7 +67,7 @@ public final class DistributedCyclicBarrier extends CyclicBarrier {
         return action;
     }
 
-    /** Ends what obtaining this has begun, unless somebody has got it. Returns whether nobody has. */
+    /** Ends the membership unless this has been handed out to a caller. Returns whether it has ended it. */
     synchronized boolean discard() {
         if (handedOut) {
             return false;
@@ -78,7 +77,7 @@ public final class DistributedCyclicBarrier extends CyclicBarrier {
         return true;
     }
 
-    /** Says that somebody gets this. Returns false if it has been discarded. */
+    /** Marks this as handed out to a caller. Returns false if it has been discarded. */
     synchronized boolean handOut() {
         handedOut = !discarded;
         return handedOut;
@@ -101,13 +100,13 @@ public final class DistributedCyclicBarrier extends CyclicBarrier {
      * Waits until all parties have arrived.
      *
      * @return the index of arrival: {@code getParties() - 1} for the first, 0 for the last
-     * @throws InterruptedException if this thread was interrupted, before or while it waited, and so has broken the
+     * @throws InterruptedException if this thread was interrupted, before or while it waited, and so broke the
      *     generation
      * @throws BrokenBarrierException if the generation was broken: another thread was interrupted or ran out of time,
-     *     the barrier was reset, its action failed, or a member has died
+     *     the barrier was reset, its action failed, or a member died
      * @throws RedisUnavailableException if Redis has been silent for the session's {@code redisTimeout}; or, after an
-     *     interrupt, for one command time-out, and then with the interrupt flag set. The others may have gone on, or
-     *     may be broken later
+     *     interrupt, for one command time-out, and then with the interrupt flag set. The generation may have tripped,
+     *     or may break later
      * @throws IllegalStateException if the session is closed
      */
     @Override
@@ -123,17 +122,17 @@ public final class DistributedCyclicBarrier extends CyclicBarrier {
 
     /**
      * Waits until all parties have arrived, for a limited time. A timeout of zero or less breaks the generation unless
-     * this is its last thread, as in the JDK. When its time is over a thread waits for the answer to what it asks Redis
-     * then.
+     * this is its last thread, as in the JDK. A thread that runs out of time asks Redis to break the generation, and
+     * waits for the answer.
      *
      * @param timeout the longest wait
      * @param unit its unit
      * @return as {@link #await()}
      * @throws InterruptedException as {@link #await()}
      * @throws BrokenBarrierException as {@link #await()}
-     * @throws TimeoutException if the time was over first, and so has broken the generation
-     * @throws RedisUnavailableException if Redis has not answered one command time-out after the time was over; the
-     *     generation may have tripped, or may be broken later
+     * @throws TimeoutException if the thread ran out of time first, and so broke the generation
+     * @throws RedisUnavailableException if Redis hasn't answered one command time-out after the end of the wait; the
+     *     generation may have tripped, or may break later
      * @throws IllegalStateException if the session is closed
      */
     @Override
@@ -146,14 +145,14 @@ public final class DistributedCyclicBarrier extends CyclicBarrier {
         }
     }
 
-    /** Returns how many threads have to arrive. No round trip. */
+    /** Returns the number of threads that have to arrive. No round trip. */
     @Override
     public int getParties() {
         return remote.parties();
     }
 
     /**
-     * Returns how many threads of all JVMs have arrived in the current generation. A round trip.
+     * Returns the number of threads of all JVMs that have arrived in the current generation. A round trip.
      *
      * @throws RedisUnavailableException if Redis doesn't answer within one command time-out
      * @throws IllegalStateException if the session is closed
@@ -175,11 +174,10 @@ public final class DistributedCyclicBarrier extends CyclicBarrier {
     }
 
     /**
-     * Breaks the current generation if threads wait in it, and begins another one, which is not broken. While the
-     * action is being run, waits for its end first; the action itself may reset the barrier, and then breaks the
-     * generation it is run for.
+     * Breaks the current generation if threads wait in it, and begins a new one, which isn't broken. While the action
+     * runs, waits for its end first. The action itself may reset the barrier, which breaks its own generation.
      *
-     * @throws RedisUnavailableException if Redis doesn't answer within one command time-out; the session goes on trying
+     * @throws RedisUnavailableException if Redis doesn't answer within one command time-out; the session keeps trying
      * @throws IllegalStateException if the session is closed
      */
     @Override
@@ -200,7 +198,7 @@ public final class DistributedCyclicBarrier extends CyclicBarrier {
         }
     }
 
-    /** Returns the name, the parties, and what this session knows of the current generation without a round trip. */
+    /** Returns the name, the parties, and what this session knows of the current generation. No round trip. */
     @Override
     public String toString() {
         return DropIn.describe(getClass(), this, getName()) + "[" + getParties() + " parties, " + remote + "]";

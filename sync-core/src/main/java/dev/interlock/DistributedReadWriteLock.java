@@ -22,15 +22,14 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@link ReentrantReadWriteLock} across JVMs: its write lock is held by at most one thread of one JVM, of all the
- * JVMs that use the same Redis, and while nobody holds that, its read lock by any number of threads of any of them.
+ * A {@link ReentrantReadWriteLock} across JVMs: of all threads of all JVMs that use the same Redis, either one holds
+ * the write lock, or any number hold the read lock.
  *
  * <p>It <em>is</em> a {@code ReentrantReadWriteLock}: the threads of this JVM queue, park, time out and get interrupted
- * in the superclass. All threads of a JVM that read do so on one lease in Redis: the first one gets it, and the last
- * one's leaving gives it up, a moment later, so that reading costs no round trip as long as no JVM writes. A writer
- * that waits, in whichever JVM, stops new readers everywhere; those who hold the read or the write lock already pass,
- * as in the superclass. {@linkplain Interlock#fairReadWriteLock Fair} ones leave the lock to JVMs that wait as soon as
- * they can.
+ * in the superclass. All readers of a JVM share one lease in Redis. The first reader acquires it; when the last one has
+ * left, the session keeps it for a moment, so that reading costs no round trip as long as no JVM writes. A waiting
+ * writer, in any JVM, stops new readers everywhere; threads that hold the read or the write lock already still pass, as
+ * in the superclass. A {@linkplain Interlock#fairReadWriteLock fair} lock goes to waiting JVMs as soon as possible.
  *
  * <pre>{@code
  * DistributedReadWriteLock lock = interlock.readWriteLock("prices");
@@ -42,19 +41,18 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p>A thread that holds the write lock may take the read lock and then release the write lock: that lets in the
- * readers of all JVMs, at once, and no writer in between. The reverse isn't possible, as in the superclass:
- * {@code tryLock()} for writing fails for whoever reads, and {@code lock()} would wait for himself.
+ * <p>A thread that holds the write lock may take the read lock and then release the write lock: that admits the readers
+ * of all JVMs at once, and no writer in between. The reverse isn't possible, as in the superclass: if the thread reads,
+ * {@code tryLock()} for writing fails, and {@code lock()} would wait for the thread itself.
  *
- * <p><b>How it differs from its superclass.</b> Ownership is a lease that the session renews. If that fails the lock is
- * <em>lost</em>: listeners hear of it, {@code assertHeld} and {@link WriteLock#fencingToken} throw
+ * <p><b>How it differs from its superclass.</b> Ownership is a lease that the session renews. If it can't keep the
+ * lease the lock is <em>lost</em>: listeners are told, {@code assertHeld} and {@link WriteLock#fencingToken} throw
  * {@link LeaseLostException}, and so does the last {@code unlock}, which frees the local half nevertheless. When Redis
  * doesn't answer, acquiring methods throw {@link RedisUnavailableException}. A thread that waits for <em>another
  * JVM</em> is no longer in the superclass's queue. Serialization is refused; obtain the lock by its name instead.
  *
- * <p><b>Memory consistency.</b> Inside a JVM, as for any {@link java.util.concurrent.locks.ReadWriteLock}. Across JVMs
- * there is no shared memory: what they share is in stores of their own, and it is the order of acquisitions that this
- * lock gives them.
+ * <p><b>Memory consistency.</b> Inside a JVM, as for any {@link java.util.concurrent.locks.ReadWriteLock}. JVMs share
+ * no memory: for the stores that they share, this lock gives the order of acquisitions.
  */
 public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
     @Serial
@@ -85,7 +83,7 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         this.writeLock = new WriteLock(this);
     }
 
-    /** Returns the lock for reading, which any number of threads of any JVM may hold while nobody writes. */
+    /** Returns the lock for reading, which any number of threads of any JVM may hold while no thread writes. */
     @Override
     public ReadLock readLock() {
         return readLock;
@@ -103,10 +101,10 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
     }
 
     /**
-     * Calls the listener whenever this lock is lost while threads of this JVM hold it, for reading or for writing:
-     * before the lease is over where that can be foreseen. It is called on a thread of the session that runs listeners
-     * only. Keep a reference to the lock: a lock object that nobody refers to and nobody holds is dropped, together
-     * with its listeners.
+     * Calls the listener whenever this lock is lost while threads of this JVM hold it, for reading or for writing; if
+     * the loss is foreseeable, before the lease expires. A thread of the session that only runs listeners calls it.
+     * Keep a reference to the lock: a lock object that is neither referenced nor held is dropped, together with its
+     * listeners.
      *
      * @param listener what to call
      * @return removes the listener when run
@@ -128,8 +126,8 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         }
 
         /**
-         * Acquires the read lock, waiting for as long as that takes. An interrupt while waiting does not end the wait;
-         * the thread's interrupt flag is set on return.
+         * Acquires the read lock and waits without a limit of time. An interrupt does not end the wait; the thread's
+         * interrupt flag is set on return.
          *
          * @throws RedisUnavailableException if Redis has been silent for the session's {@code redisTimeout}
          * @throws IllegalStateException if the session is closed
@@ -142,7 +140,7 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         /**
          * Acquires the read lock unless interrupted.
          *
-         * @throws InterruptedException if the thread is interrupted on entry or while it waits; nothing is held then
+         * @throws InterruptedException if the thread is interrupted on entry or while it waits; it holds nothing then
          * @throws RedisUnavailableException as {@link #lock()}
          */
         @Override
@@ -152,7 +150,7 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
 
         /**
          * Acquires the read lock if no thread of any JVM holds the write lock now. Barges past queued threads of this
-         * JVM, as in the JDK, but not past other JVMs that wait to write. Needs a round trip unless this session has
+         * JVM, as in the JDK, but not past other JVMs that wait to write. Needs a round trip unless this session owns
          * the name.
          *
          * @return whether it was acquired
@@ -164,13 +162,13 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         }
 
         /**
-         * Acquires the read lock if it becomes available within the wait. A wait of zero or less asks once, as
-         * {@link #tryLock()} does.
+         * Acquires the read lock if it becomes available within the wait. A wait of zero or less asks once, like
+         * {@link #tryLock()}.
          *
          * @param wait the longest wait
          * @param unit its unit
          * @return whether it was acquired
-         * @throws InterruptedException if the thread is interrupted on entry or while it waits; nothing is held then
+         * @throws InterruptedException if the thread is interrupted on entry or while it waits; it holds nothing then
          * @throws RedisUnavailableException if Redis has not answered within the wait
          */
         @Override
@@ -179,12 +177,12 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         }
 
         /**
-         * Releases one hold. With the last one of all threads of this JVM, other JVMs can write: at once if one waits,
-         * else within the session's hand-off slice.
+         * Releases one hold. When no thread of this JVM reads any longer, other JVMs can write: at once if one waits,
+         * otherwise within the session's hand-off slice.
          *
          * @throws IllegalMonitorStateException if the current thread doesn't hold the read lock
          * @throws LeaseLostException if this was the thread's last hold and the lock had been lost; the thread doesn't
-         *     hold it any more
+         *     hold it any longer
          */
         @Override
         public void unlock() {
@@ -192,8 +190,8 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         }
 
         /**
-         * Does nothing if the current thread holds the read lock, or the write lock, and, as far as this JVM can know,
-         * still has it in Redis. No round trip.
+         * Returns normally if the current thread holds the read lock or the write lock and, as far as this JVM can
+         * know, still owns it in Redis. No round trip.
          *
          * @throws IllegalMonitorStateException if the current thread holds neither
          * @throws LeaseLostException if the lock has been lost
@@ -212,7 +210,7 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
             return lock.readSync.newCondition();
         }
 
-        /** Returns the name, and how many read locks are held in this JVM. */
+        /** Returns the name and the number of read locks held in this JVM. */
         @Override
         public String toString() {
             return DropIn.describe(getClass(), lock, lock.getName()) + "[Read locks = " + lock.getReadLockCount() + "]";
@@ -238,8 +236,8 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         }
 
         /**
-         * Acquires the write lock, waiting for as long as that takes. An interrupt while waiting does not end the wait;
-         * the thread's interrupt flag is set on return.
+         * Acquires the write lock and waits without a limit of time. An interrupt does not end the wait; the thread's
+         * interrupt flag is set on return.
          *
          * @throws RedisUnavailableException if Redis has been silent for the session's {@code redisTimeout}
          * @throws IllegalStateException if the session is closed
@@ -252,7 +250,7 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         /**
          * Acquires the write lock unless interrupted.
          *
-         * @throws InterruptedException if the thread is interrupted on entry or while it waits; nothing is held then
+         * @throws InterruptedException if the thread is interrupted on entry or while it waits; it holds nothing then
          * @throws RedisUnavailableException as {@link #lock()}
          */
         @Override
@@ -262,9 +260,8 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
 
         /**
          * Acquires the write lock if no thread of any JVM holds either lock now. Barges past queued threads of this
-         * JVM, as in the JDK, but not past other JVMs that wait. Needs a round trip unless this session has the name
-         * for itself. What the readers of another JVM have left only a moment ago is refused, but the refusal makes
-         * that JVM give it up.
+         * JVM, as in the JDK, but not past other JVMs that wait. Needs a round trip unless this session owns the name
+         * to write. Fails if the readers of another JVM left only a moment ago, but makes that JVM give the name up.
          *
          * @return whether it was acquired
          * @throws RedisUnavailableException if Redis doesn't answer within one command time-out
@@ -275,13 +272,13 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         }
 
         /**
-         * Acquires the write lock if it becomes available within the wait. A wait of zero or less asks once, as
-         * {@link #tryLock()} does.
+         * Acquires the write lock if it becomes available within the wait. A wait of zero or less asks once, like
+         * {@link #tryLock()}.
          *
          * @param wait the longest wait
          * @param unit its unit
          * @return whether it was acquired
-         * @throws InterruptedException if the thread is interrupted on entry or while it waits; nothing is held then
+         * @throws InterruptedException if the thread is interrupted on entry or while it waits; it holds nothing then
          * @throws RedisUnavailableException if Redis has not answered within the wait
          */
         @Override
@@ -290,13 +287,13 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         }
 
         /**
-         * Releases one hold; with the last one, keeps the name for the next thread of this JVM or gives it up in Redis.
-         * If the thread holds the read lock, too, other JVMs can read from now on. Waits for the confirmation at most
-         * one command time-out, and doesn't fail if Redis is silent: it is repeated in the background.
+         * Releases one hold. With the last one, keeps the name for the next thread of this JVM or gives it up in Redis.
+         * If the thread also holds the read lock, other JVMs can read from now on. Waits for the confirmation at most
+         * one command time-out, and doesn't fail if Redis is silent: the session repeats the release in the background.
          *
          * @throws IllegalMonitorStateException if the current thread doesn't hold the write lock
          * @throws LeaseLostException if this was the last hold and the lock had been lost; the thread doesn't hold it
-         *     any more
+         *     any longer
          */
         @Override
         public void unlock() {
@@ -305,7 +302,7 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
 
         /**
          * Returns the fencing token of the current acquisition. Every acquisition of this write lock, by any thread of
-         * any JVM, has a larger one than all before it; re-entry doesn't change it.
+         * any JVM, has a larger token than all before it; re-entry doesn't change it.
          *
          * @return the token, positive
          * @throws IllegalMonitorStateException if the current thread doesn't hold the write lock
@@ -317,8 +314,8 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         }
 
         /**
-         * Does nothing if the current thread holds the write lock and, as far as this JVM can know, still owns it in
-         * Redis. No round trip.
+         * Returns normally if the current thread holds the write lock and, as far as this JVM can know, still owns it
+         * in Redis. No round trip.
          *
          * @throws IllegalMonitorStateException if the current thread doesn't hold the write lock
          * @throws LeaseLostException if the lock has been lost
@@ -328,8 +325,8 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         }
 
         /**
-         * Returns a condition of this write lock, as {@link DistributedReentrantLock#newCondition()} does. A thread
-         * that holds the read lock, too, gives up both while it waits, and gets both back.
+         * Returns a condition of this write lock, like {@link DistributedReentrantLock#newCondition()}. A thread that
+         * also holds the read lock gives up both while it waits, and gets both back.
          *
          * @throws UnsupportedOperationException if the lock is an adapted one: its protocol knows no conditions
          */
@@ -339,8 +336,8 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         }
 
         /**
-         * Returns the condition of this write lock that has a name: all objects made with the same name, in any JVM,
-         * are the same condition.
+         * Returns the condition of this write lock with a name: all objects made with the same name, in any JVM, are
+         * the same condition.
          *
          * @param conditionName anything but the empty string
          * @throws IllegalArgumentException if the name is empty
@@ -351,20 +348,20 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         }
 
         /**
-         * Returns whether the current thread holds this. No round trip; the local truth even if the lock has been lost.
+         * Returns whether the current thread holds this. No round trip; the local state even if the lock has been lost.
          */
         @Override
         public boolean isHeldByCurrentThread() {
             return lock.isWriteLockedByCurrentThread();
         }
 
-        /** Returns the holds of the current thread. No round trip; the local truth even if the lock has been lost. */
+        /** Returns the holds of the current thread. No round trip; the local state even if the lock has been lost. */
         @Override
         public int getHoldCount() {
             return lock.getWriteHoldCount();
         }
 
-        /** Returns the name, and who holds the write lock in this JVM. */
+        /** Returns the name and the thread of this JVM that holds the write lock. */
         @Override
         public String toString() {
             return DropIn.describe(getClass(), lock, lock.getName()) + DropIn.describe(lock.getOwner());
@@ -378,8 +375,8 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
     }
 
     /**
-     * Returns the thread of this JVM that holds the write lock, or null; one that waits for another JVM doesn't hold
-     * it.
+     * Returns the thread of this JVM that holds the write lock, or null; a thread that waits for another JVM doesn't
+     * hold it.
      */
     @Override
     protected @Nullable Thread getOwner() {
@@ -393,33 +390,35 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         return super.getReadLockCount();
     }
 
-    /** Returns whether a thread of <em>this</em> JVM holds the write lock; one that waits for another JVM doesn't. */
+    /**
+     * Returns whether a thread of <em>this</em> JVM holds the write lock; a thread that waits for another JVM doesn't.
+     */
     @Override
     public boolean isWriteLocked() {
         return getOwner() != null;
     }
 
     /**
-     * Returns whether the current thread holds the write lock. No round trip; the local truth even if it has been lost.
+     * Returns whether the current thread holds the write lock. No round trip; the local state even if it has been lost.
      */
     @Override
     public boolean isWriteLockedByCurrentThread() {
         return super.isWriteLockedByCurrentThread();
     }
 
-    /** Returns the write holds of the current thread. No round trip; the local truth even if the lock has been lost. */
+    /** Returns the write holds of the current thread. No round trip; the local state even if the lock has been lost. */
     @Override
     public int getWriteHoldCount() {
         return super.getWriteHoldCount();
     }
 
-    /** Returns the read holds of the current thread. No round trip; the local truth even if the lock has been lost. */
+    /** Returns the read holds of the current thread. No round trip; the local state even if the lock has been lost. */
     @Override
     public int getReadHoldCount() {
         return super.getReadHoldCount();
     }
 
-    /** Returns the threads of this JVM that may be waiting for another thread of this JVM, to write. */
+    /** Returns the threads of this JVM that may be waiting to write, for another thread of this JVM. */
     @Override
     protected Collection<Thread> getQueuedWriterThreads() {
         return super.getQueuedWriterThreads().stream()
@@ -427,7 +426,7 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
                 .toList();
     }
 
-    /** Returns the threads of this JVM that may be waiting for another thread of this JVM, to read. */
+    /** Returns the threads of this JVM that may be waiting to read, for another thread of this JVM. */
     @Override
     protected Collection<Thread> getQueuedReaderThreads() {
         Stream<Thread> leading = super.getQueuedWriterThreads().stream().filter(readSync::isLeader);
@@ -441,8 +440,8 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
     }
 
     /**
-     * Returns whether threads of any JVM wait for a condition of the write lock. Asks Redis, unless only threads of
-     * this JVM can.
+     * Returns whether threads of any JVM wait for a condition of the write lock. A round trip, unless only threads of
+     * this JVM can wait.
      *
      * @throws IllegalMonitorStateException if the current thread doesn't hold the write lock
      * @throws LeaseLostException if the lock has been lost
@@ -455,8 +454,8 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
     }
 
     /**
-     * Returns an estimate of how many threads of all JVMs wait for a condition of the write lock: those of a JVM that
-     * has died count for some seconds.
+     * Returns an estimate of how many threads of all JVMs wait for a condition of the write lock. The threads of a JVM
+     * that has died count for some seconds.
      *
      * @throws IllegalMonitorStateException as {@link #hasWaiters}
      * @throws LeaseLostException as {@link #hasWaiters}
@@ -500,7 +499,7 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         throw DropIn.notSerializable(DistributedReadWriteLock.class, "lock");
     }
 
-    /** The superclass. */
+    /** The local half: the superclass. */
     private final class Local implements LocalReadWriteLock {
         private final ReentrantReadWriteLock.ReadLock shared;
         private final ReentrantReadWriteLock.WriteLock whole;

@@ -19,15 +19,14 @@ import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A {@link ReentrantLock} that is held by at most one thread of one JVM, of all the JVMs that use the same Redis.
+ * A {@link ReentrantLock} across JVMs: of all threads of all JVMs that use the same Redis, at most one holds it.
  *
  * <p>It <em>is</em> a {@code ReentrantLock}: the threads of this JVM queue, park, time out and get interrupted in the
- * superclass, so hold counts and queue inspection are right and cost no round trip. Redis only decides which JVM's turn
- * it is. While a JVM has its turn, its threads hand the lock to each other at the speed of the superclass; once another
- * JVM waits, the turn ends at the first {@code unlock()} after the session's hand-off slice. A
- * {@linkplain Interlock#fairLock fair} lock serves the threads of all JVMs in the order in which they have come
- * instead; one with {@linkplain LockOptions#retain retention} keeps its turn after {@code unlock()} for as long as
- * nobody else asks.
+ * superclass, so hold counts and queue inspection are right and cost no round trip. Redis only decides which JVM has
+ * the lock. The threads of that JVM hand it to each other at the speed of the superclass. Once another JVM waits, they
+ * give it up at the first {@code unlock()} after the session's hand-off slice. A {@linkplain Interlock#fairLock fair}
+ * lock serves the threads of all JVMs in order of arrival instead. A lock with {@linkplain LockOptions#retain
+ * retention} stays with its session after {@code unlock()}, for the retention time, unless another session asks for it.
  *
  * <pre>{@code
  * DistributedReentrantLock lock = interlock.lock("stock:4711");
@@ -39,17 +38,18 @@ import org.jspecify.annotations.Nullable;
  * }
  * }</pre>
  *
- * <p><b>How it differs from its superclass.</b> Ownership is a lease that the session renews. If that fails (the JVM
- * was paused for too long, Redis lost its data) the lock is <em>lost</em>: listeners hear of it, {@link #fencingToken}
- * and {@link #assertHeld} throw {@link LeaseLostException}, and so does the last {@link #unlock}, which frees the local
- * half nevertheless. {@link #isHeldByCurrentThread} and {@link #getHoldCount} remain the local truth, so that a guarded
- * unlock still runs. When Redis doesn't answer, acquiring methods throw {@link RedisUnavailableException}. A thread
- * that waits for <em>another JVM</em> is no longer in the superclass's queue: {@link #hasQueuedThread} and
- * {@link #getQueueLength} leave it out. Serialization is refused; obtain the lock by its name instead.
+ * <p><b>How it differs from its superclass.</b> Ownership is a lease that the session renews. If it can't keep the
+ * lease (the JVM was paused for too long, Redis lost its data) the lock is <em>lost</em>: listeners are told,
+ * {@link #fencingToken} and {@link #assertHeld} throw {@link LeaseLostException}, and so does the last {@link #unlock},
+ * which frees the local half nevertheless. {@link #isHeldByCurrentThread} and {@link #getHoldCount} still tell the
+ * local state, so that a guarded unlock runs. When Redis doesn't answer, acquiring methods throw
+ * {@link RedisUnavailableException}. A thread that waits for <em>another JVM</em> is no longer in the superclass's
+ * queue: {@link #hasQueuedThread} and {@link #getQueueLength} leave it out. Serialization is refused; obtain the lock
+ * by its name instead.
  *
  * <p><b>Memory consistency.</b> Inside a JVM, actions before an {@code unlock()} happen-before those after a subsequent
- * acquisition, as for any {@link java.util.concurrent.locks.Lock}. Across JVMs there is no shared memory: what they
- * share is in stores of their own, and it is the order of acquisitions that this lock gives them.
+ * acquisition, as for any {@link java.util.concurrent.locks.Lock}. JVMs share no memory: for the stores that they
+ * share, this lock gives the order of acquisitions.
  */
 public final class DistributedReentrantLock extends ReentrantLock {
     @Serial
@@ -82,8 +82,8 @@ public final class DistributedReentrantLock extends ReentrantLock {
     }
 
     /**
-     * Acquires the lock, waiting for as long as that takes. An interrupt while waiting does not end the wait; the
-     * thread's interrupt flag is set on return.
+     * Acquires the lock and waits without a limit of time. An interrupt does not end the wait; the thread's interrupt
+     * flag is set on return.
      *
      * @throws RedisUnavailableException if Redis has been silent for the session's {@code redisTimeout}
      * @throws IllegalStateException if the session is closed
@@ -96,7 +96,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
 
     /**
      * Acquires the lock for at most {@code lease}, like {@code RLock.lock(lease, unit)}: the lease isn't renewed, and
-     * when it is over the lock is lost. On re-entry the lease of the outermost hold goes on.
+     * the lock is lost when it expires. Re-entry leaves the lease of the outermost hold unchanged.
      *
      * @param lease 100 ms to 365 days
      * @param unit the unit of {@code lease}
@@ -110,7 +110,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
     /**
      * Acquires the lock unless interrupted.
      *
-     * @throws InterruptedException if the thread is interrupted on entry or while it waits; nothing is held then
+     * @throws InterruptedException if the thread is interrupted on entry or while it waits; it holds nothing then
      * @throws RedisUnavailableException as {@link #lock()}
      */
     @Override
@@ -120,9 +120,9 @@ public final class DistributedReentrantLock extends ReentrantLock {
 
     /**
      * Acquires the lock if no thread of any JVM holds it now. Barges past queued threads of this JVM, as in the JDK,
-     * but not past other JVMs that wait; a fair lock is refused also while threads of this JVM wait for another one.
-     * Needs a round trip unless this session owns the name. A name that another session only retains is refused, but
-     * the refusal makes that session give it up.
+     * but not past other JVMs that wait. Fails on a fair lock also while threads of this JVM wait for another JVM.
+     * Needs a round trip unless this session owns the name. Fails while another session only retains the name, but
+     * makes that session give it up.
      *
      * @return whether it was acquired
      * @throws RedisUnavailableException if Redis doesn't answer within one command time-out
@@ -134,12 +134,12 @@ public final class DistributedReentrantLock extends ReentrantLock {
 
     /**
      * Acquires the lock if it becomes available within the wait. A wait of zero or less asks once, and waits for the
-     * answer as {@link #tryLock()} does.
+     * answer like {@link #tryLock()}.
      *
      * @param wait the longest wait
      * @param unit its unit
      * @return whether it was acquired
-     * @throws InterruptedException if the thread is interrupted on entry or while it waits; nothing is held then
+     * @throws InterruptedException if the thread is interrupted on entry or while it waits; it holds nothing then
      * @throws RedisUnavailableException if Redis has not answered within the wait
      */
     @Override
@@ -155,7 +155,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
      * @param lease 100 ms to 365 days
      * @param unit the unit of both
      * @return whether it was acquired
-     * @throws InterruptedException if the thread is interrupted on entry or while it waits; nothing is held then
+     * @throws InterruptedException if the thread is interrupted on entry or while it waits; it holds nothing then
      * @throws IllegalArgumentException if the lease is out of its range
      * @throws RedisUnavailableException if Redis has not answered within the wait
      */
@@ -164,13 +164,13 @@ public final class DistributedReentrantLock extends ReentrantLock {
     }
 
     /**
-     * Releases one hold; with the last one, keeps the name for the next thread of this JVM or gives it up in Redis.
-     * Waits for the confirmation at most one command time-out, and doesn't fail if Redis is silent: the release is
-     * repeated in the background.
+     * Releases one hold. With the last one, keeps the name for the next thread of this JVM or gives it up in Redis.
+     * Waits for the confirmation at most one command time-out, and doesn't fail if Redis is silent: the session repeats
+     * the release in the background.
      *
      * @throws IllegalMonitorStateException if the current thread doesn't hold the lock
      * @throws LeaseLostException if this was the last hold and the lock had been lost; the thread doesn't hold it any
-     *     more
+     *     longer
      */
     @Override
     public void unlock() {
@@ -179,7 +179,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
 
     /**
      * Returns the fencing token of the current acquisition. Every acquisition of this name, by any thread of any JVM,
-     * has a larger one than all before it; re-entry doesn't change it.
+     * has a larger token than all before it; re-entry doesn't change it.
      *
      * @return the token, positive
      * @throws IllegalMonitorStateException if the current thread doesn't hold the lock
@@ -191,8 +191,8 @@ public final class DistributedReentrantLock extends ReentrantLock {
     }
 
     /**
-     * Does nothing if the current thread holds the lock and, as far as this JVM can know, still owns it in Redis. No
-     * round trip.
+     * Returns normally if the current thread holds the lock and, as far as this JVM can know, still owns it in Redis.
+     * No round trip.
      *
      * @throws IllegalMonitorStateException if the current thread doesn't hold the lock
      * @throws LeaseLostException if the lock has been lost
@@ -202,9 +202,9 @@ public final class DistributedReentrantLock extends ReentrantLock {
     }
 
     /**
-     * Calls the listener whenever this lock is lost while a thread of this JVM holds it: before the lease is over where
-     * that can be foreseen. It is called on a thread of the session that runs listeners only. Keep a reference to the
-     * lock: a lock object that nobody refers to and nobody holds is dropped, together with its listeners.
+     * Calls the listener whenever this lock is lost while a thread of this JVM holds it; if the loss is foreseeable,
+     * before the lease expires. A thread of the session that only runs listeners calls it. Keep a reference to the
+     * lock: a lock object that is neither referenced nor held is dropped, together with its listeners.
      *
      * @param listener what to call
      * @return removes the listener when run
@@ -214,9 +214,9 @@ public final class DistributedReentrantLock extends ReentrantLock {
     }
 
     /**
-     * Asks Redis whether any session holds this name, this one included: a round trip, and only good for monitoring.
+     * Asks Redis whether any session, this one included, holds this name. A round trip; meant for monitoring.
      *
-     * @return whether anybody holds it
+     * @return whether a session holds it
      * @throws RedisUnavailableException if Redis doesn't answer within one command time-out
      */
     public boolean isRemotelyLocked() {
@@ -224,23 +224,22 @@ public final class DistributedReentrantLock extends ReentrantLock {
     }
 
     /**
-     * Returns a condition of this lock, on which threads of all JVMs wait and which threads of any JVM signal. The
-     * first one that is made from a lock object is the same condition as the first one made from that lock in another
-     * JVM, the second one as the second, and so on: so a class that makes its conditions in its constructor agrees with
-     * its peers, if there is one object of it in each JVM. Where several objects share a lock,
-     * {@linkplain #newCondition(String) name} their conditions.
+     * Returns a condition of this lock, on which threads of all JVMs wait and threads of any JVM signal. The first
+     * condition made from a lock object is the same as the first one made from that lock in another JVM, the second one
+     * as the second, and so on. So a class that makes its conditions in its constructor agrees with its peers, if each
+     * JVM has one object of it. Where several objects share a lock, {@linkplain #newCondition(String) name} their
+     * conditions.
      *
-     * <p>What {@link Condition} says holds across JVMs: a signal wakes the thread that has waited longest, of whichever
-     * JVM, and a signal isn't lost to a thread that is interrupted or runs out of time. {@code await} returns without a
-     * signal (which {@code Condition} allows, and callers test for in a loop) if a JVM that may have signalled has
-     * died, or if Redis has lost its data; and a JVM that is stopped for as long as its lease doesn't wait any more
-     * until it goes on.
+     * <p>The contract of {@link Condition} holds across JVMs: a signal wakes the thread that has waited longest, in any
+     * JVM, and isn't lost if that thread is interrupted or runs out of time. {@code await} returns without a signal
+     * (which {@code Condition} allows, and callers test for in a loop) if a JVM that may have signalled has died, or if
+     * Redis has lost its data. A JVM that is stopped for as long as its lease stops waiting until it runs again.
      *
      * <p>An {@code await} that returns, whether normally or with an exception, has restored all holds. It throws
-     * {@link LeaseLostException} if it finds the lock lost: before anything is given up, or when Redis is told to. If
-     * the lock can't be had again because Redis is silent for the session's {@code redisTimeout} it throws
-     * {@link RedisUnavailableException}, if the session is closed {@link IllegalStateException}; then the lock is held
-     * in this JVM only, as a lost one, until it is unlocked.
+     * {@link LeaseLostException} if it finds the lock lost: before it gives anything up, or when it tells Redis to. If
+     * it can't get the lock back it throws {@link RedisUnavailableException} if Redis is silent for the session's
+     * {@code redisTimeout}, or {@link IllegalStateException} if the session is closed; then the thread holds the lock
+     * in this JVM only, as a lost one, until it unlocks.
      *
      * @throws UnsupportedOperationException if the lock is an adapted one, whose protocol knows no conditions, or one
      *     of a {@linkplain QuorumInterlock quorum}, whose nodes could disagree about who was signalled
@@ -251,7 +250,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
     }
 
     /**
-     * Returns the condition of this lock that has a name: all objects made with the same name, in any JVM, are the same
+     * Returns the condition of this lock with a name: all objects made with the same name, in any JVM, are the same
      * condition.
      *
      * @param conditionName anything but the empty string
@@ -263,20 +262,20 @@ public final class DistributedReentrantLock extends ReentrantLock {
         return sync.newCondition(conditionName);
     }
 
-    /** Returns the holds of the current thread. No round trip; the local truth even if the lock has been lost. */
+    /** Returns the holds of the current thread. No round trip; the local state even if the lock has been lost. */
     @Override
     public int getHoldCount() {
         return super.getHoldCount();
     }
 
-    /** Returns whether the current thread holds this. No round trip; the local truth even if the lock has been lost. */
+    /** Returns whether the current thread holds this. No round trip; the local state even if the lock has been lost. */
     @Override
     public boolean isHeldByCurrentThread() {
         return super.isHeldByCurrentThread();
     }
 
     /**
-     * Returns whether a thread of <em>this</em> JVM holds the lock; one that waits for another JVM doesn't. See
+     * Returns whether a thread of <em>this</em> JVM holds the lock; a thread that waits for another JVM doesn't. See
      * {@link #isRemotelyLocked()} for all JVMs.
      */
     @Override
@@ -284,7 +283,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
         return super.isLocked() && !remote.isWaiting();
     }
 
-    /** Returns the thread of this JVM that holds the lock, or null; one that waits for another JVM doesn't hold it. */
+    /** Returns the thread of this JVM that holds the lock, or null; a thread that waits for another JVM doesn't. */
     @Override
     protected @Nullable Thread getOwner() {
         return remote.isWaiting() ? null : super.getOwner();
@@ -297,8 +296,8 @@ public final class DistributedReentrantLock extends ReentrantLock {
     }
 
     /**
-     * Returns whether threads of any JVM wait for a condition of this lock. Asks Redis, unless only threads of this JVM
-     * can.
+     * Returns whether threads of any JVM wait for a condition of this lock. A round trip, unless only threads of this
+     * JVM can wait.
      *
      * @throws IllegalMonitorStateException if the current thread doesn't hold the lock
      * @throws LeaseLostException if the lock has been lost
@@ -311,8 +310,8 @@ public final class DistributedReentrantLock extends ReentrantLock {
     }
 
     /**
-     * Returns an estimate of how many threads of all JVMs wait for a condition of this lock: those of a JVM that has
-     * died count for some seconds.
+     * Returns an estimate of how many threads of all JVMs wait for a condition of this lock. The threads of a JVM that
+     * has died count for some seconds.
      *
      * @throws IllegalMonitorStateException as {@link #hasWaiters}
      * @throws LeaseLostException as {@link #hasWaiters}
@@ -337,7 +336,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
         return sync.waitingThreads(condition);
     }
 
-    /** Returns the name, the local owner and the tenure of the session. */
+    /** Returns the name, the owning thread of this JVM and the tenure of the session. */
     @Override
     public String toString() {
         return DropIn.describe(getClass(), this, getName()) + DropIn.describe(getOwner()) + "[" + remote + "]";
@@ -353,7 +352,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
         throw DropIn.notSerializable(DistributedReentrantLock.class, "lock");
     }
 
-    /** The superclass. */
+    /** The local half: the superclass. */
     private final class Local implements LocalLock {
         @Override
         public void lock() {

@@ -22,13 +22,13 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * A {@link Semaphore} whose permits are shared by the threads of all the JVMs that use the same Redis.
+ * A {@link Semaphore} across JVMs: all threads of all JVMs that use the same Redis share its permits.
  *
  * <p>It <em>is</em> a {@code Semaphore}: the threads of this JVM wait in the superclass's queue, so interruption,
- * timeouts and queue inspection are the JDK's. JVMs that wait stand in a queue in Redis, each at one place, and permits
- * are pushed to the first one as soon as there are as many as it asks for: a request for three isn't overtaken by
- * requests for one. A permit that is released goes to the next thread of the same JVM, without a round trip, unless
- * another JVM waits and this one has had the permit for longer than the session's hand-off slice.
+ * timeouts and queue inspection are the JDK's. JVMs queue in Redis, each with one ticket at a time. As soon as the pool
+ * has as many permits as the first ticket asks for, Redis pushes them to its JVM: requests for one don't overtake a
+ * request for three. A released permit goes to the next thread of the same JVM, without a round trip, unless another
+ * JVM waits and this JVM has had the permit for longer than the session's hand-off slice.
  *
  * <pre>{@code
  * DistributedSemaphore connections = interlock.semaphore("connections", 20);   // 20 for the whole fleet
@@ -40,19 +40,19 @@ import java.util.function.Function;
  * }
  * }</pre>
  *
- * <p><b>How it differs from its superclass.</b> Permits belong to the session that has acquired them, for a lease that
- * is renewed while it has any: those of a JVM that has died return to the pool when its lease is over. They are
- * <em>lost</em> if the lease can't be kept (the JVM was paused for too long, Redis lost its data): listeners hear of
- * it, and as many of the releases that follow free nothing and throw {@link LeaseLostException}. Releasing more than
- * the session has enlarges the pool as in the JDK. A semaphore with {@linkplain SemaphoreOptions#unowned unowned}
- * permits has the JDK's meaning without that. When Redis doesn't answer, acquiring methods throw
+ * <p><b>How it differs from its superclass.</b> Permits belong to the session that acquired them, for a lease that it
+ * renews while it has any. When a JVM dies, its permits return to the pool at the end of the lease. Permits are
+ * <em>lost</em> if the session can't keep the lease (the JVM was paused for too long, Redis lost its data): listeners
+ * are told, and as many of the following releases free nothing and throw {@link LeaseLostException}. Releasing more
+ * permits than the session has enlarges the pool, as in the JDK. A semaphore with {@linkplain SemaphoreOptions#unowned
+ * unowned} permits has the JDK's meaning, without leases and loss. When Redis doesn't answer, acquiring methods throw
  * {@link RedisUnavailableException}. {@linkplain SemaphoreOptions#fair Fairness} is FIFO among the JVMs that wait and
- * among the threads of each, not among all threads. A request for no permits isn't kept waiting by a pool that has less
+ * among the threads of each, not among all threads. A request for no permits doesn't wait, even if the pool has less
  * than none. Serialization is refused; obtain the semaphore by its name instead.
  *
  * <p><b>Memory consistency.</b> Inside a JVM, actions before a {@code release()} happen-before those after an
  * acquisition that gets the permit without it having left the JVM, or after any acquisition that follows the return of
- * {@code release()} in time. Across JVMs there is no shared memory.
+ * {@code release()} in time. JVMs share no memory.
  */
 public final class DistributedSemaphore extends Semaphore {
     @Serial
@@ -66,7 +66,7 @@ public final class DistributedSemaphore extends Semaphore {
 
     private volatile boolean joined;
 
-    // Who comes from the superclass's queue has to be served before whom we don't want to barge.
+    // The local half is always fair: a thread from its queue goes before threads that would barge.
     DistributedSemaphore(
             Session session, SemaphoreOptions options, Function<RemoteSemaphore.Recipient, RemoteSemaphore> remote) {
         super(0, true);
@@ -78,18 +78,22 @@ public final class DistributedSemaphore extends Semaphore {
         return options;
     }
 
-    /** Returns whether Redis has agreed to what was stated of it. */
+    /** Returns whether Redis has agreed to the stated number of permits. */
     boolean isJoined() {
         return joined;
     }
 
-    /** Makes sure that Redis agrees to the number of permits. */
+    /**
+     * Makes sure that Redis agrees to the number of permits.
+     *
+     * @throws IllegalArgumentException if the semaphore has another number
+     */
     void join(int permits) {
         if (!joined) {
             sync.join();
             joined = true;
         } else if (sync.remote().permits() != permits) {
-            // It may have been changed from elsewhere.
+            // Another session may have changed the number.
             sync.available();
         }
         int actual = sync.remote().permits();
@@ -105,10 +109,9 @@ public final class DistributedSemaphore extends Semaphore {
     }
 
     /**
-     * Acquires a permit, waiting for as long as that takes.
+     * Acquires a permit and waits without a limit of time.
      *
      * @throws InterruptedException if the thread is interrupted on entry or while it waits; it has acquired nothing
-     *     then
      * @throws RedisUnavailableException if Redis has been silent for the session's {@code redisTimeout}
      * @throws IllegalStateException if the session is closed
      */
@@ -118,7 +121,7 @@ public final class DistributedSemaphore extends Semaphore {
     }
 
     /**
-     * Acquires a permit, waiting for as long as that takes. An interrupt doesn't end the wait; the thread's interrupt
+     * Acquires a permit and waits without a limit of time. An interrupt doesn't end the wait; the thread's interrupt
      * flag is set on return.
      *
      * @throws RedisUnavailableException as {@link #acquire()}
@@ -130,11 +133,12 @@ public final class DistributedSemaphore extends Semaphore {
     }
 
     /**
-     * Acquires a permit if there is one now, whoever waits for one in whatever JVM. A round trip, unless this JVM has
-     * one to spare.
+     * Acquires a permit if there is one now. Barges past all threads of all JVMs that wait. A round trip, unless this
+     * JVM has a permit to spare.
      *
      * @return whether it was acquired
-     * @throws RedisUnavailableException if Redis doesn't answer within one command time-out; nothing is acquired then
+     * @throws RedisUnavailableException if Redis doesn't answer within one command time-out; the thread has acquired
+     *     nothing
      * @throws IllegalStateException if the session is closed
      */
     @Override
@@ -143,8 +147,8 @@ public final class DistributedSemaphore extends Semaphore {
     }
 
     /**
-     * Acquires a permit if that becomes possible within the wait. A wait of zero or less asks once, as
-     * {@link #tryAcquire()} does.
+     * Acquires a permit if that becomes possible within the wait. A wait of zero or less asks once, like
+     * {@link #tryAcquire()}.
      *
      * @param timeout the longest wait
      * @param unit its unit
@@ -161,9 +165,10 @@ public final class DistributedSemaphore extends Semaphore {
 
     /**
      * Releases a permit: to the next thread of this JVM, or to the pool. Waits for the confirmation at most one command
-     * time-out, and doesn't fail if Redis is silent: the release is repeated in the background.
+     * time-out, and doesn't fail if Redis is silent: the session repeats the release in the background.
      *
-     * @throws LeaseLostException if a permit of this session had been lost; this was it, and nothing is released
+     * @throws LeaseLostException if a permit of this session had been lost; this release accounts for it and frees
+     *     nothing
      * @throws IllegalStateException if the session is closed
      * @throws Error if there would be more than {@link Integer#MAX_VALUE} permits
      */
@@ -173,7 +178,7 @@ public final class DistributedSemaphore extends Semaphore {
     }
 
     /**
-     * Acquires so many permits at once, waiting for as long as that takes. None are set aside meanwhile.
+     * Acquires permits, all at once, and waits without a limit of time. Takes none of them until all are there.
      *
      * @param permits 0 or more
      * @throws IllegalArgumentException if {@code permits} is negative
@@ -187,7 +192,7 @@ public final class DistributedSemaphore extends Semaphore {
     }
 
     /**
-     * Acquires so many permits at once, waiting for as long as that takes, as {@link #acquireUninterruptibly()} does.
+     * Acquires permits, all at once, and waits like {@link #acquireUninterruptibly()}.
      *
      * @param permits 0 or more
      * @throws IllegalArgumentException if {@code permits} is negative
@@ -200,7 +205,7 @@ public final class DistributedSemaphore extends Semaphore {
     }
 
     /**
-     * Acquires so many permits if there are as many now, as {@link #tryAcquire()} does.
+     * Acquires permits if all of them are there now, like {@link #tryAcquire()}.
      *
      * @param permits 0 or more
      * @return whether they were acquired
@@ -214,8 +219,8 @@ public final class DistributedSemaphore extends Semaphore {
     }
 
     /**
-     * Acquires so many permits at once if that becomes possible within the wait, as {@link #tryAcquire(long, TimeUnit)}
-     * does.
+     * Acquires permits, all at once, if that becomes possible within the wait, like {@link #tryAcquire(long,
+     * TimeUnit)}.
      *
      * @param permits 0 or more
      * @param timeout the longest wait
@@ -232,7 +237,7 @@ public final class DistributedSemaphore extends Semaphore {
     }
 
     /**
-     * Releases so many permits, as {@link #release()} does. Those that were lost come first.
+     * Releases permits, like {@link #release()}. Lost permits count first.
      *
      * @param permits 0 or more
      * @throws IllegalArgumentException if {@code permits} is negative
@@ -253,10 +258,10 @@ public final class DistributedSemaphore extends Semaphore {
     }
 
     /**
-     * Asks Redis how many permits there are that nobody has: a round trip, and only good for monitoring. Those that are
-     * on their way to another JVM don't count.
+     * Asks Redis how many permits the pool has. A round trip; meant for monitoring. Permits on their way to another JVM
+     * don't count.
      *
-     * @return how many, negative after a reduction
+     * @return the number, which may be negative after a reduction
      * @throws RedisUnavailableException if Redis doesn't answer within one command time-out
      * @throws IllegalStateException if the session is closed
      */
@@ -266,9 +271,10 @@ public final class DistributedSemaphore extends Semaphore {
     }
 
     /**
-     * Acquires all permits that there are now, whoever waits for them; if there are less than none, makes it none.
+     * Acquires all permits that the pool has now, past all threads that wait; a pool that has less than none then has
+     * none.
      *
-     * @return how many were acquired, or by how many there were less than none, as a negative number
+     * @return the number of permits that the pool had: those acquired, or a negative number
      * @throws RedisUnavailableException as {@link #tryAcquire()}
      * @throws IllegalStateException as {@link #tryAcquire()}
      */
@@ -278,8 +284,8 @@ public final class DistributedSemaphore extends Semaphore {
     }
 
     /**
-     * Takes so many permits out of the pool for good, without waiting for them: there may be less than none afterwards.
-     * Confirmed as {@link #release()} is. What was stated as the number of permits remains so, in contrast to
+     * Takes permits out of the pool for good, without waiting for them: the pool may have less than none afterwards.
+     * Waits for the confirmation like {@link #release()}. The stated number of permits stays the same, in contrast to
      * {@link #resize}.
      *
      * @param reduction 0 or more
@@ -296,23 +302,23 @@ public final class DistributedSemaphore extends Semaphore {
     }
 
     /**
-     * Changes how many permits there are, and so those in the pool by the difference: there may be less than none if it
-     * shrinks. From now on that is the number to be stated when this semaphore is obtained.
+     * Changes the number of permits, and the pool by the difference: when the number shrinks, the pool may have less
+     * than none. From now on sessions have to state the new number when they obtain this semaphore.
      *
-     * @param permits how many there are to be in all, as in {@link Interlock#semaphore(String, int)}
-     * @throws RedisUnavailableException if Redis doesn't answer within one command time-out; it may be changed yet
+     * @param permits the new number, as in {@link Interlock#semaphore(String, int)}
+     * @throws RedisUnavailableException if Redis doesn't answer within one command time-out; the number may change
+     *     later
      * @throws IllegalStateException if the session is closed
-     * @throws UnsupportedOperationException if this is an adapted semaphore, which doesn't know how many there are in
-     *     all
+     * @throws UnsupportedOperationException if this is an adapted semaphore, which doesn't know its number of permits
      */
     public void resize(int permits) {
         sync.resize(permits);
     }
 
     /**
-     * Calls the listener when permits are lost that threads of this JVM have: before the lease is over where that can
-     * be foreseen. It is called on a thread of the session that runs listeners only. Keep a reference to the semaphore:
-     * an object that nobody refers to and by which nobody has permits is dropped, together with its listeners.
+     * Calls the listener when permits are lost that threads of this JVM have; if the loss is foreseeable, before the
+     * lease expires. A thread of the session that only runs listeners calls it. Keep a reference to the semaphore: a
+     * semaphore object that is not referenced and has no acquired permits is dropped, together with its listeners.
      *
      * @param listener what to call
      * @return removes the listener when run
@@ -321,7 +327,7 @@ public final class DistributedSemaphore extends Semaphore {
         return sync.onLost(requireNonNull(listener, "listener"));
     }
 
-    /** Returns whether this was obtained as a {@linkplain SemaphoreOptions#fair fair} semaphore. */
+    /** Returns whether this semaphore was obtained as a {@linkplain SemaphoreOptions#fair fair} one. */
     @Override
     public boolean isFair() {
         return sync.isFair();
@@ -333,7 +339,7 @@ public final class DistributedSemaphore extends Semaphore {
         return super.getQueuedThreads();
     }
 
-    /** Returns the name, and how many permits there were when Redis was last heard. No round trip. */
+    /** Returns the name, and the permits in the pool as Redis last reported them. No round trip. */
     @Override
     public String toString() {
         return DropIn.describe(getClass(), this, getName()) + "[" + sync.remote() + "]";
@@ -349,7 +355,7 @@ public final class DistributedSemaphore extends Semaphore {
         throw DropIn.notSerializable(DistributedSemaphore.class, "semaphore");
     }
 
-    /** The superclass. */
+    /** The local half: the superclass. */
     private final class Local implements LocalSemaphore {
         @Override
         public void acquire(int permits) throws InterruptedException {
@@ -388,7 +394,7 @@ public final class DistributedSemaphore extends Semaphore {
 
         @Override
         public List<Thread> queuedThreads() {
-            // The superclass begins with the one that has come last.
+            // The superclass begins with the latest arrival.
             return Lists.reverse(new ArrayList<>(DistributedSemaphore.super.getQueuedThreads()));
         }
     }

@@ -33,8 +33,8 @@ import org.redisson.api.RSemaphore;
 import org.redisson.api.RedissonClient;
 
 /**
- * A session with Redis: normally one per JVM, from which all synchronizers are obtained by name. Synchronizers of the
- * same name obtained from sessions of different JVMs are one and the same across these JVMs.
+ * A session with Redis, normally one per JVM. All synchronizers are obtained from it by name. Sessions of different
+ * JVMs that obtain a synchronizer by the same name share it.
  *
  * <pre>{@code
  * try (Interlock interlock = Interlock.connect("redis://127.0.0.1:6379")) {
@@ -60,8 +60,8 @@ public final class Interlock implements AutoCloseable {
     /** The lease that Redisson's watchdog renews. */
     private final long watchdogMillis;
 
-    // One object per name, since the threads of this JVM must share its local half. What is held, owned or waited for
-    // stays alive by the session itself.
+    // One object per name, since the threads of this JVM must share its local half. The session itself references
+    // what its threads hold, own or wait for.
     private final ConcurrentMap<String, DistributedReentrantLock> locks =
             new MapMaker().weakValues().makeMap();
     private final ConcurrentMap<String, DistributedReadWriteLock> readWriteLocks =
@@ -90,8 +90,7 @@ public final class Interlock implements AutoCloseable {
     }
 
     /**
-     * Opens a session over a Redis client of its own (of as many event loops as processors), which {@link #close()}
-     * shuts down.
+     * Opens a session with a Redis client of its own (one event loop per processor), which {@link #close()} shuts down.
      *
      * @param uri {@code redis://[user:password@]host:port[/database]}, or {@code rediss://…}
      * @return the session
@@ -103,7 +102,7 @@ public final class Interlock implements AutoCloseable {
     }
 
     /**
-     * Opens a session over a client that is already there, which {@link #close()} leaves open.
+     * Opens a session with an existing client, which {@link #close()} leaves open.
      *
      * @param client the client
      * @return the session
@@ -114,30 +113,30 @@ public final class Interlock implements AutoCloseable {
     }
 
     /**
-     * Opens a session over several independent servers, of which a majority decides.
+     * Opens a session with several independent servers, of which a majority decides.
      *
      * @param clients of one server each: an odd number, 3 or more, no server twice. {@link QuorumInterlock#close()}
      *     leaves them open
      * @return the session
-     * @throws IllegalArgumentException if {@code clients} isn't of that kind
+     * @throws IllegalArgumentException if {@code clients} don't meet these conditions
      * @throws RedisUnavailableException if no majority can be reached
      */
     public static QuorumInterlock quorum(List<RedissonClient> clients) {
         return builder().openQuorum(clients);
     }
 
-    /** Returns a builder, for all that {@link #connect}, {@link #using} and {@link #quorum} leave at its default. */
+    /** Returns a builder, for settings that {@link #connect}, {@link #using} and {@link #quorum} leave at defaults. */
     public static InterlockBuilder builder() {
         return new InterlockBuilder();
     }
 
     /**
-     * Returns the lock of this name. The same object is returned for as long as anybody refers to it or holds it.
+     * Returns the lock of this name. Returns the same object for as long as it is referenced or held.
      *
-     * @param name any name but the empty one and those like our own keys, which begin with {@code interlock:} and
-     *     contain an opening brace; the lock excludes an {@code RLock} of the same name
+     * @param name any name but the empty one, and none that begins with {@code interlock:} and contains an opening
+     *     brace, like this library's own keys. The lock excludes an {@code RLock} of the same name
      * @return the lock
-     * @throws IllegalArgumentException if the name is empty or like a key of ours, or in use in this session with
+     * @throws IllegalArgumentException if the name is empty or like one of these keys, or in use in this session with
      *     options, or as a fair lock
      * @throws IllegalStateException if this session is closed
      */
@@ -146,10 +145,10 @@ public final class Interlock implements AutoCloseable {
     }
 
     /**
-     * Returns the lock of this name, which behaves as the options say. Other sessions may use other options for it.
+     * Returns the lock of this name, with options. Other sessions may use other options for it.
      *
      * @param name as in {@link #lock(String)}
-     * @param options how it behaves
+     * @param options its options
      * @return the lock
      * @throws IllegalArgumentException if the name is empty, or in use in this session with other options or as a fair
      *     lock
@@ -160,9 +159,9 @@ public final class Interlock implements AutoCloseable {
     }
 
     /**
-     * Returns the fair lock of this name: all threads of all JVMs that wait for it get it in the order in which they
-     * have come. It excludes the plain lock of the same name in other sessions, whose places in that order are those of
-     * sessions, not of threads.
+     * Returns the fair lock of this name: all threads of all JVMs get it in order of arrival. It excludes the plain
+     * lock of the same name in other sessions; a session with the plain lock has one place in that order, not one for
+     * each thread.
      *
      * @param name as in {@link #lock(String)}
      * @return the lock, whose {@code isFair()} is true
@@ -174,8 +173,8 @@ public final class Interlock implements AutoCloseable {
     }
 
     /**
-     * Returns the read-write lock of this name. The same object is returned for as long as anybody refers to it or
-     * holds it. It has nothing to do with the {@linkplain #lock lock} of that name, nor with an {@code RReadWriteLock}.
+     * Returns the read-write lock of this name. Returns the same object for as long as it is referenced or held. The
+     * {@linkplain #lock lock} and the {@code RReadWriteLock} of that name are independent of it.
      *
      * @param name any name but the empty one
      * @return the lock
@@ -187,10 +186,9 @@ public final class Interlock implements AutoCloseable {
     }
 
     /**
-     * Returns the fair read-write lock of this name. JVMs get it in the order in which they have come to wait, and have
-     * it no longer than they must if others wait; JVMs that wait to read, one after the other, get it together. Threads
-     * of one JVM get it in the order in which they have come to wait there. Excludes the other read-write lock of the
-     * same name in other sessions.
+     * Returns the fair read-write lock of this name. JVMs get it in order of arrival, and keep it no longer than needed
+     * while others wait. JVMs that queue to read one after the other get it together. The threads of one JVM get it in
+     * order of arrival there. It excludes the read-write lock of the same name that isn't fair in other sessions.
      *
      * @param name as in {@link #readWriteLock}
      * @return the lock, whose {@code isFair()} is true
@@ -218,11 +216,11 @@ public final class Interlock implements AutoCloseable {
 
     /**
      * Returns the barrier of this name, at which threads of all JVMs wait for each other. This session is a member of
-     * it from now on, for as long as anybody here refers to it: its death breaks the current generation. The same
-     * object is returned for so long. A round trip.
+     * it from now on, for as long as the object is referenced: the session's death breaks the current generation.
+     * Returns the same object for that time. A round trip.
      *
      * @param name any name but the empty one
-     * @param parties how many threads have to arrive, 1 or more; the first to name the barrier says so for all
+     * @param parties how many threads have to arrive, 1 or more; the first session to obtain the barrier sets it
      * @return the barrier
      * @throws IllegalArgumentException if the name is empty, {@code parties} is less than 1, the barrier has another
      *     number of parties, or it is in use in this session with an action
@@ -234,12 +232,12 @@ public final class Interlock implements AutoCloseable {
     }
 
     /**
-     * Returns the barrier of this name, with an action to be run by the last thread to arrive if that is one of this
+     * Returns the barrier of this name, with an action. The last thread to arrive runs it if it is a thread of this
      * session.
      *
      * @param name as in {@link #cyclicBarrier(String, int)}
      * @param parties as in {@link #cyclicBarrier(String, int)}
-     * @param action what to run when all have arrived, before any of them goes on; null for nothing
+     * @param action what to run when all threads have arrived, before any of them goes on; null for nothing
      * @return the barrier
      * @throws IllegalArgumentException as {@link #cyclicBarrier(String, int)}, or if the barrier is in use in this
      *     session without an action, or with one that isn't the same object
@@ -259,18 +257,18 @@ public final class Interlock implements AutoCloseable {
     }
 
     /**
-     * Returns the semaphore of this name, whose permits belong to the sessions that have acquired them. The same object
-     * is returned for as long as anybody refers to it or has permits by it. It has nothing to do with an
-     * {@code RSemaphore} of that name.
+     * Returns the semaphore of this name, whose permits belong to the sessions that have acquired them. Returns the
+     * same object for as long as it is referenced or has acquired permits. An {@code RSemaphore} of that name is
+     * independent of it.
      *
      * @param name any name but the empty one
-     * @param permits how many there are in all; any number, as in the JDK. Whoever names a semaphore first creates it
-     *     with so many
+     * @param permits the number of permits in all; any number, as in the JDK. The first session to obtain a semaphore
+     *     creates it with this number
      * @return the semaphore
      * @throws IllegalArgumentException if the name is empty, or the semaphore has another number of permits or other
      *     options
-     * @throws RedisUnavailableException if Redis doesn't answer within one command time-out: it is asked when the
-     *     semaphore is first obtained in this session
+     * @throws RedisUnavailableException if Redis doesn't answer within one command time-out; only the first call for
+     *     the semaphore in this session asks it
      * @throws IllegalStateException if this session is closed
      */
     public DistributedSemaphore semaphore(String name, int permits) {
@@ -278,11 +276,11 @@ public final class Interlock implements AutoCloseable {
     }
 
     /**
-     * Returns the semaphore of this name, which behaves as the options say.
+     * Returns the semaphore of this name, with options.
      *
      * @param name as in {@link #semaphore(String, int)}
      * @param permits as in {@link #semaphore(String, int)}
-     * @param options how it behaves
+     * @param options its options
      * @return the semaphore
      * @throws IllegalArgumentException as {@link #semaphore(String, int)}
      * @throws RedisUnavailableException as {@link #semaphore(String, int)}
@@ -313,11 +311,11 @@ public final class Interlock implements AutoCloseable {
     }
 
     /**
-     * Returns the rate limiter of this name. Costs nothing but the object. JVMs that obtain it by different limits
-     * count together what they take, and each holds that against its own limit, until a limit is
+     * Returns the rate limiter of this name. No round trip, and no state but the object. JVMs that obtain it with
+     * different limits share one count of permits taken, and each compares it with its own limit, until a limit is
      * {@linkplain RateLimiter#update set for all}.
      *
-     * @param name any name but the empty one; the limiter has nothing to do with an {@code RRateLimiter} of that name
+     * @param name any name but the empty one; an {@code RRateLimiter} of that name is independent of the limiter
      * @param limit how many permits there are in how much time
      * @return the limiter
      * @throws IllegalArgumentException if the name is empty
@@ -360,12 +358,11 @@ public final class Interlock implements AutoCloseable {
     }
 
     /**
-     * Puts the drop-in type over a lock object of Redisson's: plain, fair, spin, fenced or multi. The local half gives
-     * it the JDK's type, its interruption rules, hold counts without a round trip and local hand-off; what decides
-     * between JVMs remains Redisson's own protocol, with its guarantees. Adapt an object once and keep the result: two
-     * adapters exclude each other, but don't share holds. {@code isFair()} is false, also over a fair lock of
-     * Redisson's: that knows of one waiter per session, and threads of this JVM barge and hand the lock to each other
-     * as over any other lock.
+     * Adapts a lock object of Redisson's to the drop-in type: plain, fair, spin, fenced or multi. The local half gives
+     * it the JDK's type, its interruption rules, hold counts without a round trip and local hand-off. Redisson's own
+     * protocol still decides between JVMs, with its guarantees. Adapt an object once and keep the result: two adapters
+     * exclude each other, but don't share holds. {@code isFair()} is false, also for a fair lock of Redisson's: that
+     * lock sees one waiter per session, and threads of this JVM barge and hand the lock to each other as usual.
      *
      * @param lock the lock to adapt; it may belong to any client
      * @return a lock that excludes every other user of {@code lock}
@@ -380,11 +377,11 @@ public final class Interlock implements AutoCloseable {
     }
 
     /**
-     * Puts the drop-in type over a read-write lock object of Redisson's. The threads of this JVM that read share one
-     * acquisition of its read lock; what decides between JVMs remains Redisson's own protocol, in which nobody waits in
-     * a queue. It knows neither conditions nor fencing tokens: the write lock's {@code newCondition()} and
-     * {@code fencingToken()} throw {@link UnsupportedOperationException}. Adapt an object once and keep the result: two
-     * adapters exclude each other, but don't share holds.
+     * Adapts a read-write lock object of Redisson's to the drop-in type. The readers of this JVM share one acquisition
+     * of its read lock. Redisson's own protocol still decides between JVMs. It has no queue, no conditions and no
+     * fencing tokens: the write lock's {@code newCondition()} and {@code fencingToken()} throw
+     * {@link UnsupportedOperationException}. Adapt an object once and keep the result: two adapters exclude each other,
+     * but don't share holds.
      *
      * @param lock the lock to adapt; it may belong to any client
      * @return a lock that excludes every other user of {@code lock}
@@ -401,11 +398,11 @@ public final class Interlock implements AutoCloseable {
     }
 
     /**
-     * Joins the latch of this name, or makes it, to be known to be open for a day after it was opened. As
-     * {@link #countDownLatch(String, int, Duration)}.
+     * Joins the latch of this name, or creates it with a retention of one day, like {@link #countDownLatch(String, int,
+     * Duration)}.
      *
      * @param name any name but the empty one
-     * @param count how often it has to be counted down, 0 or more
+     * @param count how many count-downs open the latch, 0 or more
      * @return the latch
      * @throws IllegalArgumentException if the name is empty, the count negative, or the latch began with another count
      * @throws RedisUnavailableException if Redis doesn't answer within one command time-out
@@ -416,15 +413,14 @@ public final class Interlock implements AutoCloseable {
     }
 
     /**
-     * Joins the latch of this name, or makes it if there is none. Whoever names it first sets its count and its
-     * retention; those who come later, in whichever JVM, have to name the same count, and their retention is of no
-     * account. Needs a round trip each time. The same object is returned for as long as anybody refers to it, waits for
-     * it or has something to tell Redis.
+     * Joins the latch of this name, or creates it. The first session to obtain it sets its count and its retention.
+     * Later ones, in any JVM, have to state the same count, and their retention is ignored. A round trip each time.
+     * Returns the same object for as long as it is referenced, has waiting threads or unconfirmed count-downs.
      *
-     * @param name any name but the empty one; the latch has nothing to do with an {@code RCountDownLatch} of that name
-     * @param count how often it has to be counted down, 0 or more; with 0 it is open
-     * @param retention for how long after it was opened latecomers find it open, 1 s to 365 days. The name is free for
-     *     another latch after that
+     * @param name any name but the empty one; an {@code RCountDownLatch} of that name is independent of the latch
+     * @param count how many count-downs open the latch, 0 or more; with 0 it is open
+     * @param retention for how long an opened latch stays open for latecomers, 1 s to 365 days. After that the name is
+     *     free for another latch
      * @return the latch
      * @throws IllegalArgumentException if the name is empty, the count negative, the retention out of its range, or the
      *     latch began with another count
@@ -440,18 +436,18 @@ public final class Interlock implements AutoCloseable {
         if (retention.compareTo(LEAST_RETENTION) < 0 || retention.compareTo(MOST_RETENTION) > 0) {
             throw new IllegalArgumentException("retention must be from 1 s to 365 days, but is " + retention);
         }
-        return joined(latches, name, count, local -> new ScriptLatch(session, name, count, retention.toMillis(), local));
+        return joined(
+                latches, name, count, local -> new ScriptLatch(session, name, count, retention.toMillis(), local));
     }
 
     /**
-     * Puts the drop-in type over a latch object of Redisson's. Its count is what was set by {@code trySetCount}: a
-     * latch whose count nobody has set is open, as Redisson has it. The local half gives it the JDK's type and its
-     * interruption rules, and waits that a lost message can't hang; what counts remains Redisson's own protocol, in
-     * which a count-down whose reply was lost may count twice. An adapter that was open once is open for good; if the
-     * latch is set anew, adapt it anew.
+     * Adapts a latch object of Redisson's to the drop-in type. Its count is that of {@code trySetCount}: a latch
+     * without a count is open, as in Redisson. The local half gives it the JDK's type and its interruption rules, and
+     * its waits survive lost messages. Redisson's own protocol still counts: a count-down whose reply was lost may
+     * count twice. An adapter that was open once stays open; after another {@code trySetCount}, adapt the latch anew.
      *
      * @param latch the latch to adapt; it may belong to any client
-     * @return a latch that is opened when {@code latch} is
+     * @return a latch that opens when {@code latch} does
      * @throws IllegalStateException if this session is closed
      */
     public DistributedCountDownLatch adapt(RCountDownLatch latch) {
@@ -475,13 +471,13 @@ public final class Interlock implements AutoCloseable {
     }
 
     /**
-     * Puts the drop-in type over a semaphore object of Redisson's, which somebody has to give its permits by
-     * {@link RSemaphore#trySetPermits}. The local half gives it the JDK's type, its interruption rules, waits that no
-     * lost message prolongs by more than a second, and local hand-off; what decides between JVMs remains Redisson's own
-     * counter. So its permits {@linkplain SemaphoreOptions#unowned belong to nobody}, those of a JVM that has died
-     * don't return, nobody waits in a queue, and a command whose answer was lost isn't repeated: its permits may be
-     * missing for good. {@link DistributedSemaphore#resize} throws {@link UnsupportedOperationException}. Adapt an
-     * object once and keep the result: two adapters share their permits, but hand nothing on to each other's threads.
+     * Adapts a semaphore object of Redisson's to the drop-in type. The application sets its permits by
+     * {@link RSemaphore#trySetPermits}. The local half gives it the JDK's type, its interruption rules, waits that a
+     * lost message prolongs by at most a second, and local hand-off. Redisson's own counter still decides between JVMs.
+     * So its permits {@linkplain SemaphoreOptions#unowned belong to no session}, those of a JVM that has died don't
+     * return, JVMs don't queue, and a command whose answer was lost isn't repeated: its permits may be missing for
+     * good. {@link DistributedSemaphore#resize} throws {@link UnsupportedOperationException}. Adapt an object once and
+     * keep the result: two adapters share their permits, but don't hand them to each other's threads.
      *
      * @param semaphore the semaphore to adapt; it may belong to any client
      * @return a semaphore that shares its permits with every other user of {@code semaphore}
@@ -492,9 +488,7 @@ public final class Interlock implements AutoCloseable {
         return adaptedSemaphores.computeIfAbsent(
                 semaphore,
                 absent -> new DistributedSemaphore(
-                        session,
-                        SemaphoreOptions.unowned(),
-                        local -> new RedissonSemaphore(session, absent, local)));
+                        session, SemaphoreOptions.unowned(), local -> new RedissonSemaphore(session, absent, local)));
     }
 
     /** Returns the id of this session, as it appears in the owner field of the locks that it owns. */
@@ -503,9 +497,9 @@ public final class Interlock implements AutoCloseable {
     }
 
     /**
-     * Gives back everything this session owns and leaves every queue. Threads that wait for a lock of this session get
-     * an {@link IllegalStateException}, as does any later use; a thread that holds one has lost it, and its
-     * {@code unlock()} throws {@link LeaseLostException}. Waits for Redis at most one command time-out. Closing twice
+     * Releases everything this session owns and leaves every queue. Threads that wait for a lock of this session get an
+     * {@link IllegalStateException}, as does any later use. A thread that holds a lock has lost it, and its
+     * {@code unlock()} throws {@link LeaseLostException}. Waits for Redis one command time-out at most. A second call
      * does nothing.
      */
     @Override

@@ -30,7 +30,7 @@ public final class InterlockBuilder {
     private @Nullable RedissonClient client;
     private @Nullable String uri;
 
-    /** Who this is and whom it trusts; the connection itself is described by the URI. */
+    /** The credentials and trusted certificates; the URI describes the connection itself. */
     private final Config access = new Config();
 
     private Duration lease = Duration.ofSeconds(30);
@@ -45,8 +45,8 @@ public final class InterlockBuilder {
     InterlockBuilder() {}
 
     /**
-     * Uses a client that is already there; {@link Interlock#close()} leaves it open. Two sessions may share one client.
-     * A client with a name mapper is refused, since it would hide Redisson's own locks of the same name.
+     * Uses an existing client; {@link Interlock#close()} leaves it open. Two sessions may share one client. A client
+     * with a name mapper is refused, since the mapper would hide Redisson's own locks of the same name.
      *
      * @param client the client
      * @return this
@@ -61,8 +61,8 @@ public final class InterlockBuilder {
      * Opens a client of the session's own, for a single Redis server; {@link Interlock#close()} shuts it down.
      *
      * @param uri {@code redis://[user:password@]host:port} or {@code rediss://…} for TLS, optionally with
-     *     {@code /database}. What a user's name or password contains but letters, digits and {@code -._~} is
-     *     percent-encoded; see also {@link #credentials}
+     *     {@code /database}. In the user name and password, percent-encode all characters but letters, digits and
+     *     {@code -._~}; see also {@link #credentials}
      * @return this
      */
     public InterlockBuilder uri(String uri) {
@@ -71,7 +71,7 @@ public final class InterlockBuilder {
     }
 
     /**
-     * Signs in as a user of Redis' ACL; for the URI, in place of the credentials there. Nothing has to be encoded.
+     * Authenticates as a user of Redis' ACL; an alternative to credentials in the URI. Needs no encoding.
      *
      * @param user the user, or the empty string for {@code default}
      * @param password the password, not empty
@@ -88,14 +88,14 @@ public final class InterlockBuilder {
     }
 
     /**
-     * Trusts the certificates in a file, instead of those that the JVM trusts; for a {@code rediss://} URI. The name or
-     * address in the URI has to be one of the server's certificate in any case. For anything else, as certificates of
-     * clients, configure a client of Redisson's and give that to {@link #client}.
+     * Trusts the certificates in a file, instead of those that the JVM trusts; for a {@code rediss://} URI. The
+     * server's certificate must contain the host name or address of the URI in any case. For other settings, such as
+     * client certificates, configure a Redisson client and pass it to {@link #client}.
      *
      * @param file a key store of a type that the JVM knows, such as PKCS #12 or JKS
-     * @param password of the file
+     * @param password the password of the file
      * @return this
-     * @throws IllegalArgumentException if the file can't be read, or has no certificate in it
+     * @throws IllegalArgumentException if the file can't be read, or contains no certificate
      */
     public InterlockBuilder trustStore(Path file, String password) {
         requireNonNull(file, "file");
@@ -116,7 +116,8 @@ public final class InterlockBuilder {
     }
 
     /**
-     * How long a name stays locked after its JVM has died; renewed every third of it while it is owned. Default 30 s.
+     * How long a name stays locked after its JVM has died. While the session owns the name, it renews the lease after
+     * every third of it. Default 30 s.
      *
      * @param lease 100 ms to 365 days
      * @return this
@@ -127,9 +128,9 @@ public final class InterlockBuilder {
     }
 
     /**
-     * How long the threads of this session may hand a lock to each other once another session waits. Default 10 ms.
+     * How long the threads of this session may hand a lock to each other while another session waits. Default 10 ms.
      *
-     * @param handoffSlice 0 to 365 days; 0 gives the name up at each unlock for which another session waits
+     * @param handoffSlice 0 to 365 days; with 0, each unlock gives the name up if another session waits
      * @return this
      */
     public InterlockBuilder handoffSlice(Duration handoffSlice) {
@@ -138,7 +139,7 @@ public final class InterlockBuilder {
     }
 
     /**
-     * How long {@code lock()} waits out an outage of Redis, counted from its start. Default 30 s.
+     * How long {@code lock()} waits during an outage of Redis, counted from the start of the outage. Default 30 s.
      *
      * @param redisTimeout 1 ms to 365 days
      * @return this
@@ -149,8 +150,8 @@ public final class InterlockBuilder {
     }
 
     /**
-     * How long one command may go unanswered before it is repeated; at a node of a quorum, before that is taken to be
-     * away. Default 3 s, at a node of a quorum 500 ms.
+     * How long the session waits for the answer to a command before it repeats the command; on a node of a quorum,
+     * before it regards the node as down. Default 3 s, on a node of a quorum 500 ms.
      *
      * @param commandTimeout 10 ms to 365 days
      * @return this
@@ -161,30 +162,31 @@ public final class InterlockBuilder {
     }
 
     /**
-     * How many replicas have to have an acquisition before it counts, where Redis has replicas: any configuration of
-     * the client but a single server. The same goes for whatever else threads are let in by: permits, latches that
-     * open, generations of barriers that trip. Default 1.
+     * How many replicas have to acknowledge an acquisition before it counts, where Redis has replicas: in any
+     * configuration of the client but a single server. The same applies to everything else that lets threads in:
+     * permits, latches that open, generations of barriers that trip. Default 1.
      *
-     * <p>A master is asked to wait for them with {@code WAIT}: for half a {@linkplain #commandTimeout command
-     * time-out}, one second at the most. If too few have acknowledged by then, the command is repeated, as one that
-     * Redis didn't answer; who gives up gets a {@link RedisUnavailableException} and holds nothing. If fewer replicas
-     * are online than are asked for, all of these are waited for; of a master that has none, as the last node of a
-     * shard is, none. So a shard goes on working with a replica less. Whoever would rather have it stop sets
-     * {@code min-replicas-to-write} in Redis: its refusals are waited out like silence.
+     * <p>The master waits for them with {@code WAIT}: for half a {@linkplain #commandTimeout command time-out}, one
+     * second at most. If too few have acknowledged by then, the session repeats the command, like one that Redis didn't
+     * answer; a thread that gives up gets a {@link RedisUnavailableException} and holds nothing. If fewer replicas are
+     * online than required, the master waits for all of these; if it has none, like the last node of a shard, for none.
+     * So a shard keeps working with one replica less. To make it stop instead, set {@code min-replicas-to-write} in
+     * Redis: the session treats that refusal like silence.
      *
      * <ul>
-     *   <li>1: what was acquired survives a failover to a replica that has acknowledged it. Sentinel and Cluster prefer
-     *       the replica that is furthest ahead, but only of those they can reach: one that has acknowledged nothing may
-     *       be promoted, and then the name is free there, though its owner believes for up to a lease that it holds it.
-     *   <li>As many as there are replicas: whichever is promoted has it. One that is frozen or cut off stops all
-     *       acquisitions until Redis takes it to be offline ({@code repl-timeout}, 60 s).
-     *   <li>0: nothing is waited for, and a grant that another session's release has pushed is entered upon without
-     *       asking. Every failover may lose what was acquired just before it.
+     *   <li>1: an acquisition survives a failover to a replica that has acknowledged it. Sentinel and Cluster prefer
+     *       the replica that is furthest ahead, but only among those they can reach. They may promote a replica that
+     *       has acknowledged nothing; then the name is free there, though its owner believes for up to a lease that it
+     *       holds it.
+     *   <li>The number of replicas: the promoted one always has the acquisition. A replica that is frozen or cut off
+     *       stops all acquisitions until Redis regards it as offline ({@code repl-timeout}, 60 s).
+     *   <li>0: the session waits for no replica, and enters on a grant that another session's release has pushed
+     *       without asking. Every failover may lose the latest acquisitions.
      * </ul>
      *
-     * <p>None of that makes Redis a consensus: an old master that has been cut off from its replicas still grants, once
-     * it takes them to be offline. Where an overlap would be fatal, use fencing tokens. Requests of rate limiters,
-     * releases and renewals aren't waited for, and adapted Redisson objects go by Redisson's own rules.
+     * <p>None of that makes Redis a consensus: an old master that has been cut off from its replicas grants again once
+     * it regards them as offline. Where an overlap would be fatal, use fencing tokens. Requests of rate limiters,
+     * releases and renewals don't wait for replicas, and adapted Redisson objects follow Redisson's own rules.
      *
      * @param replicaAcknowledgements 0 to 100
      * @return this
@@ -199,8 +201,8 @@ public final class InterlockBuilder {
     }
 
     /**
-     * Prefixes every name with {@code namespace:}. Default none, so that a name is that of the {@code RLock} it
-     * excludes.
+     * Prefixes every name with {@code namespace:}. Default none, so that a lock excludes the {@code RLock} of the same
+     * name.
      *
      * @param namespace the prefix, may be empty
      * @return this
@@ -211,7 +213,7 @@ public final class InterlockBuilder {
     }
 
     /**
-     * Hears what happens. Default {@link SyncListener#NONE}.
+     * Sets the listener for events of this session. Default {@link SyncListener#NONE}.
      *
      * @param listener the listener
      * @return this
@@ -222,7 +224,7 @@ public final class InterlockBuilder {
     }
 
     /**
-     * The clock for local deadlines and validity; tests move it. Default {@link System#nanoTime()}.
+     * Sets the clock for local deadlines and validity, for tests. Default {@link System#nanoTime()}.
      *
      * @param nanos a clock that never goes back, in nanoseconds
      * @return this
@@ -237,7 +239,7 @@ public final class InterlockBuilder {
      *
      * @return the session
      * @throws IllegalArgumentException if neither or both of {@code uri} and {@code client} were given, or credentials
-     *     or a trust store without a URI that they are for
+     *     or a trust store without a URI that needs them
      * @throws RedisUnavailableException if Redis can't be reached
      */
     public Interlock open() {
@@ -252,13 +254,13 @@ public final class InterlockBuilder {
     }
 
     /**
-     * Opens a session over several independent servers, of which a majority decides.
+     * Opens a session with several independent servers, of which a majority decides.
      *
      * @param clients of one server each: an odd number, 3 or more, no server twice. {@link QuorumInterlock#close()}
      *     leaves them open
      * @return the session
-     * @throws IllegalArgumentException if {@code clients} isn't of that kind, or this builder was given another client
-     *     or a URI
+     * @throws IllegalArgumentException if {@code clients} don't meet these conditions, or this builder was given
+     *     another client or a URI
      * @throws RedisUnavailableException if no majority can be reached
      */
     public QuorumInterlock openQuorum(List<RedissonClient> clients) {
@@ -270,8 +272,7 @@ public final class InterlockBuilder {
         return new QuorumInterlock(QuorumSession.open(checkedNodes(clients), settings(timeout)));
     }
 
-    // Left out without a word, they would let users believe in an encryption that there isn't, or in a user that they
-    // aren't.
+    // Silently ignored settings would make users believe in an encryption or an authentication that doesn't exist.
     private void checkAccess() {
         if (access.getPassword() != null && (uri == null || RedisUri.hasCredentials(uri))) {
             throw new IllegalArgumentException("credentials are for a uri that has none itself");

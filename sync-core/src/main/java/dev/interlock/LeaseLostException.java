@@ -4,9 +4,9 @@ import dev.interlock.internal.redis.Keys;
 import java.io.Serial;
 
 /**
- * Thrown to the holder of a lock, or of permits of a semaphore, that has meanwhile been lost: its lease ran out while
- * the JVM was paused, Redis forgot it, an operator deleted it, its session was closed. Another JVM may hold the lock,
- * and may have done so for a while: whatever the critical section wrote without a fencing token has to be checked.
+ * Thrown to the holder of a lock, or of permits of a semaphore, that was lost in the meantime: its lease expired while
+ * the JVM was paused, Redis lost its data, an operator deleted its key, its session was closed. Another JVM may hold
+ * the lock, and may have held it for a while: check everything that the critical section wrote without a fencing token.
  *
  * <p>It is an {@link IllegalMonitorStateException} because that is what
  * {@link java.util.concurrent.locks.ReentrantLock} throws when a thread unlocks what it does not own.
@@ -23,7 +23,7 @@ public final class LeaseLostException extends IllegalMonitorStateException {
      *
      * @param lockName the name of the lock
      * @param fencingToken the token of the acquisition that was lost, 0 if it had none
-     * @param reason what was seen, for people
+     * @param reason what this session observed, for people
      */
     public LeaseLostException(String lockName, long fencingToken, String reason) {
         this("Lock " + Keys.quoted(lockName) + " was lost: " + reason, lockName, fencingToken);
@@ -39,8 +39,8 @@ public final class LeaseLostException extends IllegalMonitorStateException {
      * Creates the report that permits of a semaphore were lost.
      *
      * @param semaphoreName the name of the semaphore
-     * @param permits how many of them threads of this JVM had
-     * @param reason what was seen, for people
+     * @param permits how many permits threads of this JVM lost
+     * @param reason what this session observed, for people
      * @return the report, whose {@link #lockName} is that of the semaphore
      */
     public static LeaseLostException ofPermits(String semaphoreName, long permits, String reason) {
@@ -50,7 +50,7 @@ public final class LeaseLostException extends IllegalMonitorStateException {
     }
 
     /**
-     * Creates the report of a loss that is already known, with the stack trace of whoever runs into it.
+     * Creates the report of a loss that is already known, with the stack trace of the calling thread.
      *
      * @param known the loss, which becomes the cause
      */

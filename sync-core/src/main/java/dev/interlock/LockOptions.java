@@ -6,7 +6,7 @@ import java.time.Duration;
 import java.util.Objects;
 
 /**
- * How a lock is to behave beyond what its name says.
+ * Options of a lock.
  *
  * @see Interlock#lock(String, LockOptions)
  */
@@ -26,11 +26,11 @@ public final class LockOptions {
     }
 
     /**
-     * A session keeps the name after an {@code unlock()} for as long as {@code retention} after its last use, so that
-     * its next thread needs no round trip. The lease is renewed meanwhile. Nobody waits for that: the name is given up
-     * at once when another session asks for it (an untimed {@code tryLock()} is refused, but also asks), within about a
-     * second when a plain {@code RLock} client waits for it, and when the session closes. If the JVM dies, its lease
-     * frees the name.
+     * The session keeps the name until {@code retention} after its last use, so that its next thread needs no round
+     * trip, and renews the lease meanwhile. That doesn't delay others: the session gives the name up at once when
+     * another session asks for it (an untimed {@code tryLock()} fails, but also asks), within about a second when a
+     * plain {@code RLock} client waits for it, and when it closes. If the JVM dies, the name is free at the end of the
+     * lease.
      *
      * @param retention 1 ms to 1 day
      * @return the options
@@ -44,7 +44,7 @@ public final class LockOptions {
         return new LockOptions(false, retention);
     }
 
-    /** Returns for how long the name is kept after its last use. */
+    /** Returns for how long the session keeps the name after its last use. */
     public Duration retention() {
         return retention;
     }

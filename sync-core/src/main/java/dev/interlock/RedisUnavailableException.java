@@ -4,8 +4,8 @@ import java.io.Serial;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Thrown when Redis has not answered within the bounds of the call. Nothing is held by the caller then, and whatever
- * Redis may have granted meanwhile is given back in the background.
+ * Thrown when Redis has not answered within the bounds of the call. The caller holds nothing then, and the session
+ * releases in the background what Redis may have granted.
  */
 public final class RedisUnavailableException extends RuntimeException {
     @Serial
@@ -15,7 +15,7 @@ public final class RedisUnavailableException extends RuntimeException {
      * Creates the exception.
      *
      * @param message what was attempted, and for how long
-     * @param cause the last failure seen, or null if there was only silence
+     * @param cause the last failure, or null if Redis was only silent
      */
     public RedisUnavailableException(String message, @Nullable Throwable cause) {
         super(message, cause);

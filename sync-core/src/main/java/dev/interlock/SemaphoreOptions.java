@@ -1,7 +1,7 @@
 package dev.interlock;
 
 /**
- * How a semaphore is to behave beyond what its name and its number of permits say.
+ * Options of a semaphore.
  *
  * @see Interlock#semaphore(String, int, SemaphoreOptions)
  */
@@ -20,8 +20,8 @@ public final class SemaphoreOptions {
     }
 
     /**
-     * The threads of a JVM get permits in the order in which they have come to wait there, and the JVM keeps none for
-     * its next thread while another JVM waits. Other sessions may use the same semaphore otherwise.
+     * The threads of a JVM get permits in order of arrival there, and the JVM keeps none for its next thread while
+     * another JVM waits. Other sessions may use the same semaphore without this option.
      *
      * @return the options
      */
@@ -30,8 +30,8 @@ public final class SemaphoreOptions {
     }
 
     /**
-     * Permits belong to nobody, as in the JDK: whoever acquired them, anybody may release them, and those of a JVM that
-     * has died don't return. For signals between JVMs. All sessions have to use a semaphore alike in this.
+     * Permits belong to no session, as in the JDK: any thread of any JVM may release them, and those of a JVM that has
+     * died don't return. For signals between JVMs. All sessions have to agree on this option of a semaphore.
      *
      * @return the options
      */

@@ -3,19 +3,19 @@ package dev.interlock;
 import dev.interlock.ratelimit.OutagePolicy;
 
 /**
- * Hears what happens to the synchronizers of a session: for metrics and alarms. All durations are nanoseconds.
+ * Receives events of the synchronizers of a session, for metrics and alarms. All durations are in nanoseconds.
  *
- * <p>{@link #acquired}, {@link #released}, {@link #handedOff} and {@link #decidedWithoutRedis} are called by the thread
- * that locks, unlocks or asks (after an asynchronous call by one of the common pool), and have to be fast. The others
- * are called by a thread of the session that serves nothing else, and so is {@link #released} if the session gives a
- * name up by itself, such as a retained one. What a listener throws is logged and otherwise ignored.
+ * <p>The thread that locks, unlocks or asks calls {@link #acquired}, {@link #released}, {@link #handedOff} and
+ * {@link #decidedWithoutRedis} (after an asynchronous call, a thread of the common pool does); these methods have to be
+ * fast. A thread of the session that does nothing else calls the other methods, and {@link #released} if the session
+ * gives a name up by itself, such as a retained one. Exceptions of a listener are logged and otherwise ignored.
  */
 public interface SyncListener {
-    /** Hears nothing, and costs nothing. */
+    /** Ignores all events, at no cost. */
     SyncListener NONE = new SyncListener() {};
 
     /**
-     * A thread has acquired a lock (not: re-entered one that it held).
+     * A thread has acquired a lock. Re-entries don't count.
      *
      * @param name the name of the lock
      * @param waitedNanos how long the thread waited, locally and for Redis
@@ -27,7 +27,7 @@ public interface SyncListener {
      * The session has given the name up in Redis.
      *
      * @param name the name of the lock
-     * @param tenureNanos for how long the session had owned it
+     * @param tenureNanos how long the session had owned it
      */
     default void released(String name, long tenureNanos) {}
 
@@ -42,15 +42,15 @@ public interface SyncListener {
      * A lease was renewed.
      *
      * @param name the name of the lock
-     * @param validNanos for how long the lease holds from now on without another renewal
+     * @param validNanos how long the lease is valid from now on without another renewal
      */
     default void renewed(String name, long validNanos) {}
 
     /**
-     * A renewal got no answer, or an error. It is repeated until the lease is over.
+     * A renewal got no answer, or an error. The session repeats it until the lease expires.
      *
      * @param name the name of the lock
-     * @param validNanos for how long the lease still holds
+     * @param validNanos how long the lease is still valid
      * @param cause the failure
      */
     default void renewalFailed(String name, long validNanos, Throwable cause) {}
@@ -58,16 +58,16 @@ public interface SyncListener {
     /**
      * A lock has been lost while a thread held it.
      *
-     * @param loss which one, and why
+     * @param loss which lock, and why
      */
     default void lost(LeaseLostException loss) {}
 
     /**
-     * A rate limiter has dealt with a request by its policy since Redis didn't answer. Called for each such request.
+     * A rate limiter has applied its policy to a request because Redis didn't answer. Called for each such request.
      *
      * @param name the name of the limiter
-     * @param permits how many were asked for
-     * @param policy what was done
+     * @param permits the requested permits
+     * @param policy the policy that it applied
      */
     default void decidedWithoutRedis(String name, long permits, OutagePolicy policy) {}
 
@@ -81,7 +81,7 @@ public interface SyncListener {
     /**
      * Redis answers again.
      *
-     * @param outageNanos how long it did not
+     * @param outageNanos how long the outage lasted
      */
     default void redisReachable(long outageNanos) {}
 }

@@ -1,6 +1,6 @@
 /**
- * {@code java.util.concurrent} across JVMs: drop-in synchronizers whose waiting is done by their JDK superclass and
- * whose ownership is decided in Redis. {@link dev.interlock.Interlock} is where to start.
+ * {@code java.util.concurrent} across JVMs: drop-in synchronizers whose threads wait in their JDK superclass and whose
+ * ownership Redis decides. Start at {@link dev.interlock.Interlock}.
  */
 @NullMarked
 package dev.interlock;

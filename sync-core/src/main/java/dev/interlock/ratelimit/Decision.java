@@ -4,14 +4,14 @@ import java.time.Duration;
 import java.time.temporal.ChronoUnit;
 
 /**
- * What a rate limiter says of a request, and how things stand after it. All times count from when Redis decided.
+ * A rate limiter's answer to a request, and its state after it. All times count from Redis' decision.
  *
- * @param allowed whether the permits were there, and are taken
- * @param limit how many permits can be taken at once at most: see {@link RateLimit#burst()}
- * @param remaining how many could be taken now
- * @param retryAfter zero if allowed; otherwise when the permits asked for will be there if nobody else takes any, and
- *     {@link #NEVER} if more were asked for than there can be at once
- * @param resetAfter when all permits will be there if nobody takes any
+ * @param allowed whether the permits were available; then they are taken
+ * @param limit the most permits that one request can take, see {@link RateLimit#burst()}
+ * @param remaining the permits that are available now
+ * @param retryAfter zero if allowed; otherwise the time until the requested permits are available unless others take
+ *     permits before, and {@link #NEVER} if the request exceeds {@code limit}
+ * @param resetAfter the time until all permits are available unless others take permits before
  */
 public record Decision(boolean allowed, long limit, long remaining, Duration retryAfter, Duration resetAfter) {
     /** Longer than any time. */

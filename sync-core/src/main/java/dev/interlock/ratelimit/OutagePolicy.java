@@ -1,17 +1,17 @@
 package dev.interlock.ratelimit;
 
 /**
- * What a rate limiter does with requests while Redis doesn't answer. A request waits for an answer for one command
- * time-out; while an outage lasts, one request tries each second, or each command time-out if that is longer, and all
- * others are dealt with at once.
+ * What a rate limiter does with requests while Redis doesn't answer. A request waits one command time-out for an
+ * answer. During an outage, one request per second, or per command time-out if that is longer, asks Redis, and the
+ * policy applies to all others at once.
  */
 public enum OutagePolicy {
-    /** They fail, with a {@link dev.interlock.RedisUnavailableException}. The default. */
+    /** Requests fail, with a {@link dev.interlock.RedisUnavailableException}. The default. */
     FAIL,
 
-    /** They are admitted: better too many than none. */
+    /** Requests are admitted: too many are better than none. */
     ADMIT,
 
-    /** They are refused: better none than too many. */
+    /** Requests are refused: none are better than too many. */
     REFUSE
 }

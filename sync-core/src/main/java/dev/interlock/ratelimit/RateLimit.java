@@ -6,14 +6,14 @@ import java.time.Duration;
 import java.util.Objects;
 
 /**
- * How many permits may be taken in how much time, and how that is counted. Immutable.
+ * The permits available in a window of time, and the algorithm that counts them. Immutable.
  *
  * <table>
- *   <caption>What the algorithms promise of a limit of n permits in a window w</caption>
- *   <tr><th>algorithm</th><th>in one of its windows</th><th>in any stretch as long as w</th></tr>
+ *   <caption>Most permits that the algorithms admit, for a limit of n permits in a window w</caption>
+ *   <tr><th>algorithm</th><th>in one of its windows</th><th>in any interval as long as w</th></tr>
  *   <tr><td>{@link #fixedWindow fixed window}</td><td>n</td><td>less than 2n</td></tr>
- *   <tr><td>{@link #slidingWindow sliding window}</td><td>n</td><td>less than 2n, and about n unless requests come in bursts that are
- *       timed for it</td></tr>
+ *   <tr><td>{@link #slidingWindow sliding window}</td><td>n</td>
+ *       <td>less than 2n, and about n unless requests come in bursts timed for it</td></tr>
  *   <tr><td>{@link #tokenBucket token bucket}</td><td>–</td><td>n + burst</td></tr>
  * </table>
  */
@@ -24,7 +24,7 @@ public final class RateLimit {
     private static final Duration LEAST_WINDOW = Duration.ofMillis(1);
     private static final Duration MOST_WINDOW = Duration.ofDays(366);
 
-    /** How permits are counted. */
+    /** The algorithm that counts permits. */
     public enum Algorithm {
         /** See {@link RateLimit#fixedWindow}. */
         FIXED_WINDOW,
@@ -49,9 +49,9 @@ public final class RateLimit {
     }
 
     /**
-     * So many permits in each window; a window begins with the first permit that is taken in it. The cheapest to
-     * understand: but whoever takes all at the end of one window and all at the beginning of the next has twice as many
-     * in a moment.
+     * Permits in each window; a window begins with the first permit taken in it. The simplest algorithm, but a client
+     * that takes all permits at the end of one window and all at the beginning of the next gets twice as many within a
+     * moment.
      *
      * @param permits 1 to {@value #MOST_PERMITS}
      * @param window 1 ms to 366 days, in whole milliseconds
@@ -63,16 +63,16 @@ public final class RateLimit {
     }
 
     /**
-     * So many permits in any stretch of that length, estimated from two counters: what was taken in the current window,
-     * and the part of what was taken in the one before that would still count if it had been taken evenly. Windows
-     * begin at multiples of their length since 1970, by the clock of Redis.
+     * Permits in any interval as long as the window, estimated from two counters: the permits taken in the current
+     * window, and the share of those taken in the previous one that would still count if they had been taken evenly.
+     * Windows begin at multiples of their length since 1970, by the clock of Redis.
      *
-     * <p>The estimate errs by at most the permits of the previous window. It is exact if those were taken evenly. If
-     * all were taken at its beginning, permits are refused that a log of all requests would admit. If all
-     * {@code permits} were taken at its end, then at a part {@code e} of the current window up to {@code e * permits}
-     * were taken besides, all of them within less than {@code window}: less than twice the limit, as with a fixed
-     * window, but only towards the end of a whole window after the burst. See C. Desgats and others at Cloudflare,
-     * <i>How we built rate limiting capable of scaling to millions of domains</i>, 2017.
+     * <p>The error of the estimate is at most the permits of the previous window. It is exact if they were taken
+     * evenly. If all were taken at the beginning of the previous window, the estimate refuses permits that a log of all
+     * requests would admit. If all {@code permits} were taken at its end, then at a fraction {@code e} of the current
+     * window it admits up to {@code e * permits} more, all within less than {@code window}: less than twice the limit,
+     * as with a fixed window, but only towards the end of a whole window after the burst. See C. Desgats and others at
+     * Cloudflare, <i>How we built rate limiting capable of scaling to millions of domains</i>, 2017.
      *
      * @param permits 1 to {@value #MOST_PERMITS}
      * @param window 1 ms to 366 days, in whole milliseconds
@@ -84,8 +84,8 @@ public final class RateLimit {
     }
 
     /**
-     * A bucket of {@code permits} tokens that is full at first and filled evenly, by {@code permits} in {@code window}.
-     * {@link #withBurst} gives it another size. Counted by the generic cell rate algorithm in its form of a
+     * A bucket of {@code permits} tokens, full at first and refilled evenly by {@code permits} in {@code window}.
+     * {@link #withBurst} gives it another size. The algorithm is the generic cell rate algorithm in its form of a
      * continuous-state leaky bucket, see ITU-T Recommendation I.371, annex A.
      *
      * @param permits 1 to {@value #MOST_PERMITS}
@@ -118,7 +118,7 @@ public final class RateLimit {
     /**
      * Returns the same limit with another size of the bucket.
      *
-     * @param burst how many permits can be taken at once from a bucket that is full, 1 to {@value #MOST_PERMITS}
+     * @param burst how many permits a full bucket gives at once, 1 to {@value #MOST_PERMITS}
      * @return the limit
      * @throws IllegalArgumentException if {@code burst} is out of its range
      * @throws IllegalStateException if this isn't a token bucket
@@ -132,7 +132,7 @@ public final class RateLimit {
     }
 
     /**
-     * Returns how permits are counted.
+     * Returns the algorithm that counts permits.
      *
      * @return the algorithm
      */
@@ -141,7 +141,7 @@ public final class RateLimit {
     }
 
     /**
-     * Returns how many permits there are in a window.
+     * Returns the number of permits in a window.
      *
      * @return the number, 1 or more
      */
@@ -150,7 +150,7 @@ public final class RateLimit {
     }
 
     /**
-     * Returns in what time there are so many permits.
+     * Returns the window of time for these permits.
      *
      * @return the window, 1 ms or more
      */
@@ -159,7 +159,7 @@ public final class RateLimit {
     }
 
     /**
-     * Returns how many permits can be taken at once at most: the size of a token bucket, otherwise the same as
+     * Returns the most permits that one request can take: the size of a token bucket, otherwise the same as
      * {@link #permits}.
      *
      * @return the number, 1 or more

@@ -4,8 +4,8 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * Permits at a limited rate, shared by all JVMs that use one Redis. Its verbs are those of Guava's {@code RateLimiter};
- * other than there, the limit is one of three kinds, see {@link RateLimit}.
+ * Gives permits at a limited rate, shared by all JVMs that use one Redis. Its verbs are those of Guava's
+ * {@code RateLimiter}; in contrast to Guava, there are three kinds of limit, see {@link RateLimit}.
  *
  * <pre>{@code
  * RateLimiter limiter = interlock.rateLimiter("api", RateLimit.fixedWindow(3, Duration.ofSeconds(10)));
@@ -15,28 +15,27 @@ import java.util.concurrent.CompletableFuture;
  * }
  * }</pre>
  *
- * <p>What counts is the clock of Redis alone. A limiter holds no state in the JVM but what {@link #prefetch} takes
- * ahead: it may be obtained as often as one likes, and kept for as long as one likes. A decision is one round trip;
- * requests of threads that come while one is under way share the next.
+ * <p>Only the clock of Redis counts. A limiter has no state in the JVM except what {@link #prefetch} takes ahead, so an
+ * application may obtain it any number of times, and keep it for any time. A decision is one round trip; requests of
+ * threads that come during one share the next.
  *
- * <p>Those who wait have reserved their permits: {@link #acquire} and {@link #tryAcquire(long, Duration)} take them
- * from a future window, or from tokens that the bucket has yet to get, and then wait until it is time. So they are
- * served in the order in which Redis heard of them, and whoever doesn't want to wait is refused meanwhile. A wait can't
- * be interrupted (the thread's interrupt status is kept), as in Guava; {@code close()} ends it by an
+ * <p>Waiting requests have reserved their permits: {@link #acquire} and {@link #tryAcquire(long, Duration)} take them
+ * from a future window, or from future tokens of the bucket, and then wait for that time. So they are served in the
+ * order in which Redis received them, and requests that don't wait are refused in the meantime. A wait can't be
+ * interrupted (the thread's interrupt status is kept), as in Guava; {@code close()} ends it with an
  * {@link IllegalStateException}.
  *
  * <p>A command whose answer was lost is repeated, and charged once. A request that {@linkplain OutagePolicy got no
- * answer} at all may have been charged or not. Never are more admitted than the limit allows; but what was charged is
- * lost if Redis loses its data.
+ * answer} at all may have been charged or not. A limiter never admits more than the limit allows; but if Redis loses
+ * its data, the charges are lost.
  *
- * <p>Safe for use by any number of threads. Actions in one thread don't happen before those in another because both
- * took permits.
+ * <p>Safe for use by any number of threads. Taking permits creates no happens-before relation between threads.
  */
 public interface RateLimiter {
     /**
-     * Takes a permit if one is there now.
+     * Takes a permit if one is available now.
      *
-     * @return whether it was
+     * @return whether it took one
      * @throws dev.interlock.RedisUnavailableException if Redis doesn't answer and the policy is
      *     {@link OutagePolicy#FAIL}
      * @throws IllegalStateException if the session is closed
@@ -46,10 +45,10 @@ public interface RateLimiter {
     }
 
     /**
-     * Takes permits if all of them are there now.
+     * Takes permits if all of them are available now.
      *
      * @param permits how many, 1 to {@value RateLimit#MOST_PERMITS}
-     * @return whether they were
+     * @return whether it took them
      * @throws IllegalArgumentException if {@code permits} is out of its range
      * @throws dev.interlock.RedisUnavailableException as {@link #tryAcquire()}
      * @throws IllegalStateException if the session is closed
@@ -57,12 +56,12 @@ public interface RateLimiter {
     boolean tryAcquire(long permits);
 
     /**
-     * Takes permits if they will be there within some time, and waits for them. Returns at once if they won't be.
+     * Takes permits if they become available within the timeout, and waits for them. Returns at once if they don't.
      *
      * @param permits how many, 1 to {@value RateLimit#MOST_PERMITS}
-     * @param timeout how long to wait for them at most; zero or less is not to wait. The answer of Redis is awaited in
+     * @param timeout the longest wait for the permits; zero or less means no wait. The call waits for Redis' answer in
      *     any case
-     * @return whether they were taken
+     * @return whether it took them
      * @throws IllegalArgumentException if {@code permits} is out of its range
      * @throws dev.interlock.RedisUnavailableException as {@link #tryAcquire()}
      * @throws IllegalStateException if the session is closed
@@ -70,9 +69,9 @@ public interface RateLimiter {
     boolean tryAcquire(long permits, Duration timeout);
 
     /**
-     * Takes a permit, and waits until it is there.
+     * Takes a permit, and waits until it is available.
      *
-     * @return how long that was, zero if it was there
+     * @return how long it waited, zero if the permit was available
      * @throws dev.interlock.RedisUnavailableException as {@link #tryAcquire()}, and also if the policy is
      *     {@link OutagePolicy#REFUSE}
      * @throws IllegalStateException if the session is closed
@@ -82,10 +81,10 @@ public interface RateLimiter {
     }
 
     /**
-     * Takes permits, and waits until they are there.
+     * Takes permits, and waits until they are available.
      *
-     * @param permits how many, 1 to the {@linkplain RateLimit#burst most that there are at once}
-     * @return how long that was, zero if they were there
+     * @param permits how many, 1 to the {@linkplain RateLimit#burst most that one request can take}
+     * @return how long it waited, zero if the permits were available
      * @throws IllegalArgumentException if {@code permits} is out of its range
      * @throws dev.interlock.RedisUnavailableException as {@link #acquire()}
      * @throws IllegalStateException if the session is closed
@@ -93,10 +92,10 @@ public interface RateLimiter {
     Duration acquire(long permits);
 
     /**
-     * Takes permits if all of them are there now, and tells how things stand.
+     * Takes permits if all of them are available now, and returns the state of the limiter.
      *
      * @param permits how many, 1 to {@value RateLimit#MOST_PERMITS}
-     * @return what became of it
+     * @return the decision
      * @throws IllegalArgumentException if {@code permits} is out of its range
      * @throws dev.interlock.RedisUnavailableException as {@link #tryAcquire()}
      * @throws IllegalStateException if the session is closed
@@ -104,30 +103,30 @@ public interface RateLimiter {
     Decision decide(long permits);
 
     /**
-     * As {@link #tryAcquire(long)}, without blocking. The result fails by what that throws, except for wrong arguments.
+     * As {@link #tryAcquire(long)}, without blocking. The result fails with what that method throws, except for wrong
+     * arguments.
      *
      * @param permits how many, 1 to {@value RateLimit#MOST_PERMITS}
-     * @return whether they were there
+     * @return whether it took them
      * @throws IllegalArgumentException if {@code permits} is out of its range
      */
     CompletableFuture<Boolean> tryAcquireAsync(long permits);
 
     /**
-     * As {@link #tryAcquire(long, Duration)}, without blocking. Who cancels the result has taken the permits all the
-     * same.
+     * As {@link #tryAcquire(long, Duration)}, without blocking. Cancelling the result doesn't return the permits.
      *
      * @param permits how many, 1 to {@value RateLimit#MOST_PERMITS}
-     * @param timeout as there
-     * @return whether they were taken, when it is time
+     * @param timeout as in {@link #tryAcquire(long, Duration)}
+     * @return whether it took them; completes when they are available
      * @throws IllegalArgumentException if {@code permits} is out of its range
      */
     CompletableFuture<Boolean> tryAcquireAsync(long permits, Duration timeout);
 
     /**
-     * As {@link #acquire(long)}, without blocking. Who cancels the result has taken the permits all the same.
+     * As {@link #acquire(long)}, without blocking. Cancelling the result doesn't return the permits.
      *
-     * @param permits how many, 1 to the {@linkplain RateLimit#burst most that there are at once}
-     * @return how long it took, when it is time
+     * @param permits how many, 1 to the {@linkplain RateLimit#burst most that one request can take}
+     * @return how long it waited; completes when the permits are available
      * @throws IllegalArgumentException if {@code permits} is out of its range
      */
     CompletableFuture<Duration> acquireAsync(long permits);
@@ -136,64 +135,64 @@ public interface RateLimiter {
      * As {@link #decide}, without blocking.
      *
      * @param permits how many, 1 to {@value RateLimit#MOST_PERMITS}
-     * @return what became of it
+     * @return the decision
      * @throws IllegalArgumentException if {@code permits} is out of its range
      */
     CompletableFuture<Decision> decideAsync(long permits);
 
     /**
-     * Returns a limiter that counts for itself what is taken for a key: a user, an address. It has the limit and the
-     * policy of this one, and follows its {@linkplain #update updates}. Costs nothing but the object; in Redis a key
-     * has state only until its permits are all there again.
+     * Returns a limiter with a count of its own for a key, such as a user or an address. It has the limit and the
+     * policy of this limiter, and follows its {@linkplain #update updates}. No round trip, and no state but the object;
+     * in Redis a key has state only until all of its permits are available again.
      *
      * @param key anything that isn't blank
      * @return the limiter for that key
      * @throws IllegalArgumentException if {@code key} is blank
-     * @throws IllegalStateException if this one is for a key already, or {@linkplain #prefetch prefetches}: what a
-     *     limiter takes ahead is its own, so ask the result for that, and keep it
+     * @throws IllegalStateException if this limiter is for a key already, or {@linkplain #prefetch prefetches}: each
+     *     limiter owns what it takes ahead, so call {@code prefetch} on the result, and keep that
      */
     RateLimiter forKey(String key);
 
     /**
-     * Returns a limiter that takes up to so many permits ahead, if they are there, and serves from them without a round
-     * trip: keep it, for what it has taken is its own. Who waits is served from them as well. What isn't used in time
-     * is lost: with the window that it was taken from, or for a token bucket after the time in which it fills; only for
-     * that the clock of the JVM matters, which has to run as fast as that of Redis.
+     * Returns a limiter that takes up to {@code n} permits ahead, if they are available, and serves requests from them
+     * without a round trip. Keep it, since it owns the permits that it has taken. It serves waiting requests from them
+     * as well. Unused permits expire: with the window that they were taken from, or for a token bucket after the time
+     * in which it fills. Only this uses the clock of the JVM, which has to run as fast as that of Redis.
      *
      * <p>Permits taken ahead are charged when they are taken. So all JVMs together never admit more in a window than
-     * its limit. Of a token bucket they admit in any stretch of time at most what comes in it, and {@code burst}, and
-     * {@code n} for each limiter that prefetches: what it had taken ahead before. They may admit less, by what is lost;
-     * so let {@code n} be small against the limit, divided by the number of JVMs. {@link #update} doesn't reach what
-     * was taken ahead.
+     * its limit. Of a token bucket they admit in any interval at most the tokens that it gains in it, plus
+     * {@code burst}, plus {@code n} for each limiter that prefetches, which it had taken ahead before. They may admit
+     * less, by the permits that expire; so choose {@code n} small against the limit divided by the number of JVMs.
+     * {@link #update} doesn't affect permits taken ahead.
      *
-     * @param n how many, 1 to {@value RateLimit#MOST_PERMITS}; 1 is to take none ahead
+     * @param n how many, 1 to {@value RateLimit#MOST_PERMITS}; 1 takes none ahead
      * @return the limiter
      * @throws IllegalArgumentException if {@code n} is out of its range
      */
     RateLimiter prefetch(long n);
 
     /**
-     * Returns a limiter for the same permits that does something else while Redis is away.
+     * Returns a limiter for the same permits with another policy for outages of Redis.
      *
-     * @param policy what to do
+     * @param policy what to do with requests during an outage
      * @return the limiter
      */
     RateLimiter whenUnavailable(OutagePolicy policy);
 
     /**
-     * Sets the limit, for all JVMs and keys, from the next request on, until the next update: other than the limits by
-     * which the JVMs obtained this limiter, it stays in Redis. What was taken counts against the new limit too, as far
-     * as it is of the same algorithm; no more of it than a whole new burst.
+     * Sets the limit for all JVMs and keys, from the next request until the next update. In contrast to the limits with
+     * which the JVMs obtained this limiter, it stays in Redis. Permits already taken count against the new limit if it
+     * has the same algorithm, but no more than a whole new burst of them.
      *
      * @param limit the new limit
-     * @throws dev.interlock.RedisUnavailableException if Redis doesn't answer, whatever the policy
+     * @throws dev.interlock.RedisUnavailableException if Redis doesn't answer, under any policy
      * @throws IllegalStateException if the session is closed
      */
     void update(RateLimit limit);
 
     /**
-     * Returns the limit that applies, as far as this JVM has heard: that of the last answer of Redis to this limiter,
-     * or to one that it was made from or that was made from it; the one by which it was obtained, if there was none.
+     * Returns the limit that applies, as far as this JVM knows: that of Redis' last answer to this limiter, or to one
+     * derived from it or that it derives from. Without any answer, the limit with which it was obtained.
      *
      * @return the limit
      */
