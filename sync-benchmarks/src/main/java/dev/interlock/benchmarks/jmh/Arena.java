@@ -311,6 +311,16 @@ public class Arena {
             ledger.book();
         }
 
+        /** Locks, enters the section of a thread that excludes all others, and unlocks. */
+        void alone(Lock lock) {
+            lock.lock();
+            try {
+                alone();
+            } finally {
+                lock.unlock();
+            }
+        }
+
         /** The same in a benchmark in which threads take turns. */
         void turn() {
             ledger.book();

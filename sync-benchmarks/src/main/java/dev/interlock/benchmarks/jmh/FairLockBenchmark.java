@@ -57,7 +57,7 @@ public class FairLockBenchmark {
     @OutputTimeUnit(TimeUnit.MICROSECONDS)
     @Threads(1)
     public void uncontended(Section section) {
-        pair(section);
+        section.alone(lock);
     }
 
     /** Eight threads that want the lock all the time. */
@@ -66,15 +66,6 @@ public class FairLockBenchmark {
     @OutputTimeUnit(TimeUnit.MILLISECONDS)
     @Threads(8)
     public void contended(Section section) {
-        pair(section);
-    }
-
-    private void pair(Section section) {
-        lock.lock();
-        try {
-            section.alone();
-        } finally {
-            lock.unlock();
-        }
+        section.alone(lock);
     }
 }

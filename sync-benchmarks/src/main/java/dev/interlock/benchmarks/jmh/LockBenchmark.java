@@ -59,12 +59,7 @@ public class LockBenchmark {
     @OutputTimeUnit(TimeUnit.MICROSECONDS)
     @Threads(1)
     public void uncontended(Section section) {
-        lock.lock();
-        try {
-            section.alone();
-        } finally {
-            lock.unlock();
-        }
+        section.alone(lock);
     }
 
     /**
@@ -102,12 +97,7 @@ public class LockBenchmark {
     @OutputTimeUnit(TimeUnit.MILLISECONDS)
     @Threads(8)
     public void contended(Section section) {
-        lock.lock();
-        try {
-            section.alone();
-        } finally {
-            lock.unlock();
-        }
+        section.alone(lock);
     }
 
     /** A thread that has the lock as long as the trial lasts. */

@@ -99,12 +99,6 @@ public class ReadWriteLockBenchmark {
     @Group("balanced")
     @GroupThreads(4)
     public void write(Section section) {
-        Lock writing = lock.writeLock();
-        writing.lock();
-        try {
-            section.alone();
-        } finally {
-            writing.unlock();
-        }
+        section.alone(lock.writeLock());
     }
 }

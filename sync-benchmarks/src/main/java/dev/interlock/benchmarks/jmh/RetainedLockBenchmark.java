@@ -56,7 +56,7 @@ public class RetainedLockBenchmark {
     @OutputTimeUnit(TimeUnit.NANOSECONDS)
     @Threads(1)
     public void uncontended(Section section) {
-        pair(section);
+        section.alone(lock);
     }
 
     /** Eight threads that want the lock all the time. */
@@ -65,15 +65,6 @@ public class RetainedLockBenchmark {
     @OutputTimeUnit(TimeUnit.MILLISECONDS)
     @Threads(8)
     public void contended(Section section) {
-        pair(section);
-    }
-
-    private void pair(Section section) {
-        lock.lock();
-        try {
-            section.alone();
-        } finally {
-            lock.unlock();
-        }
+        section.alone(lock);
     }
 }
