@@ -237,6 +237,19 @@ public final class DistributedSemaphore extends Semaphore {
     }
 
     /**
+     * Acquires all permits that the pool has now, past all threads that wait; a pool that has less than none then has
+     * none.
+     *
+     * @return the number of permits that the pool had: those acquired, or a negative number
+     * @throws RedisUnavailableException as {@link #tryAcquire()}
+     * @throws IllegalStateException as {@link #tryAcquire()}
+     */
+    @Override
+    public int drainPermits() {
+        return sync.drain();
+    }
+
+    /**
      * Releases permits, like {@link #release()}. Lost permits count first.
      *
      * @param permits 0 or more
@@ -255,32 +268,6 @@ public final class DistributedSemaphore extends Semaphore {
             throw new IllegalArgumentException("permits must be 0 or more, but is " + permits);
         }
         return permits;
-    }
-
-    /**
-     * Asks Redis how many permits the pool has. A round trip; meant for monitoring. Permits on their way to another JVM
-     * don't count.
-     *
-     * @return the number, which may be negative after a reduction
-     * @throws RedisUnavailableException if Redis doesn't answer within one command time-out
-     * @throws IllegalStateException if the session is closed
-     */
-    @Override
-    public int availablePermits() {
-        return sync.available();
-    }
-
-    /**
-     * Acquires all permits that the pool has now, past all threads that wait; a pool that has less than none then has
-     * none.
-     *
-     * @return the number of permits that the pool had: those acquired, or a negative number
-     * @throws RedisUnavailableException as {@link #tryAcquire()}
-     * @throws IllegalStateException as {@link #tryAcquire()}
-     */
-    @Override
-    public int drainPermits() {
-        return sync.drain();
     }
 
     /**
@@ -325,6 +312,19 @@ public final class DistributedSemaphore extends Semaphore {
      */
     public Runnable onLost(Consumer<? super LeaseLostException> listener) {
         return sync.onLost(requireNonNull(listener, "listener"));
+    }
+
+    /**
+     * Asks Redis how many permits the pool has. A round trip; meant for monitoring. Permits on their way to another JVM
+     * don't count.
+     *
+     * @return the number, which may be negative after a reduction
+     * @throws RedisUnavailableException if Redis doesn't answer within one command time-out
+     * @throws IllegalStateException if the session is closed
+     */
+    @Override
+    public int availablePermits() {
+        return sync.available();
     }
 
     /** Returns whether this semaphore was obtained as a {@linkplain SemaphoreOptions#fair fair} one. */
