@@ -23,6 +23,11 @@ final class RedisUri {
 
     private RedisUri() {}
 
+    /**
+     * Returns the URI if it has the form {@code redis://[user:password@]host:port[/database]} or {@code rediss://…}.
+     *
+     * @throws IllegalArgumentException if it has another form; the message leaves out the password
+     */
     static String checked(String uri) {
         requireNonNull(uri, "uri");
         String why = "";
@@ -37,7 +42,7 @@ final class RedisUri {
                 why = " (the port is missing)";
             }
         } catch (URISyntaxException e) {
-            // The exception itself holds the whole text, with the password in it.
+            // The exception's message contains the whole URI with its password, so it isn't the cause.
             why = " (" + e.getReason() + " at index " + e.getIndex() + ")";
         } catch (NumberFormatException e) {
             why = " (the database is no number)";
@@ -55,15 +60,19 @@ final class RedisUri {
         return URI.create(uri).getRawUserInfo() != null;
     }
 
-    /** Connects to a checked URI, with what there is in the given configuration of credentials and certificates. */
+    /**
+     * Connects to a checked URI with the credentials and certificates of the given configuration.
+     *
+     * @throws RedisUnavailableException if Redis can't be reached
+     */
     static RedissonClient connect(String uri, Config access, Duration commandTimeout) {
         URI parsed = URI.create(uri);
         Config config = new Config(access);
         config.setCodec(StringCodec.INSTANCE);
-        // Nothing of ours blocks where it is told something, so a message needs no thread of its own to be delivered
-        // by.
+        // Our message listeners don't block, so messages are delivered on the connection's own thread.
         config.setExecutor(MoreExecutors.newDirectExecutorService());
-        // Commands take all connections in turn, and so all of these threads: one that hasn't run for long starts cold.
+        // Commands use all connections, and so all of these threads, in turn. With many threads each one idles for long
+        // and starts cold.
         config.setNettyThreads(Ints.constrainToRange(Runtime.getRuntime().availableProcessors(), 2, REDISSON_THREADS));
         SingleServerConfig server = config.useSingleServer()
                 .setAddress(parsed.getScheme() + "://" + parsed.getHost() + ":" + parsed.getPort())
@@ -86,7 +95,7 @@ final class RedisUri {
         }
     }
 
-    // Apart from each other, since a user's name may have a colon, too.
+    // User and password are decoded separately, since a user name may contain an encoded colon.
     private static String decoded(String part) {
         return URI.create("redis://" + part + "@host").getUserInfo();
     }
