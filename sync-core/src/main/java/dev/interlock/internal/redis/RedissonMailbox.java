@@ -14,11 +14,14 @@ import org.slf4j.LoggerFactory;
 public final class RedissonMailbox implements Mailbox {
     private static final Logger log = LoggerFactory.getLogger(RedissonMailbox.class);
 
+    /** Prefix of a session's channel; scripts have it, too. */
+    static final String CHANNEL = "interlock:mailbox:";
+
     private final RTopic topic;
 
     /** Creates the mailbox of a session, not yet open. */
     public RedissonMailbox(RedissonClient client, String session) {
-        this.topic = client.getTopic("interlock:mailbox:" + session, StringCodec.INSTANCE);
+        this.topic = client.getTopic(CHANNEL + session, StringCodec.INSTANCE);
     }
 
     @Override

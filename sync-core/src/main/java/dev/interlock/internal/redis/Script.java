@@ -6,16 +6,22 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URL;
 import java.nio.charset.StandardCharsets;
+import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
+import java.util.function.UnaryOperator;
+import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
  * A Lua script from a resource file, together with what its header declares. The line {@code -- @include name} stands
- * for the file of that name in the same folder.
+ * for the file {@code include/name.lua} of the same folder, {@code -- @include folder/name} for that of another one.
+ * An include may include others; each is put into a script once, where it is asked for first.
  */
 public final class Script {
-    private static final Pattern INCLUDE = Pattern.compile("^-- @include (\\w+)$", Pattern.MULTILINE);
+    static final Pattern INCLUDE = Pattern.compile("^-- @include (?:(\\w+)/)?(\\w+)$", Pattern.MULTILINE);
     private static final Pattern KEY = Pattern.compile("^-- KEYS\\[\\d+\\] (\\w+)", Pattern.MULTILINE);
     private static final Pattern ARGUMENT = Pattern.compile("^-- ARGV\\[\\d+\\] (\\w+)", Pattern.MULTILINE);
 
@@ -25,14 +31,37 @@ public final class Script {
     private final List<String> keys;
     private final List<String> arguments;
 
-    private Script(String name, String source) {
+    private Script(String name, UnaryOperator<String> sources) {
         this.name = name;
+        String source = sources.apply(name);
         this.keys = declared(KEY, source);
         this.arguments = declared(ARGUMENT, source);
-        String folder = name.substring(0, name.indexOf('/') + 1);
-        this.text = INCLUDE.matcher(source)
-                .replaceAll(include -> Matcher.quoteReplacement(read(folder + include.group(1))));
+        this.text = expand(name, sources, new HashSet<>(), new LinkedHashSet<>());
         this.digest = digestOf(text);
+    }
+
+    /** Returns the name of the file for which a line stands that was found by {@link #INCLUDE}. */
+    static String includeOf(String includer, MatchResult line) {
+        String folder = line.group(1) == null ? includer.substring(0, includer.indexOf('/')) : line.group(1);
+        return folder + "/include/" + line.group(2);
+    }
+
+    /** Puts the includes in their places, unless they are in another already; each after those that it needs itself. */
+    private static String expand(
+            String name, UnaryOperator<String> sources, Set<String> included, Set<String> unfinished) {
+        if (!unfinished.add(name)) {
+            throw new IllegalStateException("These scripts include each other in a circle: " + unfinished);
+        }
+        String text = INCLUDE.matcher(sources.apply(name)).replaceAll(line -> {
+            String include = includeOf(name, line);
+            if (included.contains(include)) {
+                return "";
+            }
+            return Matcher.quoteReplacement(expand(include, sources, included, unfinished));
+        });
+        unfinished.remove(name);
+        included.add(name);
+        return text;
     }
 
     // By SHA-1 Redis tells scripts apart; nothing is kept secret or safe by it.
@@ -47,7 +76,12 @@ public final class Script {
      * @param name its path below {@code dev/interlock/lua}, without {@code .lua}
      */
     public static Script load(String name) {
-        return new Script(name, read(name));
+        return load(name, Script::read);
+    }
+
+    /** Loads a script from sources that are given by name. */
+    static Script load(String name, UnaryOperator<String> sources) {
+        return new Script(name, sources);
     }
 
     private static String read(String name) {

@@ -1,11 +1,8 @@
--- Takes how things stand with a session and a barrier, counts its threads, and answers how they stand with the barrier. All
--- that it says of its threads it says of one generation; if that isn't the current one, nothing is counted for it.
+-- Takes how things stand with a session and a barrier, counts its threads, and answers how they stand with the barrier.
+-- All that it says of its threads it says of one generation; if that isn't the current one, nothing is counted for it.
 --
--- A record is `<version>:<generation>:<outcome>:<resets>:<calling>:<place>,…`: the latest command; the last generation in which
--- threads of the session have been counted, what became of it (0 nothing yet, 1 tripped, 2 broken, 3 broken by this session) and
--- as which of all arrivals its threads were counted; the latest reset; whether to call it when a generation ends that it isn't in.
---
--- KEYS[1] barrier  hash  parties, generation, state (open, broken, tripping), arrived, tripper, lost; and the records of members
+-- KEYS[1] barrier  hash  parties, generation, state (open, broken, tripping), arrived, tripper, lost; and the records
+--   of members, as include/records has them
 -- KEYS[2] members  zset  sessions that hold the barrier, by the end of their lease, ms
 -- KEYS[3] gone     hash  records of sessions that are no members any more
 -- KEYS[4] ending   zset  these sessions, by when their record is dropped, ms
@@ -17,43 +14,48 @@
 -- ARGV[6] generation     the one that its threads are in
 -- ARGV[7] arrivals       how many of them have come to that in all
 -- ARGV[8] acts           1 if the last one to come has an action to run before the generation trips
--- ARGV[9] wish           for that generation: none; break, unless it trips; trip, break or renew after the action: acted, failed, renew
+-- ARGV[9] wish           for that generation: none; break, unless it trips; trip, break or renew after the action:
+--   acted, failed, renew
 -- ARGV[10] resets        the latest reset of this session; one that is already done isn't done again
 -- ARGV[11] confirmed     the latest one that it knows to be done
--- Reply: {status, generation, state, arrived, ms until the lease of another member is over (while one trips it, of that one), then of the caller's record: generation,
---   outcome, resets, place…}. Status: 0 no member any more, 1 member, 2 has left, 3 other parties, which come second then. State:
---   0 open, 1 broken, 2 tripping, 3 tripping by this session. No other member: -1.
+-- Reply: {status, generation, state, arrived, ms until the lease of another member is over (while one trips it, of that
+--   one), then of the caller's record: generation, outcome, resets, place…}. Status: 0 no member any more, 1 member, 2
+--   has left, 3 other parties, which come second then. State: 0 open, 1 broken, 2 tripping, 3 tripping by this session.
+--   No other member: -1.
 -- Idempotent by: session, version
 local barrier, members, gone, ending = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local session, version, lease, parties = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 local membership, generation, arrivals, acts = ARGV[5], ARGV[6], ARGV[7], ARGV[8]
 local wish, resets, confirmed = ARGV[9], ARGV[10], ARGV[11]
 
-local clock = redis.call('time')
-local micros = clock[1] * 1000000 + clock[2]
-local millis = math.floor(micros / 1000)
-local retention = lease + 300000
-
+-- @include session/times
+-- @include session/clock
+-- @include session/mailbox
 -- @include records
+
+local micros, millis = clock()
+local retention = lease + delayMillis
+local name = { barrier = barrier, gone = gone, ending = ending, millis = millis, retention = retention }
 
 local size, current, state, arrived, tripper, lost =
   unpack(redis.call('hmget', barrier, 'parties', 'generation', 'state', 'arrived', 'tripper', 'lost'))
 arrived = tonumber(arrived or 0)
-local own = recordOf(session)
+local own = recordOf(name, session)
 local leaseEnd = tonumber(redis.call('zscore', members, session) or 0)
 local letters = {}
 
--- Tells all who have arrived in the current generation what became of it, and those who wait for its end that it has ended.
+-- Tells all sessions that have arrived in the current generation what became of it, and those that wait for its end
+-- that it has ended.
 local function close(outcome, ownOutcome)
   for _, member in ipairs(redis.call('zrange', members, 0, -1)) do
-    local record = member ~= session and recordOf(member)
+    local record = member ~= session and recordOf(name, member)
     if record and (record.calling == '1' or (record.generation == current and record.outcome == '0')) then
       record.calling = '0'
       if record.generation == current and record.outcome == '0' then
         record.outcome = outcome
       end
       redis.call('hset', barrier, member, textOf(record))
-      letters[#letters + 1] = { 'interlock:mailbox:' .. member, 't ' .. current .. ' ' .. outcome .. ' ' .. barrier }
+      letters[#letters + 1] = { member, 't ' .. current .. ' ' .. outcome .. ' ' .. barrier }
     end
   end
   if own and own.generation == current and own.outcome == '0' then
@@ -86,10 +88,10 @@ local function bury()
     breakIt('2')
   end
   for _, member in ipairs(dead) do
-    local record = member == session and own or recordOf(member)
+    local record = member == session and own or recordOf(name, member)
     redis.call('zrem', members, member)
     if record then
-      retire(member, textOf(record))
+      retire(name, member, textOf(record))
     end
     if member == session then
       leaseEnd = 0
@@ -110,7 +112,7 @@ local function answer(status)
     end
   end
   for _, letter in ipairs(letters) do
-    redis.call('publish', letter[1], letter[2])
+    send(letter[1], letter[2])
   end
   local due = -1
   local earliest = state == 'tripping' and { tripper, redis.call('zscore', members, tripper) }
@@ -134,7 +136,7 @@ local function answer(status)
   return reply
 end
 
-dropExpired()
+dropExpired(name)
 if size then
   bury()
 end
@@ -163,7 +165,7 @@ if membership == 'leave' then
     breakIt('2')
   end
   redis.call('zrem', members, session)
-  retire(session, textOf(own))
+  retire(name, session, textOf(own))
   return answer(2)
 end
 

@@ -1,5 +1,5 @@
--- Says how things stand with an object that uses a latch, and tells how they stand with the latch. Joins it if the object
--- has not, and makes it if there is none.
+-- Says how things stand with an object that uses a latch, and tells how they stand with the latch. Joins it if the
+-- object has not, and makes it if there is none.
 --
 -- KEYS[1] latch    hash    born: when it was made, us; count; left: what the count is by now; retention, ms
 -- KEYS[2] totals   hash    how often each contributor has counted down; gone when it is open
@@ -14,16 +14,20 @@
 -- ARGV[6] waits            1 if threads of the session wait, else 0
 -- ARGV[7] count            what the latch begins with
 -- ARGV[8] retention        ms, for how long it is to be known that it was opened
--- Reply: {status, what the count is by now, what it began with, born}; status 1: it is counting; 2: it is open; 3: the latch
---   of that name is another one, or there is none, but that which the object has joined was opened; 0: that is gone;
---   4: it began with another count
+-- Reply: {status, what the count is by now, what it began with, born}; status 1: it is counting; 2: it is open; 3: the
+--   latch of that name is another one, or there is none, but that which the object has joined was opened; 0: that is
+--   gone; 4: it began with another count
 -- Idempotent by: contributor, total, born; a join by session, version
 local latch, totals, waiters, mark, opened = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local session, contributor, version, born = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
 local total, waits, count, retention = tonumber(ARGV[5]), ARGV[6], ARGV[7], ARGV[8]
 
--- Of a latch that is counting, from its last use; of a join, longer than any command is on its way; and of a waiter.
-local unused, delay, heartbeat = 604800000, 300000, 3000
+-- @include session/times
+-- @include session/clock
+-- @include session/mailbox
+
+-- A latch that is counting is forgotten this long after its last use.
+local unusedMillis = 604800000
 
 local known = redis.call('hmget', latch, 'born', 'count', 'left', 'retention')
 local current, began, left = known[1], known[2] or count, tonumber(known[3] or count)
@@ -39,12 +43,12 @@ if joins then
     -- A join that was delayed on its way until after the latch was gone.
     return { 0, 0, 0, 0 }
   elseif joined < version then
-    redis.call('set', mark, string.format('%.0f', version), 'px', delay)
+    redis.call('set', mark, string.format('%.0f', version), 'px', delayMillis)
   end
 end
 if not exists then
-  local time = redis.call('time')
-  current = string.format('%.0f', time[1] * 1000000 + time[2])
+  local micros = clock()
+  current = string.format('%.0f', micros)
   redis.call('hset', latch, 'born', current, 'count', count, 'left', count, 'retention', retention)
 end
 
@@ -60,14 +64,13 @@ end
 
 if left > 0 then
   if waits == '1' then
-    local time = redis.call('time')
-    local millis = time[1] * 1000 + math.floor(time[2] / 1000)
+    local _, millis = clock()
     redis.call('zremrangebyscore', waiters, '-inf', string.format('(%.0f', millis))
-    redis.call('zadd', waiters, string.format('%.0f', millis + heartbeat), session)
-    redis.call('pexpire', waiters, 2 * heartbeat)
+    redis.call('zadd', waiters, string.format('%.0f', millis + heartbeatMillis), session)
+    redis.call('pexpire', waiters, 2 * heartbeatMillis)
   end
-  redis.call('pexpire', latch, unused)
-  redis.call('pexpire', totals, unused)
+  redis.call('pexpire', latch, unusedMillis)
+  redis.call('pexpire', totals, unusedMillis)
   return { 1, left, tonumber(count), tonumber(current) }
 end
 
@@ -79,11 +82,11 @@ else
   local waiting = redis.call('zrange', waiters, 0, -1)
   redis.call('unlink', totals, waiters)
   redis.call('pexpire', latch, kept)
-  if kept < delay then
-    redis.call('set', opened, 1, 'px', delay)
+  if kept < delayMillis then
+    redis.call('set', opened, 1, 'px', delayMillis)
   end
   for _, other in ipairs(waiting) do
-    redis.call('publish', 'interlock:mailbox:' .. other, 'o ' .. current .. ' ' .. latch)
+    send(other, 'o ' .. current .. ' ' .. latch)
   end
 end
 return { 2, 0, tonumber(count), tonumber(current) }

@@ -1,74 +1,89 @@
 -- Asks for the lock on behalf of some sequences of a session, or asks again how these requests stand. Asking again also
 -- renews the session's heartbeat and hands a lock that has become free to the first live waiter.
 --
--- KEYS[1] lock     hash    Redisson's lock: its one field is the owner, `<session>:<sequence>`; or readers, `<session>:r` each
--- KEYS[2] queue    zset    tickets `<session>:<sequence>:<lease>` by position, those of waiters with `:<waiter>`, of readers with `:r`
+-- KEYS[1] lock     hash    Redisson's lock: its one field is the owner, `<session>:<sequence>`; or readers,
+--   `<session>:r` each
+-- KEYS[2] queue    zset    tickets `<session>:<sequence>:<lease>` by position, those of waiters with `:<waiter>`, of
+--   readers with `:r`
 -- KEYS[3] waiters  zset    sessions by the end of their heartbeat, ms
 -- KEYS[4] token    string  remote part of the last fencing token
 -- KEYS[5] turns    hash    hand-overs since plain RLock clients had a turn, and the end of their turn, ms
--- KEYS[6] mark     string  `<n>:<m>`: highest sequence of this session that queued or was over, highest that was released, with `:d` if its operations are done
+-- KEYS[6] mark     string  `<n>:<m>`: highest sequence of this session that queued or was over, highest that was
+--   released, with `:d` if its operations are done
 -- KEYS[7] conditions zset  waiters of conditions
 -- KEYS[8] signals  hash    sessions that wait for conditions, and how the last tenure ended
 -- KEYS[9] readers  zset    sessions that share the lock, by the end of their lease, ms
 -- ARGV[1] session          the caller
--- ARGV[2] tickets          its requests, `<sequence>:<lease>` each, with `:<waiter>` if it is one and `:r` if it only reads, in growing order, separated by spaces
+-- ARGV[2] tickets          its requests, `<sequence>:<lease>` each, with `:<waiter>` if it is one and `:r` if it only
+--   reads, in growing order, separated by spaces
 -- ARGV[3] lease            ms, if the first of them gets the lock without having queued
 -- ARGV[4] enqueue          1: wait in the queue, 0: take it only if it is free
--- ARGV[5] earlier          an earlier sequence that still owns the lock is ended if 0, left alone if -1, continued if this one
+-- ARGV[5] earlier          an earlier sequence that still owns the lock is ended if 0, left alone if -1, continued if
+--   this one
 -- ARGV[6] floor            the least remote part of the fencing token
 -- ARGV[7] used             tickets served on the tenure of another one, or given up, as in tickets
--- Reply: {1, ttl ms, token, 1 if others wait + 2 if conditions have waiters, time µs, sequence, last of the run, over…} one of the requests is granted;
---   {2, ttl ms of the holder or -1 if it is this session, 1 if that is foreign, 1 if others wait, time µs, sequence by which the session owns the lock,
---   last of the run, over…} queued; {3, …} not free; {0, …} all requests are over. The run is what the session's tickets are at
---   the head of the queue if it owns the lock; sequences and counts are 0 if there are none. Requests that are over come
---   last. The time is 0 if the lock was simply free.
+-- Reply: {1, ttl ms, token, 1 if others wait + 2 if conditions have waiters, time µs, sequence, last of the run, over…}
+--   one of the requests is granted; {2, ttl ms of the holder or -1 if it is this session, 1 if that is foreign, 1 if
+--   others wait, time µs, sequence by which the session owns the lock, last of the run, over…} queued; {3, …} not free;
+--   {0, …} all requests are over. The run is what the session's tickets are at the head of the queue if it owns the
+--   lock; sequences and counts are 0 if there are none. Requests that are over come last. The time is 0 if the lock was
+--   simply free.
 -- Idempotent by: session, tickets
 local lock, queue, waiters, token, turns, mark = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local conditions, signals, readers = KEYS[7], KEYS[8], KEYS[9]
 local session, tickets, lease, enqueue, earlier = ARGV[1], ARGV[2], ARGV[3], ARGV[4] == '1', tonumber(ARGV[5])
 local floor, used = tonumber(ARGV[6]), ARGV[7]
 
-local queued, released, settled = string.match(redis.call('get', mark) or '0:0', '^(%d+):(%d+)(.*)$')
-queued, released = tonumber(queued), tonumber(released)
+local name = {
+  lock = lock,
+  queue = queue,
+  waiters = waiters,
+  token = token,
+  turns = turns,
+  conditions = conditions,
+  signals = signals,
+  readers = readers,
+  session = session,
+  floor = floor,
+}
+
+-- @include mark
+-- @include draw
+-- @include give
+
+local queued, released, settled = parseMark(redis.call('get', mark))
 local head = string.match(tickets, '^%d+')
 local first, caller = tonumber(head), session .. ':' .. head
 local reads = string.sub(tickets, -2) == ':r'
 
--- @include share
--- @include draw
--- @include give
-
 if first > queued and string.find(tickets, '^%d+:%d+:?r?$') and redis.call('exists', lock, queue, conditions) == 0 then
-  return { 1, tonumber(lease), give(session, head, lease, reads), 0, 0, first, 0 }
+  return { 1, tonumber(lease), give(name, session, head, lease, reads), 0, 0, first, 0 }
 end
 
-local time = redis.call('time')
-local micros = time[1] * 1000000 + time[2]
-local millis = math.floor(micros / 1000)
-
--- Looked at when somebody may get in.
-local hasConditions = false
-
+-- @include session/times
+-- @include session/clock
+-- @include fields
+-- @include owners
 -- @include tickets
+-- @include sessions
+-- @include admission
 -- @include conditions
 -- @include lost
+-- @include run
+-- @include turns
+-- @include demand
 -- @include grant
 
--- Marks outlive any command that is delayed on its way.
-local markTtl = lease + 300000
+local micros, millis = clock()
+name.micros, name.millis = micros, millis
+-- Looked at when somebody may get in.
+name.hasConditions = false
 
--- @include owners
+local holder = holderAt(name, millis)
+local tenure = ownBy(name, holder)
 
--- Anything but one of our own sessions: a plain RLock, another kind of lock.
-local function isForeign(holder)
-  return holder ~= nil and string.sub(holder, 1, 10) ~= 'interlock-'
-end
-
-local holder = holderAt(millis)
-local tenure = ownBy(holder)
-
--- How each request stands so far. A waiter's ticket doesn't arrive by a request: it was put into the queue when the waiter was
--- signalled, or is over.
+-- How each request stands so far. A waiter's ticket doesn't arrive by a request: it was put into the queue when the
+-- waiter was signalled, or is over.
 local standing, arriving, over, count, waiting = {}, {}, {}, 0, false
 for sequence, grantLease in string.gmatch(tickets, '(%d+):(%S+)') do
   local ticket, number = session .. ':' .. sequence .. ':' .. grantLease, tonumber(sequence)
@@ -90,7 +105,7 @@ end
 local function answer(status, ttl, detail)
   local last, behind = 0, 0
   if tenure > 0 then
-    last, behind = runOf(session)
+    last, behind = runOf(queue, session)
   end
   if status == 1 then
     behind = behind + 2 * redis.call('exists', conditions)
@@ -104,11 +119,11 @@ end
 
 local isFreed = false
 if used ~= '' then
-  for _, sequence in ipairs(dropTickets(used)) do
+  for _, sequence in ipairs(dropTickets(queue, session, used)) do
     if tonumber(sequence) == tenure then
       -- It was granted once more before this was known.
-      leave(sequence)
-      holder = holderAt(millis)
+      leave(name, sequence)
+      holder = holderAt(name, millis)
       tenure, isFreed = 0, not holder
     end
   end
@@ -119,7 +134,7 @@ end
 
 if #over == count then
   if isFreed then
-    tenure = ownBy(grantHead(''))
+    tenure = ownBy(name, grantHead(name, ''))
   end
   return answer(0, 0, 0)
 end
@@ -127,7 +142,7 @@ end
 if (earlier == 0 or earlier == tenure) and tenure > 0 and tenure < first and standing[first] then
   -- Who has only read has to queue before it writes.
   local continues = tenure == earlier and (reads or not isReader(holder))
-  leave(string.format('%.0f', tenure))
+  leave(name, string.format('%.0f', tenure))
   if tenure > released then
     released, settled = tenure, ''
   end
@@ -139,37 +154,37 @@ if (earlier == 0 or earlier == tenure) and tenure > 0 and tenure < first and sta
     if redis.call('exists', queue) == 0 then
       redis.call('del', waiters)
     end
-    give(session, head, lease, reads)
+    give(name, session, head, lease, reads)
     arriving, waiting = {}, false
   end
-  holder = holderAt(millis)
-  tenure = ownBy(holder)
+  holder = holderAt(name, millis)
+  tenure = ownBy(name, holder)
 end
 
-redis.call('set', mark, string.format('%.0f:%.0f%s', queued, released, settled), 'px', markTtl)
+writeMark(mark, queued, released, settled, lease)
 if redis.call('hexists', signals, session) == 1 then
-  local own = sessionOf(session)
+  local own = sessionOf(name, session)
   own.highest = math.max(own.highest, queued)
-  keepSession(session, own)
+  keepSession(name, session, own)
 end
 local hasCompany, isFirst, isPoll = false, false, false
 if enqueue then
   if #arriving > 0 then
     local back = redis.call('zrange', queue, -1, -1, 'withscores')
     hasCompany = back[1] and ownerOf(back[1]) ~= ownerOf(holder or '')
-    enqueueTickets(arriving, back[2] or 0)
+    enqueueTickets(queue, arriving, back[2] or 0)
     isFirst = not back[1]
   end
   isPoll = waiting and #arriving == 0
   if waiting or #arriving > 0 then
-    redis.call('zadd', waiters, millis + heartbeat, session)
+    redis.call('zadd', waiters, millis + heartbeatMillis, session)
   end
   if isPoll then
     redis.call('zremrangebyscore', waiters, '-inf', '(' .. millis)
   end
   if isPoll or isFirst then
-    redis.call('pexpire', waiters, heartbeat * 10)
-    redis.call('pexpire', queue, heartbeat * 10)
+    redis.call('pexpire', waiters, heartbeatMillis * 10)
+    redis.call('pexpire', queue, heartbeatMillis * 10)
   end
 end
 
@@ -177,32 +192,32 @@ end
 local guest = reads and not enqueue and tenure == 0 and { sequence = head, lease = lease }
 -- It is too late for that when messages have been sent.
 if standing[tenure] and redis.call('exists', token) == 0 then
-  drawToken()
+  drawToken(token, floor)
 end
 local wasHeld, ttl = holder ~= nil, 0
 if not holder then
-  hasConditions = redis.call('exists', conditions) == 1
-  if hasConditions then
-    signalAllIfLost()
+  name.hasConditions = redis.call('exists', conditions) == 1
+  if name.hasConditions then
+    signalAllIfLost(name)
   end
-  ttl = yielding()
+  ttl = yielding(name)
   if ttl == 0 then
-    holder = grantHead(session, false, guest)
+    holder = grantHead(name, session, false, guest)
     if not holder then
-      give(session, head, lease, reads)
+      give(name, session, head, lease, reads)
       holder = reads and session .. ':r' or caller
     end
   end
 elseif isReader(holder) and (reads or isPoll) then
-  hasConditions = redis.call('exists', conditions) == 1
-  grantHead(session, true, guest)
+  name.hasConditions = redis.call('exists', conditions) == 1
+  grantHead(name, session, true, guest)
 end
-tenure = ownBy(holder)
+tenure = ownBy(name, holder)
 if wasHeld and (tenure == 0 or isReader(holder) and not standing[tenure]) and not isForeign(holder) then
   -- The holder has been told if somebody else stood there already; but that message may be lost.
   local front = redis.call('zrange', queue, 0, 0)[1]
   if #arriving > 0 and not hasCompany or isPoll and isReader(holder) and front and ownerOf(front) == session then
-    demand(enqueue and 'd' or isReader(holder) and 'i' or 'd')
+    demand(name, enqueue and 'd' or isReader(holder) and 'i' or 'd')
   end
 end
 if holder then
@@ -213,9 +228,9 @@ if holder then
     ttl = (tenure == 0 or standing[tenure]) and redis.call('pttl', lock) or -1
   end
 end
-if hasConditions then
-  tellAdmitted('')
-  keepConditions()
+if name.hasConditions then
+  tellAdmitted(name, '')
+  keepConditions(name)
 end
 if standing[tenure] then
   return answer(1, ttl, tonumber(redis.call('get', token)))

@@ -1,8 +1,11 @@
--- Asks how waiters of a session stand, and has others leave their conditions. Also keeps the session alive as one that waits,
--- finds out whether a tenure has ended without its release, and hands a lock that has become free to the first live waiter.
+-- Asks how waiters of a session stand, and has others leave their conditions. Also keeps the session alive as one that
+-- waits, finds out whether a tenure has ended without its release, and hands a lock that has become free to the first
+-- live waiter.
 --
--- KEYS[1] lock     hash    Redisson's lock: its one field is the owner, `<session>:<sequence>`; or readers, `<session>:r` each
--- KEYS[2] queue    zset    tickets `<session>:<sequence>:<lease>` by position, those of waiters with `:<waiter>`, of readers with `:r`
+-- KEYS[1] lock     hash    Redisson's lock: its one field is the owner, `<session>:<sequence>`; or readers,
+--   `<session>:r` each
+-- KEYS[2] queue    zset    tickets `<session>:<sequence>:<lease>` by position, those of waiters with `:<waiter>`, of
+--   readers with `:r`
 -- KEYS[3] waiters  zset    sessions by the end of their heartbeat, ms
 -- KEYS[4] token    string  remote part of the last fencing token
 -- KEYS[5] turns    hash    hand-overs since plain RLock clients had a turn, and the end of their turn, ms
@@ -15,27 +18,41 @@
 -- ARGV[4] leaving          waiters that are to queue for the lock, unless they have been signalled
 -- ARGV[5] gone             waiters that nobody waits with any more
 -- ARGV[6] lost             1: a signal has reached nobody
--- Reply: {time µs, waiter, state, sequence, …}: of each that is asked for or leaves, 0 it is signalled or unknown, 1 it waits,
---   2 it has left without a signal; and the sequence of its ticket, 0 if it has none
+-- Reply: {time µs, waiter, state, sequence, …}: of each that is asked for or leaves, 0 it is signalled or unknown, 1 it
+--   waits, 2 it has left without a signal; and the sequence of its ticket, 0 if it has none
 -- Idempotent by: session, waiters
 local lock, queue, waiters, token, turns = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local conditions, signals, readers = KEYS[6], KEYS[7], KEYS[8]
 local session, floor, asked, leaving, gone, lost = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 
-local time = redis.call('time')
-local micros = time[1] * 1000000 + time[2]
-local millis = math.floor(micros / 1000)
-
-local hasConditions = true
-
+-- @include session/times
+-- @include session/clock
+-- @include fields
 -- @include owners
--- @include share
--- @include draw
--- @include give
--- @include tickets
+-- @include sessions
+-- @include admission
 -- @include conditions
 -- @include lost
+-- @include turns
+-- @include demand
 -- @include grant
+
+local micros, millis = clock()
+local name = {
+  lock = lock,
+  queue = queue,
+  waiters = waiters,
+  token = token,
+  turns = turns,
+  conditions = conditions,
+  signals = signals,
+  readers = readers,
+  session = session,
+  floor = floor,
+  micros = micros,
+  millis = millis,
+  hasConditions = true,
+}
 
 -- Calls with the member, the waiter and its lease.
 local function each(text, call)
@@ -67,9 +84,9 @@ local function answer(waiter, state, sequence)
 end
 
 if redis.call('hexists', signals, session) == 1 then
-  local own = sessionOf(session)
-  own.alive = millis + heartbeat
-  keepSession(session, own)
+  local own = sessionOf(name, session)
+  own.alive = millis + heartbeatMillis
+  keepSession(name, session, own)
   redis.call('zadd', waiters, 'xx', own.alive, session)
 end
 
@@ -86,32 +103,32 @@ each(gone, function(member, waiter, lease)
   end
 end)
 if lost == '1' then
-  signalAll()
+  signalAll(name)
 end
 each(leaving, function(member, waiter, lease)
   if redis.call('zrem', conditions, member) == 1 then
-    answer(waiter, 2, admit(session, '-' .. waiter, lease))
+    answer(waiter, 2, admit(name, session, '-' .. waiter, lease))
   elseif ticketOf('-' .. waiter) > 0 then
     answer(waiter, 2, ticketOf('-' .. waiter))
   else
     answer(waiter, 0, ticketOf(waiter))
   end
 end)
-local isFirst = enqueueAdmitted()
+local isFirst = enqueueAdmitted(name)
 each(asked, function(member, waiter)
   local isWaiting = redis.call('zscore', conditions, member)
   answer(waiter, isWaiting and 1 or 0, isWaiting and 0 or ticketOf(waiter))
 end)
 
-local holder = holderAt(millis)
-if not holder and yielding() == 0 then
+local holder = holderAt(name, millis)
+if not holder and yielding(name) == 0 then
   if redis.call('exists', conditions) == 1 then
-    signalAllIfLost()
+    signalAllIfLost(name)
   end
-  grantHead('', false)
+  grantHead(name, '', false)
 elseif isFirst and holder and ownerOf(holder) and (isReader(holder) or ownerOf(holder) ~= session) then
-  demand('d')
+  demand(name, 'd')
 end
-tellAdmitted('')
-keepConditions()
+tellAdmitted(name, '')
+keepConditions(name)
 return reply

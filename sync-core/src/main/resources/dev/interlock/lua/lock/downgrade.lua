@@ -1,10 +1,12 @@
 -- Has the owner of the lock go on as a reader of it, and hands it to the readers at the head of the queue, too.
 --
--- KEYS[1] lock     hash    Redisson's lock: its one field is the owner, `<session>:<sequence>`, with 1 + operations done; or readers, `<session>:r` each
--- KEYS[2] queue    zset    tickets `<session>:<sequence>:<lease>` by position, those of waiters with `:<waiter>`, of readers with `:r`
+-- KEYS[1] lock     hash    Redisson's lock: its one field is the owner, `<session>:<sequence>`, with 1 + operations
+--   done; or readers, `<session>:r` each
+-- KEYS[2] queue    zset    tickets `<session>:<sequence>:<lease>` by position, those of waiters with `:<waiter>`, of
+--   readers with `:r`
 -- KEYS[3] waiters  zset    sessions by the end of their heartbeat, ms
 -- KEYS[4] token    string  remote part of the last fencing token
--- KEYS[5] turns    hash    hand-overs since plain RLock clients had a turn, and the end of their turn, ms
+-- KEYS[5] turns    any     the turns of plain RLock clients: one isn't due by this
 -- KEYS[6] conditions zset  waiters of conditions
 -- KEYS[7] signals  hash    sessions that wait for conditions, and how the last tenure ended
 -- KEYS[8] readers  zset    sessions that share the lock, by the end of their lease, ms
@@ -26,34 +28,45 @@ local done = tonumber(redis.call('hget', lock, owner))
 if not done then
   return { redis.call('hget', lock, session .. ':r') == sequence and 1 or 0, redis.call('zcard', queue) }
 end
-local time = redis.call('time')
-local micros = time[1] * 1000000 + time[2]
-local millis = math.floor(micros / 1000)
-local hasConditions = redis.call('exists', conditions) == 1
 
--- @include tickets
+-- @include session/clock
 -- @include share
--- @include draw
--- @include give
+-- @include admission
 -- @include conditions
--- @include operations
+-- @include operate
 -- @include grant
+
+local micros, millis = clock()
+local name = {
+  lock = lock,
+  queue = queue,
+  waiters = waiters,
+  token = token,
+  conditions = conditions,
+  signals = signals,
+  readers = readers,
+  session = session,
+  floor = floor,
+  micros = micros,
+  millis = millis,
+  hasConditions = redis.call('exists', conditions) == 1,
+}
 
 -- It may count on what was left of its lease.
 local left = math.max(tonumber(lease), redis.call('pttl', lock))
 redis.call('hdel', lock, owner)
-operate(operations, done - first)
-enqueueAdmitted()
-share(session, sequence, millis + left, millis)
-if operations ~= '' or hasConditions then
-  hasConditions = redis.call('exists', conditions) == 1
-  if hasConditions then
+operate(name, sequence, operations, done - first)
+enqueueAdmitted(name)
+share(name, session, sequence, millis + left, millis)
+if operations ~= '' or name.hasConditions then
+  name.hasConditions = redis.call('exists', conditions) == 1
+  if name.hasConditions then
     redis.call('hset', signals, 'released', redis.call('get', token) or '')
   end
 end
-grantHead('', true)
-if operations ~= '' or hasConditions then
-  tellAdmitted('')
-  keepConditions()
+grantHead(name, '', true)
+if operations ~= '' or name.hasConditions then
+  tellAdmitted(name, '')
+  keepConditions(name)
 end
 return { 1, redis.call('zcard', queue) }

@@ -1,7 +1,8 @@
--- Prolongs the lease of a tenure, and tells its owner who waits. The session's mark isn't touched: it protects from requests that were sent
--- before the tenure began, and whatever ends another request meanwhile writes it anew.
+-- Prolongs the lease of a tenure, and tells its owner who waits. The session's mark isn't touched: it protects from
+-- requests that were sent before the tenure began, and whatever ends another request meanwhile writes it anew.
 --
--- KEYS[1] lock     hash    Redisson's lock: its one field is the owner, `<session>:<sequence>`; or readers, `<session>:r` each
+-- KEYS[1] lock     hash    Redisson's lock: its one field is the owner, `<session>:<sequence>`; or readers,
+--   `<session>:r` each
 -- KEYS[2] queue    zset    tickets `<session>:<sequence>:<lease>` by position
 -- KEYS[3] waiters  zset    sessions by the end of their heartbeat, ms
 -- KEYS[4] readers  zset    sessions that share the lock, by the end of their lease, ms
@@ -10,8 +11,8 @@
 -- ARGV[3] lease            ms
 -- ARGV[4] channel          Redisson's channel for this name
 -- ARGV[5] publish          the verb Redisson's clients listen by: publish or spublish
--- Reply: {1, ttl ms, tickets waiting, plain RLock clients waiting}, or {0, 0, 0, 0}: it isn't the owner. A reader isn't told of
---   tickets that are all dead.
+-- Reply: {1, ttl ms, tickets waiting, plain RLock clients waiting}, or {0, 0, 0, 0}: it isn't the owner. A reader isn't
+--   told of tickets that are all dead.
 -- Idempotent by: session, sequence
 local lock, queue, waiters, readers = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local session, sequence, lease, channel, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
@@ -19,7 +20,7 @@ local session, sequence, lease, channel, publish = ARGV[1], ARGV[2], ARGV[3], AR
 -- @include foreign
 -- @include share
 
-local foreign = foreignWaiters()
+local foreign = foreignWaiters(channel, publish)
 local waiting = redis.call('zcard', queue)
 if redis.call('hexists', lock, session .. ':' .. sequence) == 1 then
   redis.call('pexpire', lock, lease)
@@ -30,7 +31,7 @@ elseif redis.call('hget', lock, session .. ':r') == sequence then
   if tonumber(redis.call('zscore', readers, session) or 0) < millis then
     return { 0, 0, 0, 0 }
   end
-  share(session, sequence, millis + lease, millis)
+  share({ lock = lock, readers = readers }, session, sequence, millis + lease, millis)
   -- While it is shared, tickets of the dead may be all there is for long.
   if redis.call('zcount', waiters, string.format('%.0f', millis), '+inf') == 0 then
     waiting = 0

@@ -1,6 +1,7 @@
 -- Does what a tenure has to do with its conditions while it goes on, and counts those who wait.
 --
--- KEYS[1] lock     hash    Redisson's lock: its one field is the owner, `<session>:<sequence>`, with 1 + operations done; or readers, `<session>:r` each
+-- KEYS[1] lock     hash    Redisson's lock: its one field is the owner, `<session>:<sequence>`, with 1 + operations
+--   done; or readers, `<session>:r` each
 -- KEYS[2] queue    zset    tickets `<session>:<sequence>:<lease>` by position, those of waiters with `:<waiter>`
 -- KEYS[3] waiters  zset    sessions by the end of their heartbeat, ms
 -- KEYS[4] conditions zset  waiters of conditions
@@ -11,7 +12,8 @@
 -- ARGV[4] operations       as in release
 -- ARGV[5] condition        whose waiters are counted
 -- ARGV[6] listed           1 if those of the caller are listed, too
--- Reply: {1, 1 if another session stands first in the queue, 1 if conditions have waiters, waiters of the condition, numbers of those listed ...}; {0, 0, 0, 0} it isn't the owner
+-- Reply: {1, 1 if another session stands first in the queue, 1 if conditions have waiters, waiters of the condition,
+--   numbers of those listed…}; {0, 0, 0, 0} it isn't the owner
 -- Idempotent by: session, sequence, first
 local lock, queue, waiters, conditions, signals = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local session, sequence, first, operations = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
@@ -22,23 +24,32 @@ local done = tonumber(redis.call('hget', lock, owner))
 if not done then
   return { 0, 0, 0, 0 }
 end
-local time = redis.call('time')
-local micros = time[1] * 1000000 + time[2]
-local millis = math.floor(micros / 1000)
 
--- @include tickets
+-- @include session/clock
+-- @include admission
 -- @include conditions
--- @include operations
+-- @include operate
 
-local count = operate(operations, done - first)
+local micros, millis = clock()
+local name = {
+  lock = lock,
+  queue = queue,
+  waiters = waiters,
+  conditions = conditions,
+  signals = signals,
+  session = session,
+  micros = micros,
+  millis = millis,
+}
+local count = operate(name, sequence, operations, done - first)
 redis.call('hset', lock, owner, string.format('%.0f', math.max(done, first + count)))
-enqueueAdmitted()
+enqueueAdmitted(name)
 local from, to = rangeOf(condition)
 local waiting = redis.call('zlexcount', conditions, from, to)
 local head = redis.call('zrange', queue, 0, 0)[1]
 local isOthers = head and string.sub(head, 1, #session + 1) ~= session .. ':'
-tellAdmitted('')
-keepConditions()
+tellAdmitted(name, '')
+keepConditions(name)
 local reply = { 1, isOthers and 1 or 0, redis.call('exists', conditions), waiting }
 if listed == '1' then
   for _, member in ipairs(redis.call('zrangebylex', conditions, from, to)) do

@@ -1,11 +1,12 @@
--- Takes a lock that nobody owns and nobody waits for: the way of acquire where that is likely, at half its cost. Where it
--- isn't so, nothing happens, and acquire has to be asked.
+-- Takes a lock that nobody owns and nobody waits for: the way of acquire where that is likely, at half its cost. Where
+-- it isn't so, nothing happens, and acquire has to be asked.
 --
 -- KEYS[1] lock     hash    Redisson's lock: its one field is the owner, `<session>:<sequence>`
 -- KEYS[2] queue    zset    tickets `<session>:<sequence>:<lease>` by position
 -- KEYS[3] token    string  remote part of the last fencing token
 -- KEYS[4] conditions zset  waiters of conditions
--- KEYS[5] mark     string  `<n>:<m>`: highest sequence of this session that queued or was over, highest that was released, with `:d` if its operations are done
+-- KEYS[5] mark     string  `<n>:<m>`: highest sequence of this session that queued or was over, highest that was
+--   released, with `:d` if its operations are done
 -- ARGV[1] owner            `<session>:<sequence>`
 -- ARGV[2] sequence         the caller's request
 -- ARGV[3] lease            ms
@@ -24,4 +25,4 @@ if not isNew or redis.call('exists', lock, queue, conditions) > 0 then
 end
 redis.call('hset', lock, owner, 1)
 redis.call('pexpire', lock, lease)
-return { drawToken() }
+return { drawToken(token, floor) }

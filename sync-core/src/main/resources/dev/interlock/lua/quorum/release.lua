@@ -1,9 +1,10 @@
--- Gives up the vote of one node for a sequence and all before it, and whatever of them is still on its way: leaves a mark even if it
--- finds nothing. Tells the session that has waited longest here.
+-- Gives up the vote of one node for a sequence and all before it, and whatever of them is still on its way: leaves a
+-- mark even if it finds nothing. Tells the session that has waited longest here.
 --
 -- KEYS[1] lock     hash    its one field is the owner, `<session>:<sequence>`, with the token drawn for it
 -- KEYS[2] waiters  hash    session -> `<since when, us>:<end of its heartbeat, ms>`
--- KEYS[3] mark     string  `<n>:<m>`: highest sequence of this session that is over, highest that was released as an owner
+-- KEYS[3] mark     string  `<n>:<m>`: highest sequence of this session that is over, highest that was released as an
+--   owner
 -- ARGV[1] session          the caller
 -- ARGV[2] sequence         what it gives up
 -- ARGV[3] lease            ms
@@ -12,6 +13,10 @@
 -- Idempotent by: session, sequence
 local lock, waiters, mark = KEYS[1], KEYS[2], KEYS[3]
 local session, sequence, lease, leaves = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+
+-- @include session/times
+-- @include session/clock
+-- @include session/mailbox
 
 local number = tonumber(sequence)
 local over, released = string.match(redis.call('get', mark) or '0:0', '^(%d+):(%d+)$')
@@ -22,8 +27,7 @@ local owned = holderSession == session and tonumber(holderNumber) <= number
 if owned then
   released = math.max(released, tonumber(holderNumber))
 end
--- Marks outlive any command that is delayed on its way.
-redis.call('set', mark, string.format('%.0f:%.0f', over, released), 'px', lease + 300000)
+redis.call('set', mark, string.format('%.0f:%.0f', over, released), 'px', lease + delayMillis)
 if owned then
   redis.call('del', lock)
 end
@@ -37,8 +41,7 @@ local waiting = redis.call('hgetall', waiters)
 if #waiting == 0 then
   return reply
 end
-local time = redis.call('time')
-local millis = time[1] * 1000 + math.floor(time[2] / 1000)
+local _, millis = clock()
 local first, since
 for i = 1, #waiting, 2 do
   local arrived, alive = string.match(waiting[i + 1], '^(%d+):(%d+)$')
@@ -52,6 +55,6 @@ for i = 1, #waiting, 2 do
   end
 end
 if owned and first then
-  redis.call('publish', 'interlock:mailbox:' .. first, 'q ' .. sequence .. ' ' .. lock)
+  send(first, 'q ' .. sequence .. ' ' .. lock)
 end
 return reply

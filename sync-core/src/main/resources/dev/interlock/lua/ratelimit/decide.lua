@@ -1,22 +1,26 @@
 -- Decides on requests of one session, one after the other, and charges those that it grants. Times are microseconds.
 --
--- KEYS[1] state   hash     what was taken: state, see the algorithms; and for each session its last command that was granted anything
+-- KEYS[1] state   hash     what was taken: state, see the algorithms; and for each session its last command that was
+--   granted anything
 -- KEYS[2] updated string   the limit that was set for all, if any: algorithm, permits, window, burst
 -- ARGV[1] session          the caller
 -- ARGV[2] version          of this command: one that isn't newer than the last changes nothing
--- ARGV[3] stated           the limit, unless another was set for all: algorithm (bucket, fixed, sliding), permits that come in a window, the
---   window in which they come, burst (the most permits there can be at once)
+-- ARGV[3] stated           the limit, unless another was set for all: algorithm (bucket, fixed, sliding), permits that
+--   come in a window, the window in which they come, burst (the most permits there can be at once)
 -- ARGV[4] requests         of each: permits, how many more to take if they are there now, how long it would wait
--- Reply: {limit that was set for all or ''; and of each request: granted or 0, wait until they are there or -1 if never, permits there now,
---   until all are there, for how long what was granted is good}; {} the command is an old one
+-- Reply: {limit that was set for all or ''; and of each request: granted or 0, wait until they are there or -1 if
+--   never, permits there now, until all are there, for how long what was granted is good}; {} the command is an old one
 -- Idempotent by: session, version
 local state, updated = KEYS[1], KEYS[2]
 local session, version, stated, requests = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 
--- So long at least no command can be on its way, in seconds.
-local memory = 300
+-- @include session/times
+-- @include bucket
+-- @include fixed
+-- @include sliding
 
--- A command that was granted all that it asked for, at once and no more, is known by its version; others by their answer, too.
+-- A command that was granted all that it asked for, at once and no more, is known by its version; others by their
+-- answer, too.
 local known = redis.call('hmget', state, 'state', session)
 local record, repeated = known[2], false
 if record then
@@ -43,7 +47,9 @@ if known[1] then
   kindWas, expires, at, first, second, third, fourth, fifth = struct.unpack('>Bddddddd', known[1])
 end
 local kind = algorithm:byte()
-local isNew = kindWas ~= kind
+if kindWas ~= kind then
+  at = nil
+end
 
 -- What takes longer than 285 years is told as that, so that it is a whole number to everybody.
 local longest = 9007199254740992
@@ -61,12 +67,25 @@ local function answer(wanted, got, wait, remaining, reset, good)
   size = size + 5
 end
 
--- Each answers all requests, charging them unless they are repeated; and says which numbers to keep, and for how long at least and at most.
-local max, min, floor, ceil = math.max, math.min, math.floor, math.ceil
+-- Each algorithm answers all requests, charging them unless they are repeated; and says which numbers to keep, and for
+-- how long at least and at most.
+local decide = algorithm == 'bucket' and decideByBucket
+  or algorithm == 'fixed' and decideByFixed
+  or algorithm == 'sliding' and decideBySliding
 local least, most
--- @include bucket
--- @include fixed
--- @include sliding
+if decide then
+  local command = {
+    now = now,
+    permits = permits,
+    window = window,
+    burst = burst,
+    requests = requests,
+    repeated = repeated,
+    longest = longest,
+    answer = answer,
+  }
+  least, most, first, second, third, fourth, fifth = decide(command, at, first, second, third, fourth, fifth)
+end
 
 if granted then
   -- When the key expires. That isn't said anew by each command.
@@ -75,10 +94,10 @@ if granted then
     expires = now + most
   end
   local numbers = struct.pack('>Bddddddd', kind, expires, now, first, second, third, fourth or 0, fifth or 0)
-  local command = version .. ' ' .. time[1]
-  redis.call('hset', state, 'state', numbers, session, plain and command or command .. cmsgpack.pack(reply))
+  local said = version .. ' ' .. time[1]
+  redis.call('hset', state, 'state', numbers, session, plain and said or said .. cmsgpack.pack(reply))
   if isToExpire then
-    redis.call('pexpire', state, max(1, ceil(min(longest, most) / 1000)))
+    redis.call('pexpire', state, math.max(1, math.ceil(math.min(longest, most) / 1000)))
   end
   local sessions = record and 0 or redis.call('hlen', state)
   if sessions >= 16 and math.frexp(sessions) == 0.5 then
@@ -86,7 +105,7 @@ if granted then
     local all = redis.call('hgetall', state)
     for i = 1, #all, 2 do
       local last = all[i] ~= 'state' and all[i + 1]:match('^%d+ (%d+)')
-      if last and time[1] - last > memory then
+      if last and (time[1] - last) * 1000 > delayMillis then
         redis.call('hdel', state, all[i])
       end
     end

@@ -1,5 +1,5 @@
--- Says all that a session has to say of a semaphore, and hears how it stands there. Also ends sessions whose lease is over and
--- serves those that wait.
+-- Says all that a session has to say of a semaphore, and hears how it stands there. Also ends sessions whose lease is
+-- over and serves those that wait.
 --
 -- KEYS[1] semaphore hash   available, permits, owned, position, until; and each session's account, see accounts
 -- KEYS[2] queue    zset    sessions that wait, by position
@@ -17,13 +17,14 @@
 -- ARGV[10] permits         how many there are if this semaphore is new
 -- ARGV[11] owned           1: permits of a session return when its lease is over, 0: they don't
 -- ARGV[12] operation       number of what it wants to be done once, 0 for nothing
--- ARGV[13] verb            join: compare the number of permits; look: tell what is available; take: take so many, if there are,
---   whoever waits; drain: take all; resize: change the number of permits
+-- ARGV[13] verb            join: compare the number of permits; look: tell what is available; take: take so many, if
+--   there are, whoever waits; drain: take all; resize: change the number of permits
 -- ARGV[14] amount          what the verb is about
--- Reply: {1, granted in this epoch, available, permits, how many others wait, ms until the first lease of another session
---   is over or -1, number of the last operation, its result: permits taken, -1 if they weren't there, what was available}; {0, granted,
---   available, permits, 0, -1, operation, result, returned, contributed} the account is closed, and had that when it was; {-1, 0,
---   available, permits, 0, -1, 0, 0} nothing is known of it; {2, permits, owned} the semaphore is another one
+-- Reply: {1, granted in this epoch, available, permits, how many others wait, ms until the first lease of another
+--   session is over or -1, number of the last operation, its result: permits taken, -1 if they weren't there, what was
+--   available}; {0, granted, available, permits, 0, -1, operation, result, returned, contributed} the account is
+--   closed, and had that when it was; {-1, 0, available, permits, 0, -1, 0, 0} nothing is known of it; {2, permits,
+--   owned} the semaphore is another one
 -- Idempotent by: session, epoch, version
 local semaphore, queue, sessions, retired = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local session, epoch, version, fresh = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4] == '1'
@@ -31,15 +32,13 @@ local returned, wanted, contributed = tonumber(ARGV[5]), tonumber(ARGV[6]), tonu
 local leave, lease, permits, owned = ARGV[8] == '1', tonumber(ARGV[9]), tonumber(ARGV[10]), ARGV[11]
 local operation, verb, amount = tonumber(ARGV[12]), ARGV[13], tonumber(ARGV[14])
 
-local time = redis.call('time')
-local millis = time[1] * 1000 + math.floor(time[2] / 1000)
-local mostPermits = 2147483647
--- So long at least no command can be on its way.
-local memory = 300000
-local day = 86400000
--- What one command does for others is bounded; the next one goes on.
-local most = 64
+-- @include session/clock
+-- @include session/mailbox
+-- @include accounts
+-- @include permits
+-- @include leases
 
+local _, millis = clock()
 local known = redis.call('hmget', semaphore, 'available', 'permits', 'owned', 'until', session)
 local available, isOwned, kept = tonumber(known[1]), known[3] == '1', tonumber(known[4] or 0)
 if not available then
@@ -53,24 +52,33 @@ else
   end
   permits = tonumber(known[2])
 end
-
--- @include accounts
+local pool = {
+  semaphore = semaphore,
+  queue = queue,
+  sessions = sessions,
+  retired = retired,
+  session = session,
+  millis = millis,
+  available = available,
+  permits = permits,
+  isOwned = isOwned,
+}
 
 local ends = redis.call('zrange', sessions, 0, 1, 'withscores')
 if ends[1] and tonumber(ends[2]) <= millis then
-  endLeases()
+  endLeases(pool)
   ends = redis.call('zrange', sessions, 0, 1, 'withscores')
 end
 local account = known[5] and parsed(known[5])
 if fresh then
-  forget()
+  forget(pool)
   if account and account.epoch < epoch then
     if account.isOpen then
-      close(session, account)
+      close(pool, session, account)
     end
     account = nil
   end
-  account = account or opened()
+  account = account or opened(epoch)
 end
 
 local line = redis.call('zcard', queue)
@@ -80,27 +88,27 @@ if account and account.epoch ~= epoch then
 elseif account and account.isOpen and version > account.version then
   isNews = true
   account.version = version
-  available = available + returned - account.returned
-  available = math.min(mostPermits, available + contributed - account.contributed)
+  pool.available = pool.available + returned - account.returned
+  pool.available = math.min(mostPermits, pool.available + contributed - account.contributed)
   account.returned, account.contributed, account.wanted = returned, contributed, wanted
   if operation > account.operation then
     account.operation, account.result = operation, 0
-    operate(account)
+    operate(pool, account, verb, amount)
   end
   if leave then
-    close(session, account)
+    close(pool, session, account)
     line = redis.call('zcard', queue)
   else
     if redis.call('zadd', sessions, millis + lease, session) == 1 then
-      redis.call('pexpire', sessions, day)
+      redis.call('pexpire', sessions, dayMillis)
       redis.call('zrem', retired, session)
     end
     local need = wanted - account.granted
-    if line == 0 and need > 0 and need <= available then
-      available = available - need
+    if line == 0 and need > 0 and need <= pool.available then
+      pool.available = pool.available - need
       account.granted = wanted
     elseif line > 0 or need > 0 then
-      isFirst = enqueue(account)
+      isFirst = enqueue(pool, account)
       line = redis.call('zcard', queue)
     end
   end
@@ -109,38 +117,42 @@ end
 local served = {}
 if line > 0 then
   if isNews then
-    keep(session, account)
+    keep(pool, session, account)
   end
-  served = serve()
-  account = account and accountOf(session)
+  served = serve(pool)
+  account = account and accountOf(pool, session)
   line = redis.call('zcard', queue)
 end
 if isNews then
-  keep(session, account)
+  keep(pool, session, account)
 end
-redis.call('hset', semaphore, 'available', string.format('%.0f', available), 'permits', string.format('%.0f', permits))
-if kept - millis < day / 2 then
-  redis.call('hset', semaphore, 'until', string.format('%.0f', millis + day))
-  redis.call('pexpire', semaphore, day)
-  redis.call('pexpire', queue, day)
-  redis.call('pexpire', sessions, day)
-  redis.call('pexpire', retired, day)
+available, permits = pool.available, pool.permits
+local free, total = string.format('%.0f', available), string.format('%.0f', permits)
+redis.call('hset', semaphore, 'available', free, 'permits', total)
+if kept - millis < dayMillis / 2 then
+  redis.call('hset', semaphore, 'until', string.format('%.0f', millis + dayMillis))
+  redis.call('pexpire', semaphore, dayMillis)
+  redis.call('pexpire', queue, dayMillis)
+  redis.call('pexpire', sessions, dayMillis)
+  redis.call('pexpire', retired, dayMillis)
 end
 
 local isWaiting = account and account.isOpen and account.wanted > account.granted
 for _, one in ipairs(served) do
   if one[1] ~= session then
-    redis.call('publish', 'interlock:mailbox:' .. one[1], one[2] .. semaphore)
+    send(one[1], one[2] .. semaphore)
   end
 end
 if isFirst and isWaiting then
-  tellHolders()
+  tellHolders(pool)
 end
 
 if not account then
   return { -1, 0, available, permits, 0, -1, 0, 0 }
 end
+local granted, operated, result = account.granted, account.operation, account.result
 if not account.isOpen then
-  return { 0, account.granted, available, permits, 0, -1, account.operation, account.result, account.returned, account.contributed }
+  return { 0, granted, available, permits, 0, -1, operated, result, account.returned, account.contributed }
 end
-return { 1, account.granted, available, permits, isWaiting and line - 1 or line, firstEnd(ends), account.operation, account.result }
+local others = isWaiting and line - 1 or line
+return { 1, granted, available, permits, others, firstEnd(pool, ends), operated, result }

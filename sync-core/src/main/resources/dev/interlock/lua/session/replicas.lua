@@ -1,4 +1,5 @@
--- Tells how many replicas of the node that owns a key are online. One that is still being sent the data can't acknowledge anything.
+-- Tells how many replicas of the node that owns a key are online. One that is still being sent the data can't
+-- acknowledge anything.
 --
 -- KEYS[1] any      any     routes the command
 -- Reply: {replicas}

@@ -3,13 +3,10 @@ package dev.interlock.internal.barrier;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.google.common.io.Resources;
 import dev.interlock.internal.barrier.Standing.Outcome;
 import dev.interlock.internal.barrier.Standing.Status;
+import dev.interlock.internal.redis.Script;
 import dev.interlock.testing.RedisServer;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
 
@@ -17,7 +14,7 @@ import java.util.List;
 final class BarrierCommand {
     static final long LEASE = 30_000;
 
-    private static final String SCRIPT = read("meet").replace("-- @include records\n", read("records"));
+    private static final String SCRIPT = Script.load("barrier/meet").text();
 
     private final RedisServer server;
     private final String prefix;
@@ -27,15 +24,6 @@ final class BarrierCommand {
     BarrierCommand(RedisServer server, String name) {
         this.server = server;
         this.prefix = "interlock:{" + name + "}:";
-    }
-
-    private static String read(String name) {
-        try {
-            return Resources.toString(
-                    Resources.getResource("dev/interlock/lua/barrier/" + name + ".lua"), StandardCharsets.UTF_8);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 
     String pattern() {

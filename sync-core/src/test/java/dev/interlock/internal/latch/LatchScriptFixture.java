@@ -1,11 +1,7 @@
 package dev.interlock.internal.latch;
 
-import static java.nio.charset.StandardCharsets.UTF_8;
-
-import com.google.common.io.Resources;
+import dev.interlock.internal.redis.Script;
 import dev.interlock.testing.RedisServer;
-import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
@@ -24,19 +20,11 @@ abstract class LatchScriptFixture {
     static final long DAY = 86_400_000;
     static final long DELAY = 300_000;
 
-    private static final String SCRIPT = script();
+    private static final String SCRIPT = Script.load("latch/tell").text();
     private static final AtomicLong VERSIONS = new AtomicLong();
 
     static RedisServer server;
     String latch = "";
-
-    private static String script() {
-        try {
-            return Resources.toString(Resources.getResource("dev/interlock/lua/latch/tell.lua"), UTF_8);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
-    }
 
     @BeforeAll
     static void start() {

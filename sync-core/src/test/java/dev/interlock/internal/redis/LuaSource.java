@@ -3,7 +3,6 @@ package dev.interlock.internal.redis;
 import com.google.common.base.Splitter;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
-import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -12,69 +11,23 @@ import java.util.function.UnaryOperator;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
-import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /**
  * A Lua resource as text, held against the rules for scripts: {@link #complaints} lists where its header and its body
- * disagree. It reads by tokens, so it knows no scopes: a local is a local from anywhere in the file.
+ * disagree, and which names come from nowhere.
  */
 final class LuaSource {
-    private static final Pattern TOKEN = Pattern.compile(
-            "--[^\\n]*" // comment
-                    + "|'(?:\\\\.|[^'\\\\\\n])*'|\"(?:\\\\.|[^\"\\\\\\n])*\"" // string
-                    + "|[A-Za-z_]\\w*|\\d[\\w.]*|\\.\\.\\.|\\.\\.|[=~<>]=|\\S");
-    private static final Pattern NAME = Pattern.compile("[A-Za-z_]\\w*");
+    private static final int COLUMNS = 120;
     private static final Pattern KEY =
             Pattern.compile("-- KEYS\\[(\\d+)\\] (\\w+) +(hash|zset|string|list|set|any) +\\S.*");
     private static final Pattern ARGUMENT = Pattern.compile("-- ARGV\\[(\\d+)\\] (\\w+) +\\S.*");
-    private static final Pattern INCLUDE = Pattern.compile("^-- @include (\\S+)$", Pattern.MULTILINE);
-    private static final Pattern INCLUDED = Pattern.compile(
-            "-- Included by [\\w ]+?(?:, after ([\\w, ]+))?; expects the locals? ([\\w, ]+)\\.", Pattern.DOTALL);
+    private static final Pattern GIVES = Pattern.compile("-- Gives ([\\w, ]+)(?:: \\S.*)?\\.");
+    private static final Pattern FIELD = Pattern.compile("\\w+\\.(\\w+)");
     private static final Pattern BINDING = Pattern.compile("local ([\\w, ]+) = (.*(?:KEYS|ARGV)\\[.*)");
     private static final Pattern BOUND =
             Pattern.compile("(KEYS|ARGV)\\[(\\d+)\\]|tonumber\\((ARGV)\\[(\\d+)\\]\\)|(ARGV)\\[(\\d+)\\] == '\\w*'");
-    private static final Pattern TOP_LEVEL_LOCAL =
-            Pattern.compile("^local (?:function (\\w+)|([\\w, ]+?) *(?:=|$))", Pattern.MULTILINE);
-
     private static final Splitter LIST = Splitter.on(',').trimResults().omitEmptyStrings();
 
-    private static final Set<String> KEYWORDS = Set.of(
-            "and",
-            "break",
-            "do",
-            "else",
-            "elseif",
-            "end",
-            "false",
-            "for",
-            "function",
-            "if",
-            "in",
-            "local",
-            "nil",
-            "not",
-            "or",
-            "repeat",
-            "return",
-            "then",
-            "true",
-            "until",
-            "while");
-    private static final Set<String> GLOBALS = Set.of(
-            "KEYS",
-            "ARGV",
-            "redis",
-            "cmsgpack",
-            "struct",
-            "string",
-            "math",
-            "table",
-            "tonumber",
-            "tostring",
-            "ipairs",
-            "pairs",
-            "unpack");
     private static final Set<String> WITHOUT_KEY = Set.of("time", "info", "publish", "spublish", "pubsub");
     private static final Set<String> OF_ANY_TYPE = Set.of("exists", "del", "unlink", "type", "pexpire", "pttl");
     private static final Set<String> OF_STRINGS = Set.of("get", "set", "incr", "incrby", "getdel", "getex");
@@ -86,17 +39,18 @@ final class LuaSource {
 
     private final String name;
     private final String text;
-    private final UnaryOperator<String> includes;
+    private final UnaryOperator<String> sources;
 
     private final Map<String, String> keys = new LinkedHashMap<>();
     private final List<String> arguments = new ArrayList<>();
     private final List<String> complaints = new ArrayList<>();
 
-    /** @param includes gives the text of an include, or throws {@link IllegalArgumentException} if there is none */
-    LuaSource(String name, String text, UnaryOperator<String> includes) {
+    /** @param sources gives the text of a script or include by its name, or throws {@link IllegalArgumentException} */
+    LuaSource(String name, String text, UnaryOperator<String> sources) {
         this.name = name;
         this.text = text;
-        this.includes = includes;
+        this.sources = sources;
+        checkLines();
         if (isInclude()) {
             checkInclude();
         } else {
@@ -105,7 +59,16 @@ final class LuaSource {
     }
 
     boolean isInclude() {
-        return text.startsWith("-- Included by ");
+        return name.contains("/include/");
+    }
+
+    /** Names of the includes that the text asks for itself, in order. */
+    List<String> includes() {
+        return Script.INCLUDE
+                .matcher(text)
+                .results()
+                .map(line -> Script.includeOf(name, line))
+                .toList();
     }
 
     /** Where the text breaks the rules, in words. */
@@ -123,23 +86,120 @@ final class LuaSource {
         return arguments;
     }
 
+    private void checkLines() {
+        text.lines().forEach(line -> {
+            if (line.length() > COLUMNS) {
+                complain("longer than " + COLUMNS + " columns: " + line);
+            }
+            if (line.contains("@include") && !Script.INCLUDE.matcher(line).matches()) {
+                complain("not an include: " + line);
+            }
+        });
+    }
+
     private void checkScript() {
         readHeader();
         List<String> statements = statements(text);
         int bindings = checkBindings(statements);
-        String rest = String.join("\n", statements.subList(bindings, statements.size()));
-        String expanded = expand(rest);
-        List<String> tokens = tokens(expanded);
+        String expanded = checkNames();
+        int bound = LuaScopes.tokens(String.join("\n", statements.subList(0, bindings)))
+                .size();
+        List<String> tokens = LuaScopes.tokens(expanded);
+        checkBody(tokens.subList(Math.min(bound, tokens.size()), tokens.size()));
+    }
+
+    private void checkBody(List<String> tokens) {
+        checkKeysAreBound(tokens);
+        checkRecords(tokens);
+        checkCalls(tokens);
+    }
+
+    private void checkInclude() {
+        Matcher gives = GIVES.matcher(text.lines().findFirst().orElse(""));
+        if (!gives.matches()) {
+            complain("its first line doesn't say what it gives");
+            return;
+        }
+        Set<String> declared = new LuaScopes(text).top();
+        Set<String> given = new TreeSet<>(names(gives.group(1)));
+        given.removeAll(declared);
+        if (!given.isEmpty()) {
+            complain("it says that it gives " + given + " but declares only " + declared);
+        }
+        checkKeysAreBound(LuaScopes.tokens(checkNames()));
+    }
+
+    private void checkKeysAreBound(List<String> tokens) {
         for (String forbidden : List.of("KEYS", "ARGV")) {
             if (tokens.contains(forbidden)) {
-                complain(forbidden + " is used after it was bound to locals");
+                complain(forbidden + (isInclude() ? " is used in an include" : " is used after it was bound to locals"));
             }
         }
-        Set<String> unknown = freeNames(tokens(String.join("\n", statements.subList(0, bindings)) + "\n" + expanded));
-        if (!unknown.isEmpty()) {
-            complain("nobody defines " + unknown);
+    }
+
+    /** Checks that each name comes from this text or from what it includes itself. Returns the text with all includes. */
+    private String checkNames() {
+        Set<String> foreign = new TreeSet<>(new LuaScopes(text).free());
+        Set<String> included = new TreeSet<>();
+        for (String include : includes()) {
+            if (!included.add(include)) {
+                complain(include + " is included twice");
+            }
+            Set<String> given = given(include);
+            if (given.isEmpty()) {
+                complain("there is no file to include " + include + " from, or it gives nothing");
+            } else if (!foreign.removeAll(given)) {
+                complain("nothing of " + include + " is used");
+            }
         }
-        checkCalls(tokens);
+        if (!foreign.isEmpty()) {
+            complain("neither this nor its includes define " + foreign);
+        }
+        try {
+            String expanded = Script.load(name, this::read).text();
+            LuaScopes scopes = new LuaScopes(expanded);
+            if (foreign.isEmpty() && !scopes.free().isEmpty()) {
+                complain("not defined where they are used: " + scopes.free());
+            }
+            if (!scopes.repeated().isEmpty()) {
+                complain("declared more than once: " + scopes.repeated());
+            }
+            return expanded;
+        } catch (IllegalArgumentException | IllegalStateException e) {
+            complain(String.valueOf(e.getMessage()));
+            return text;
+        }
+    }
+
+    private String read(String source) {
+        return source.equals(name) ? text : sources.apply(source);
+    }
+
+    /** What an include says that it gives, nothing if it isn't there. */
+    private Set<String> given(String include) {
+        try {
+            Matcher gives = GIVES.matcher(read(include).lines().findFirst().orElse(""));
+            return gives.matches() ? names(gives.group(1)) : Set.of();
+        } catch (IllegalArgumentException e) {
+            return Set.of();
+        }
+    }
+
+    /** Checks that a record's field which is called like a key is that key. */
+    private void checkRecords(List<String> tokens) {
+        int braces = 0;
+        for (int i = 1; i + 2 < tokens.size(); i++) {
+            String token = tokens.get(i);
+            braces += token.equals("{") ? 1 : token.equals("}") ? -1 : 0;
+            if (!keys.containsKey(token) || !tokens.get(i + 1).equals("=")) {
+                continue;
+            }
+            boolean isWhole = tokens.get(i + 3 < tokens.size() ? i + 3 : i).matches("[,}]");
+            boolean isField = braces > 0 && tokens.get(i - 1).matches("[{,]");
+            if (isField && !(tokens.get(i + 2).equals(token) && isWhole) || tokens.get(i - 1).equals(".")) {
+                complain("the field " + token + " isn't the key " + token);
+            }
+        }
     }
 
     private void readHeader() {
@@ -223,84 +283,8 @@ final class LuaSource {
         throw new IllegalStateException(value.group());
     }
 
-    /** Puts the includes in place, and holds what they expect against what stands before them. */
-    private String expand(String body) {
-        StringBuilder expanded = new StringBuilder();
-        Set<String> included = new LinkedHashSet<>();
-        int copied = 0;
-        Matcher include = INCLUDE.matcher(body);
-        while (include.find()) {
-            expanded.append(body.substring(copied, include.start()));
-            copied = include.end();
-            String file = include.group(1);
-            String source;
-            try {
-                source = includes.apply(file);
-            } catch (IllegalArgumentException e) {
-                complain("there is no file to include " + file + " from");
-                continue;
-            }
-            if (!included.add(file)) {
-                complain(file + " is included twice");
-            }
-            Matcher declared = INCLUDED.matcher(unwrapped(source));
-            if (!declared.find()) {
-                complain(file + " isn't made to be included");
-                continue;
-            }
-            Set<String> due = new TreeSet<>(names(declared.group(1)));
-            due.removeAll(included);
-            if (!due.isEmpty()) {
-                complain(file + " is not included after " + due);
-            }
-            Set<String> missing = new TreeSet<>(names(declared.group(2)));
-            missing.removeAll(keys.keySet());
-            missing.removeAll(arguments);
-            missing.removeAll(topLevelLocals(expanded.toString()));
-            if (!missing.isEmpty()) {
-                complain("before " + file + " is included, " + missing + " must be there");
-            }
-            expanded.append(source);
-        }
-        return expanded.append(body.substring(copied)).toString();
-    }
-
-    private void checkInclude() {
-        Matcher declared = INCLUDED.matcher(unwrapped(text));
-        if (!declared.find()) {
-            complain("the header doesn't say which locals it expects");
-            return;
-        }
-        Set<String> expected = new TreeSet<>(names(declared.group(2)));
-        Set<String> free = freeNames(tokens(text));
-        names(declared.group(1)).forEach(other -> free.removeAll(topLevelLocals(includes.apply(other))));
-        if (!free.equals(expected)) {
-            complain("it says that it expects " + expected + " but takes " + free);
-        }
-    }
-
-    /** The header's sentences without their line breaks. */
-    private static String unwrapped(String source) {
-        return source.lines()
-                .takeWhile(line -> line.startsWith("--"))
-                .map(line -> line.substring(2).strip())
-                .collect(Collectors.joining(" ", "-- ", ""));
-    }
-
-    private static Set<String> names(@Nullable String list) {
-        return list == null ? Set.of() : Set.copyOf(LIST.splitToList(list.replace(" and ", ", ")));
-    }
-
-    private static Set<String> topLevelLocals(String source) {
-        Set<String> locals = new TreeSet<>();
-        TOP_LEVEL_LOCAL.matcher(source).results().forEach(match -> {
-            if (match.group(1) != null) {
-                locals.add(match.group(1));
-            } else {
-                locals.addAll(names(match.group(2)));
-            }
-        });
-        return locals;
+    private static Set<String> names(String list) {
+        return Set.copyOf(LIST.splitToList(list.replace(" and ", ", ")));
     }
 
     /** The body's lines without comments, except those that include. */
@@ -312,56 +296,6 @@ final class LuaSource {
                 .toList();
     }
 
-    private static List<String> tokens(String source) {
-        return TOKEN.matcher(source)
-                .results()
-                .map(MatchResult::group)
-                .filter(token -> !token.startsWith("--"))
-                .toList();
-    }
-
-    /** Names that are used but neither declared in here nor part of the language. */
-    private static Set<String> freeNames(List<String> tokens) {
-        Set<String> declared = new TreeSet<>();
-        Set<String> used = new TreeSet<>();
-        for (int i = 0; i < tokens.size(); i++) {
-            String token = tokens.get(i);
-            switch (token) {
-                case "local", "for" -> {
-                    int next = i + 1;
-                    if (tokens.get(next).equals("function")) {
-                        declared.add(tokens.get(next + 1));
-                        break;
-                    }
-                    declared.add(tokens.get(next));
-                    while (tokens.get(next + 1).equals(",")) {
-                        next += 2;
-                        declared.add(tokens.get(next));
-                    }
-                }
-                case "function" -> {
-                    int open = tokens.subList(i, tokens.size()).indexOf("(") + i;
-                    int close = tokens.subList(open, tokens.size()).indexOf(")") + open;
-                    tokens.subList(open + 1, close).stream()
-                            .filter(parameter -> !parameter.equals(","))
-                            .forEach(declared::add);
-                }
-                default -> {
-                    boolean field = i > 0
-                            && (tokens.get(i - 1).equals(".")
-                                    || tokens.get(i - 1).equals(":"));
-                    if (!field && NAME.matcher(token).matches()) {
-                        used.add(token);
-                    }
-                }
-            }
-        }
-        used.removeAll(declared);
-        used.removeAll(KEYWORDS);
-        used.removeAll(GLOBALS);
-        return used;
-    }
-
     private void checkCalls(List<String> tokens) {
         Set<String> touched = new TreeSet<>();
         for (int i = 0; i + 3 < tokens.size(); i++) {
@@ -370,7 +304,9 @@ final class LuaSource {
                     complain("Redis is called by redis." + tokens.get(i + 2));
                     continue;
                 }
-                List<String> call = arguments(tokens, i + 4);
+                List<String> call = arguments(tokens, i + 4).stream()
+                        .map(LuaSource::withoutRecord)
+                        .toList();
                 checkCall(call);
                 touched.addAll(call);
             }
@@ -381,6 +317,11 @@ final class LuaSource {
         if (!untouched.isEmpty()) {
             complain("no command touches " + untouched);
         }
+    }
+
+    private static String withoutRecord(String argument) {
+        Matcher field = FIELD.matcher(argument);
+        return field.matches() ? field.group(1) : argument;
     }
 
     /** What stands between the parentheses, split at the commas. */

@@ -10,6 +10,8 @@ import java.net.URISyntaxException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
+import java.util.function.UnaryOperator;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,17 +36,31 @@ class ScriptHeaderTest {
 
             -- @include give
 
-            give(owner)
+            give({ lock = lock, lease = lease }, owner)
             redis.call('set', mark, owner, 'px', lease)
             redis.call(publish, 'channel', 0)
             return { 1 }
             """;
     private static final String GIVE = """
-            -- Included by the scripts of the lock; expects the locals lock and lease.
+            -- Gives give and takeBack: they change the owner.
 
-            local function give(owner)
-              redis.call('hset', lock, owner, 1)
-              redis.call('pexpire', lock, lease)
+            -- @include session/clock
+
+            local function give(name, owner)
+              redis.call('hset', name.lock, owner, clock())
+              redis.call('pexpire', name.lock, name.lease)
+            end
+
+            local function takeBack(name, owner)
+              redis.call('hdel', name.lock, owner)
+            end
+            """;
+
+    private static final String CLOCK = """
+            -- Gives clock: the time.
+
+            local function clock()
+              return redis.call('time')[1]
             end
             """;
 
@@ -72,8 +88,7 @@ class ScriptHeaderTest {
     }
 
     private static LuaSource source(String name) {
-        String folder = name.substring(0, name.indexOf('/') + 1);
-        return new LuaSource(name, read(name), include -> read(folder + include));
+        return new LuaSource(name, read(name), ScriptHeaderTest::read);
     }
 
     private static String read(String name) {
@@ -88,14 +103,14 @@ class ScriptHeaderTest {
         }
     }
 
-    /** Header and body of every script agree, and its includes find what they need. */
+    /** Header and body of every script agree, and each name comes from there or from what is included there. */
     @ParameterizedTest
     @MethodSource("resources")
     void headerAndBodyAgree(String name) {
         assertThat(source(name).complaints()).isEmpty();
     }
 
-    /** What Java takes from a header, in order to refuse a wrong call, is what the header says. */
+    /** What Java takes from a command's header, in order to refuse a wrong call, is what the header says. */
     @ParameterizedTest
     @MethodSource("resources")
     void javaReadsTheSameHeader(String name) {
@@ -104,6 +119,12 @@ class ScriptHeaderTest {
         assertThat(script.keys()).containsExactlyElementsOf(source.keys().keySet());
         assertThat(script.arguments()).isEqualTo(source.arguments());
         assertThat(script.text()).doesNotContain("@include");
+    }
+
+    /** Java and the scripts mean the same channel. */
+    @Test
+    void mailboxIsTheSameToJavaAndToLua() {
+        assertThat(read("session/include/mailbox")).contains("'publish', '" + RedissonMailbox.CHANNEL + "' .. session,");
     }
 
     /** The order on which the callers rely, who pass keys and arguments by position. */
@@ -130,17 +151,13 @@ class ScriptHeaderTest {
     /** No resource is left out: there are scripts and includes, and each include is included by some script. */
     @Test
     void everyIncludeIsIncluded() {
-        List<String> includes =
-                resources().filter(name -> source(name).isInclude()).toList();
+        List<LuaSource> sources =
+                resources().map(ScriptHeaderTest::source).toList();
+        List<String> includes = resources().filter(name -> name.contains("/include/")).toList();
         assertThat(includes).isNotEmpty();
-        assertThat(resources()).hasSizeGreaterThan(includes.size());
-        assertThat(includes).allSatisfy(include -> {
-            int slash = include.indexOf('/');
-            assertThat(resources()).anySatisfy(name -> {
-                assertThat(name).startsWith(include.substring(0, slash + 1));
-                assertThat(read(name).lines()).contains("-- @include " + include.substring(slash + 1));
-            });
-        });
+        assertThat(sources).hasSizeGreaterThan(includes.size());
+        assertThat(sources.stream().flatMap(source -> source.includes().stream()).distinct())
+                .containsExactlyInAnyOrderElementsOf(includes);
     }
 
     /** A call with too few or too many keys or arguments is refused before it reaches Redis. */
@@ -177,19 +194,24 @@ class ScriptHeaderTest {
             -- Reply: {1}              | -- Answer: {1}               | the header doesn't say 'Reply:'
             -- Idempotent by: owner    | --                           | the header doesn't say 'Idempotent by:'
             -- Does what               | -- does what                 | doesn't begin with what the script does
+            -- @include give           | -- @include ../give          | not an include: -- @include ../give
             KEYS[1], KEYS[2]           | KEYS[2], KEYS[1]             | the header wants the locals
             local lock, mark           | local mark, lock             | the header wants the locals
             tonumber(ARGV[2])          | ARGV[2] .. ''                | the header wants the locals
             , ARGV[3]                  | ``                           | the header wants the locals
-            give(owner)                | give(ARGV[1])                | ARGV is used after it was bound
+            }, owner)                  | }, ARGV[1])                  | ARGV is used after it was bound
             'set', mark                | 'set', 'mark'                | not a declared key: 'mark'
             'set', mark                | 'set', lock .. ':mark'       | not a declared key
             'set', mark                | 'get', lock                  | lock is declared as a hash
             'set', mark                | 'exists', lock               | no command touches [mark]
             'set', mark                | owner, mark                  | the client says which command runs
             redis.call('set'           | redis.pcall('set'            | Redis is called by redis.pcall
-            give(owner)                | give(holder)                 | nobody defines [holder]
-            -- @include give           | -- @include grant            | no file to include grant from
+            }, owner)                  | }, holder)                   | neither this nor its includes define [holder]
+            -- @include give           | -- @include grant            | no file to include lock/include/grant from
+            -- @include give           | --                           | neither this nor its includes define [give]
+            give({                     | clock({                      | nothing of lock/include/give is used
+            give({                     | clock({                      | neither this nor its includes define [clock]
+            lock = lock,               | lock = mark,                 | the field lock isn't the key lock
             """)
     void changeToTheScriptIsFound(String sound, String changed, String complaint) {
         assertThat(SOUND).contains(sound);
@@ -197,27 +219,44 @@ class ScriptHeaderTest {
                 .anySatisfy(found -> assertThat(found).contains(complaint));
     }
 
-    /** The check can fail: an include that takes more than it says, or more than the script has, is found. */
+    /** The check can fail: each of these changes to a sound include is found. */
+    @ParameterizedTest
+    @CsvSource(delimiter = '|', quoteCharacter = '`', textBlock = """
+            -- Gives give              | -- Has give                  | doesn't say what it gives
+            -- Gives give              | -- Gives grant               | it says that it gives [grant]
+            -- @include session/clock  | --                           | neither this nor its includes define [clock]
+            -- @include session/clock  | -- @include clock            | no file to include lock/include/clock from
+            , clock())                 | )                            | nothing of session/include/clock is used
+            give(name, owner)          | give(name)                   | neither this nor its includes define [owner]
+            takeBack(name, owner)      | takeBack(owner)              | neither this nor its includes define [name]
+            , name.lease               | , lease                      | neither this nor its includes define [lease]
+            , name.lease               | , ARGV[1]                    | ARGV is used in an include
+            local function give        | function give                | neither this nor its includes define [give]
+            local function takeBack    | local function clock         | declared more than once: [clock]
+            """)
+    void changeToTheIncludeIsFound(String sound, String changed, String complaint) {
+        assertThat(GIVE).contains(sound);
+        String give = GIVE.replace(sound, changed);
+        assertThat(new LuaSource("lock/include/give", give, of(GIVE)).complaints())
+                .anySatisfy(found -> assertThat(found).contains(complaint));
+    }
+
     @Test
-    void changeToTheIncludeIsFound() {
-        assertThat(complaints(SOUND, GIVE.replace("lock and lease", "lock, token and lease")))
-                .containsExactly("script: before give is included, [token] must be there");
-        assertThat(complaints(SOUND, GIVE.replace("; expects", ", after draw; expects")))
-                .containsExactly("script: give is not included after [draw]");
-        assertThat(complaints(SOUND, GIVE.replace("; expects the locals", ", which has the locals")))
-                .contains("script: give isn't made to be included");
-        assertThat(new LuaSource("give", GIVE.replace("lock and lease", "lock"), name -> "").complaints())
-                .containsExactly("give: it says that it expects [lock] but takes [lease, lock]");
-        assertThat(new LuaSource("give", GIVE, name -> "").complaints()).isEmpty();
+    void soundIncludeGivesNoCauseForComplaint() {
+        assertThat(new LuaSource("lock/include/give", GIVE, of(GIVE)).complaints()).isEmpty();
     }
 
     private static List<String> complaints(String script, String give) {
-        return new LuaSource("script", script, include -> {
-                    if (include.equals("give")) {
-                        return give;
-                    }
-                    throw new IllegalArgumentException(include);
-                })
-                .complaints();
+        return new LuaSource("lock/script", script, of(give)).complaints();
+    }
+
+    private static UnaryOperator<String> of(String give) {
+        Map<String, String> texts = Map.of("lock/include/give", give, "session/include/clock", CLOCK);
+        return name -> {
+            if (!texts.containsKey(name)) {
+                throw new IllegalArgumentException(name);
+            }
+            return texts.get(name);
+        };
     }
 }

@@ -1,20 +1,13 @@
 package dev.interlock.internal.semaphore;
 
-import com.google.common.io.Resources;
+import dev.interlock.internal.redis.Script;
 import dev.interlock.testing.RedisServer;
-import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
 
 /** Runs the semaphore's script on behalf of sessions that exist nowhere else. */
 final class Teller {
-    private static final Pattern INCLUDE = Pattern.compile("^-- @include (\\w+)$", Pattern.MULTILINE);
-    private static final String TEXT =
-            INCLUDE.matcher(read("tell")).replaceAll(include -> Matcher.quoteReplacement(read(include.group(1))));
+    private static final String TEXT = Script.load("semaphore/tell").text();
 
     private final RedisServer server;
     final String name;
@@ -22,15 +15,6 @@ final class Teller {
     Teller(RedisServer server, String name) {
         this.server = server;
         this.name = name;
-    }
-
-    private static String read(String script) {
-        try {
-            return Resources.toString(
-                    Resources.getResource("dev/interlock/lua/semaphore/" + script + ".lua"), StandardCharsets.UTF_8);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
     }
 
     /** What a session says. */

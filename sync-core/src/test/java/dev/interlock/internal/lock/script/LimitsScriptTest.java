@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.interlock.internal.lock.script.Contender.Status;
+import dev.interlock.internal.redis.Script;
 import dev.interlock.testing.RespError;
 import org.junit.jupiter.api.Test;
 
@@ -27,6 +28,13 @@ class LimitsScriptTest extends LockScriptTest {
         a.release(2);
         assertThat(ttls()).containsOnlyKeys(keys.lock(), keys.token(), a.mark(), b.mark());
         assertThat(ttls().values()).allSatisfy(ttl -> assertThat(ttl).isPositive());
+    }
+
+    /** Java and the scripts mean the same heartbeat. */
+    @Test
+    void heartbeatIsTheSameToJavaAndToLua() {
+        assertThat(Script.load("lock/acquire").text().lines())
+                .contains("local heartbeatMillis = " + Ticket.HEARTBEAT_MILLIS);
     }
 
     /** A mark outlives the lease by minutes, so that it outlives what is delayed on its way. */

@@ -1,11 +1,14 @@
--- Included by the script that decides; expects the locals algorithm, isNew, at, first, second, third, fourth, fifth, now, permits, window, burst, requests,
--- repeated, answer, least, most, max, min, floor and ceil.
+-- Gives decideBySliding: decides on requests by a sliding window.
 --
--- Two counters: of the window that began at start, and of the one before, of which the part counts that the stretch reaches back into it. Those who
--- wait take their permits at a time ahead of now, and all who come later do so no earlier.
-if algorithm == 'sliding' then
-  local start, before, taken, ahead, oldWindow = first, second, third, fourth, fifth
-  if isNew then
+-- The state is two counters: of the window that began at start, and of the one before, of which the part counts that
+-- the stretch reaches back into it. Requests that wait take their permits at a time ahead of now, and all that come
+-- later do so no earlier.
+
+-- Takes and returns what decideByBucket does, with a state of its own.
+local function decideBySliding(command, at, start, before, taken, ahead, oldWindow)
+  local max, min, floor, ceil = math.max, math.min, math.floor, math.ceil
+  local now, permits, window = command.now, command.permits, command.window
+  if not at then
     at, start, before, taken, ahead, oldWindow = now, now - now % window, 0, 0, now, window
   end
   if now < at then
@@ -41,10 +44,10 @@ if algorithm == 'sliding' then
     return max(0, taken > 0 and start + 2 * window - now or before > 0 and start + window - now or 0)
   end
 
-  for wanted, more, patience in requests:gmatch('(%d+) (%d+) (%d+)') do
+  for wanted, more, patience in command.requests:gmatch('(%d+) (%d+) (%d+)') do
     local got, wait = 0, -1
     wanted = tonumber(wanted)
-    if wanted <= burst and not repeated then
+    if wanted <= command.burst and not command.repeated then
       local time
       if taken + wanted <= permits then
         time = room(start, before, taken, wanted)
@@ -64,10 +67,9 @@ if algorithm == 'sliding' then
       end
     end
     local remaining = from > now and 0 or max(0, floor(permits - taken - counted()))
-    answer(wanted, got, wait, remaining, reset(), start + window - now)
+    command.answer(wanted, got, wait, remaining, reset(), start + window - now)
   end
 
-  first, second, third, fourth, fifth = start, before, taken, from, window
-  least = reset()
-  most = least
+  local least = reset()
+  return least, least, start, before, taken, from, window
 end

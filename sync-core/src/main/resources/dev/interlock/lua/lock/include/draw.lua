@@ -1,13 +1,13 @@
--- Included by the scripts of the lock; expects the locals token and floor.
-
--- Draws the remote part of a fencing token. Tokens count up from the time, in units of 8 µs, at which their key was made.
--- It lives for an hour, in which Redis can't grant a name as often as the clock ticks; so its successor starts higher,
--- unless the clock of Redis has stepped back by about that hour in between.
+-- Gives drawToken: draws the remote part of a fencing token, no less than a floor.
 --
+-- Tokens count up from the time, in units of 8 µs, at which their key was made. The key lives for an hour, in which
+-- Redis can't grant a name as often as the clock ticks; so its successor starts higher, unless the clock of Redis has
+-- stepped back by about that hour in between.
+
 -- Sessions have no room for tokens of 2^49 and above: what anybody else has written is no token, and no floor.
 local tooGreat = 562949953421312
 
-local function drawToken()
+local function drawToken(token, floor)
   local value, least = redis.call('incr', token), floor < tooGreat and floor or 0
   if value < least or value < 1000000000 or value >= tooGreat then
     local time = redis.call('time')

@@ -1,10 +1,10 @@
--- Included by the scripts of the lock; expects the locals queue and session.
+-- Gives enqueueTickets and dropTickets: they add tickets to the queue, and remove them.
 
--- Tickets are added and removed by so many at a time, since a call takes no more than some thousands of arguments.
+-- So many tickets at a time, since a call takes no more than some thousands of arguments.
 local chunk = 500
 
--- Adds tickets of the session behind a position.
-local function enqueueTickets(arriving, back)
+-- Adds tickets behind a position.
+local function enqueueTickets(queue, arriving, back)
   for i = 1, #arriving, chunk do
     local members = {}
     for k = i, math.min(i + chunk - 1, #arriving) do
@@ -15,8 +15,8 @@ local function enqueueTickets(arriving, back)
   end
 end
 
--- Removes tickets of the session, given as `<sequence>:<lease>` separated by spaces. Returns their sequences.
-local function dropTickets(used)
+-- Removes tickets of a session, given as `<sequence>:<lease>` separated by spaces. Returns their sequences.
+local function dropTickets(queue, session, used)
   local members, sequences = {}, {}
   for sequence, grantLease in string.gmatch(used, '(%d+):(%S+)') do
     members[#members + 1] = session .. ':' .. sequence .. ':' .. grantLease

@@ -1,0 +1,13 @@
+-- Gives signalAllIfLost: signals all waiters of a free lock whose last tenure has ended without its release.
+
+-- @include admission
+-- @include conditions
+
+-- Nobody knows any more what such a tenure had to signal.
+local function signalAllIfLost(name)
+  local released = redis.call('hget', name.signals, 'released')
+  if not released or released ~= redis.call('get', name.token) then
+    signalAll(name)
+    enqueueAdmitted(name)
+  end
+end

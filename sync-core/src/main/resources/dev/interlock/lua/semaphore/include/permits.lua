@@ -1,0 +1,70 @@
+-- Gives mostPermits, operate, enqueue and serve: the permits of a semaphore and the queue for them.
+
+-- @include accounts
+
+local mostPermits = 2147483647
+
+-- Does once what an account asks for.
+local function operate(pool, account, verb, amount)
+  if verb == 'look' then
+    account.result = pool.available
+  elseif verb == 'take' then
+    account.result = -1
+    if pool.available >= amount then
+      account.result = amount
+      account.taken = account.taken + amount
+      pool.available = pool.available - amount
+    end
+  elseif verb == 'drain' then
+    account.result = pool.available
+    account.taken = account.taken + math.max(0, pool.available)
+    pool.available = 0
+  elseif verb == 'resize' then
+    pool.available = math.min(mostPermits, pool.available + amount - pool.permits)
+    pool.permits = amount
+  end
+end
+
+-- Has the caller wait at the end of the queue if it wants more than it was granted. If it waits already it keeps its
+-- place. Returns whether it is the first that waits.
+local function enqueue(pool, account)
+  if account.wanted <= account.granted then
+    redis.call('zrem', pool.queue, pool.session)
+  elseif not redis.call('zscore', pool.queue, pool.session) then
+    redis.call('zadd', pool.queue, redis.call('hincrby', pool.semaphore, 'position', 1), pool.session)
+    if redis.call('zcard', pool.queue) == 1 then
+      redis.call('pexpire', pool.queue, dayMillis)
+      return true
+    end
+  end
+  return false
+end
+
+-- Grants what there is, from the head of the queue on. Nobody is served before those in front of him. Returns the
+-- messages.
+local function serve(pool)
+  local served = {}
+  for _ = 1, batchSize do
+    local head = redis.call('zrange', pool.queue, 0, 0)[1]
+    local account = head and accountOf(pool, head)
+    if not head then
+      break
+    end
+    if not account or not account.isOpen then
+      redis.call('zrem', pool.queue, head)
+    elseif head ~= pool.session and tonumber(redis.call('zscore', pool.sessions, head) or 0) <= pool.millis then
+      close(pool, head, account)
+    else
+      local need = account.wanted - account.granted
+      if need > pool.available then
+        break
+      end
+      pool.available = pool.available - math.max(0, need)
+      account.granted = math.max(account.granted, account.wanted)
+      keep(pool, head, account)
+      redis.call('zrem', pool.queue, head)
+      served[#served + 1] = { head, string.format('b %.0f %.0f ', account.epoch, account.granted) }
+    end
+  end
+  return served
+end

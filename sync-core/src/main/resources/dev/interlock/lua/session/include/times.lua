@@ -1,0 +1,7 @@
+-- Gives heartbeatMillis and delayMillis: the times on which all scripts and sessions agree.
+
+-- A waiting session is passed over if it hasn't been heard of for this long.
+local heartbeatMillis = 3000
+
+-- No command is delayed on its way for as long as this: what refuses late commands is kept at least until then.
+local delayMillis = 300000
