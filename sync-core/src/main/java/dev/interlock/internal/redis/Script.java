@@ -22,6 +22,7 @@ import java.util.regex.Pattern;
  */
 public final class Script {
     static final Pattern INCLUDE = Pattern.compile("^-- @include (?:(\\w+)/)?(\\w+)$", Pattern.MULTILINE);
+    private static final Pattern COMMENT = Pattern.compile("^ *(?:--.*)?\\n", Pattern.MULTILINE);
     private static final Pattern KEY = Pattern.compile("^-- KEYS\\[\\d+\\] (\\w+)", Pattern.MULTILINE);
     private static final Pattern ARGUMENT = Pattern.compile("^-- ARGV\\[\\d+\\] (\\w+)", Pattern.MULTILINE);
 
@@ -36,7 +37,8 @@ public final class Script {
         String source = sources.apply(name);
         this.keys = declared(KEY, source);
         this.arguments = declared(ARGUMENT, source);
-        this.text = expand(name, sources, new HashSet<>(), new LinkedHashSet<>());
+        String expanded = expand(name, sources, new HashSet<>(), new LinkedHashSet<>());
+        this.text = COMMENT.matcher(expanded).replaceAll("");
         this.digest = digestOf(text);
     }
 
@@ -97,7 +99,7 @@ public final class Script {
         return pattern.matcher(source).results().map(match -> match.group(1)).toList();
     }
 
-    /** What Redis runs. */
+    /** What Redis runs: the script with its includes, without comments and empty lines. */
     public String text() {
         return text;
     }

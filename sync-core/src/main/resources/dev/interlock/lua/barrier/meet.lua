@@ -1,5 +1,5 @@
--- Takes how things stand with a session and a barrier, counts its threads, and answers how they stand with the barrier.
--- All that it says of its threads it says of one generation; if that isn't the current one, nothing is counted for it.
+-- Takes the state of a session at a barrier, counts its threads, and returns the state of the barrier. The session
+-- speaks of its threads in one generation; if that isn't the current one, nothing is counted for it.
 --
 -- KEYS[1] barrier  hash  parties, generation, state (open, broken, tripping), arrived, tripper, lost; and the records
 --   of members, as include/records has them
@@ -74,7 +74,8 @@ local function begin()
   state = 'open'
 end
 
--- A generation trips without those who have died since they arrived; who else has died breaks the next one.
+-- Removes dead members. A generation trips without sessions that have died since they arrived; other dead ones break
+-- the next generation.
 local function bury()
   local tripperEnd = state == 'tripping' and tonumber(redis.call('zscore', members, tripper) or 0)
   if tripperEnd and tripperEnd >= millis then
@@ -176,7 +177,7 @@ if not size then
 elseif membership == 'rejoin' then
   local forgotten = own.generation == current and own.outcome == '0'
   if unknown and lost ~= '1' then
-    -- Who came first after the loss didn't know of it.
+    -- The first session after the loss didn't know of it.
     lost, forgotten = 1, true
   end
   if forgotten then

@@ -1,5 +1,5 @@
--- Says how things stand with an object that uses a latch, and tells how they stand with the latch. Joins it if the
--- object has not, and makes it if there is none.
+-- Takes the state of an object that uses a latch, and returns that of the latch. Joins the latch if the object has not,
+-- and makes it if there is none.
 --
 -- KEYS[1] latch    hash    born: when it was made, us; count; left: what the count is by now; retention, ms
 -- KEYS[2] totals   hash    how often each contributor has counted down; gone when it is open

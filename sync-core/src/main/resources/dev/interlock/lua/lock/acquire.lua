@@ -35,16 +35,8 @@ local session, tickets, lease, enqueue, earlier = ARGV[1], ARGV[2], ARGV[3], ARG
 local floor, used = tonumber(ARGV[6]), ARGV[7]
 
 local name = {
-  lock = lock,
-  queue = queue,
-  waiters = waiters,
-  token = token,
-  turns = turns,
-  conditions = conditions,
-  signals = signals,
-  readers = readers,
-  session = session,
-  floor = floor,
+  lock = lock, queue = queue, waiters = waiters, token = token, turns = turns, conditions = conditions,
+  signals = signals, readers = readers, session = session, floor = floor,
 }
 
 -- @include mark
@@ -76,7 +68,7 @@ end
 
 local micros, millis = clock()
 name.micros, name.millis = micros, millis
--- Looked at when somebody may get in.
+-- Looked up when a request may be granted.
 name.hasConditions = false
 
 local holder = holderAt(name, millis)
@@ -140,7 +132,7 @@ if #over == count then
 end
 
 if (earlier == 0 or earlier == tenure) and tenure > 0 and tenure < first and standing[first] then
-  -- Who has only read has to queue before it writes.
+  -- A reader has to queue before it writes.
   local continues = tenure == earlier and (reads or not isReader(holder))
   leave(name, string.format('%.0f', tenure))
   if tenure > released then
@@ -188,7 +180,7 @@ if enqueue then
   end
 end
 
--- Who only reads and doesn't queue is let in behind all who do.
+-- A request that only reads and doesn't queue is let in behind all that do.
 local guest = reads and not enqueue and tenure == 0 and { sequence = head, lease = lease }
 -- It is too late for that when messages have been sent.
 if standing[tenure] and redis.call('exists', token) == 0 then
@@ -214,7 +206,7 @@ elseif isReader(holder) and (reads or isPoll) then
 end
 tenure = ownBy(name, holder)
 if wasHeld and (tenure == 0 or isReader(holder) and not standing[tenure]) and not isForeign(holder) then
-  -- The holder has been told if somebody else stood there already; but that message may be lost.
+  -- The holder has been told if others stood there already; but that message may be lost.
   local front = redis.call('zrange', queue, 0, 0)[1]
   if #arriving > 0 and not hasCompany or isPoll and isReader(holder) and front and ownerOf(front) == session then
     demand(name, enqueue and 'd' or isReader(holder) and 'i' or 'd')

@@ -16,8 +16,8 @@
 -- ARGV[2] floor            the least remote part of the fencing token
 -- ARGV[3] asked            waiters `<condition>:<position>:<waiter>:<lease>`, separated by spaces
 -- ARGV[4] leaving          waiters that are to queue for the lock, unless they have been signalled
--- ARGV[5] gone             waiters that nobody waits with any more
--- ARGV[6] lost             1: a signal has reached nobody
+-- ARGV[5] gone             waiters whose threads don't wait any more
+-- ARGV[6] lost             1: a signal has reached no thread
 -- Reply: {time µs, waiter, state, sequence, …}: of each that is asked for or leaves, 0 it is signalled or unknown, 1 it
 --   waits, 2 it has left without a signal; and the sequence of its ticket, 0 if it has none
 -- Idempotent by: session, waiters
@@ -39,18 +39,8 @@ local session, floor, asked, leaving, gone, lost = ARGV[1], tonumber(ARGV[2]), A
 
 local micros, millis = clock()
 local name = {
-  lock = lock,
-  queue = queue,
-  waiters = waiters,
-  token = token,
-  turns = turns,
-  conditions = conditions,
-  signals = signals,
-  readers = readers,
-  session = session,
-  floor = floor,
-  micros = micros,
-  millis = millis,
+  lock = lock, queue = queue, waiters = waiters, token = token, turns = turns, conditions = conditions,
+  signals = signals, readers = readers, session = session, floor = floor, micros = micros, millis = millis,
   hasConditions = true,
 }
 

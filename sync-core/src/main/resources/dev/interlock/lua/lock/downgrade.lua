@@ -38,17 +38,8 @@ end
 
 local micros, millis = clock()
 local name = {
-  lock = lock,
-  queue = queue,
-  waiters = waiters,
-  token = token,
-  conditions = conditions,
-  signals = signals,
-  readers = readers,
-  session = session,
-  floor = floor,
-  micros = micros,
-  millis = millis,
+  lock = lock, queue = queue, waiters = waiters, token = token, conditions = conditions, signals = signals,
+  readers = readers, session = session, floor = floor, micros = micros, millis = millis,
   hasConditions = redis.call('exists', conditions) == 1,
 }
 

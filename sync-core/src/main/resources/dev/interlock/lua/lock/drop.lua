@@ -1,5 +1,5 @@
--- Releases a lock that nobody waits for: the way of release where that is likely, at less cost. Where it isn't so,
--- nothing happens, and release has to be asked.
+-- Releases a lock that no others wait for: the fast path of release. If others wait, nothing happens, and release has
+-- to be asked.
 --
 -- KEYS[1] lock     hash    Redisson's lock: its one field is the owner, `<session>:<sequence>`
 -- KEYS[2] queue    zset    tickets `<session>:<sequence>:<lease>` by position

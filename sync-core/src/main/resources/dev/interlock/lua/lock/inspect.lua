@@ -1,4 +1,4 @@
--- Tells whether anybody owns the lock, whatever the protocol.
+-- Tells whether the lock is owned, by any protocol.
 --
 -- KEYS[1] lock     hash    Redisson's lock
 -- Reply: {1} owned, {0} free

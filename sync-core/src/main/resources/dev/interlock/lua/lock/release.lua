@@ -1,5 +1,5 @@
--- Gives up whatever a sequence has, its tenure or its ticket, and hands a tenure over to the first live waiter. Leaves
--- a mark even if it finds nothing, so that a request which arrives later is refused.
+-- Releases what a sequence has, its tenure or its ticket, and hands a tenure over to the first live waiter. Leaves a
+-- mark even if it finds nothing, so that a request which arrives later is refused.
 --
 -- KEYS[1] lock     hash    Redisson's lock: its one field is the owner, `<session>:<sequence>`, with 1 + operations
 --   done; or readers, `<session>:r` each
@@ -34,16 +34,8 @@ local channel, publish, used, first, operations = ARGV[5], ARGV[6], ARGV[7], ton
 local number, owner = tonumber(sequence), session .. ':' .. sequence
 local leaseMillis = tonumber(string.match(lease, '^%d+'))
 local name = {
-  lock = lock,
-  queue = queue,
-  waiters = waiters,
-  token = token,
-  turns = turns,
-  conditions = conditions,
-  signals = signals,
-  readers = readers,
-  session = session,
-  floor = floor,
+  lock = lock, queue = queue, waiters = waiters, token = token, turns = turns, conditions = conditions,
+  signals = signals, readers = readers, session = session, floor = floor,
 }
 
 -- @include session/times
@@ -53,8 +45,8 @@ local name = {
 -- @include give
 -- @include foreign
 
--- The way of most hand-overs, at less cost: there is nothing to do but to give the lock to the head of the queue, which
--- is alive, wants it for itself and has no others of its session behind it.
+-- The fast path of most hand-overs: all there is to do is to give the lock to the head of the queue, which is alive,
+-- wants it for itself and has no others of its session behind it.
 if used == '' and operations == '' then
   local line = redis.call('zrange', queue, 0, 1)
   local heir, theirs, grantLease = string.match(line[1] or '', '^([^:]+):(%d+):(%d+)$')
@@ -94,8 +86,7 @@ queued = math.max(queued, number)
 local before = released >= number
 local done = operations ~= '' and tonumber(redis.call('hget', lock, owner)) or 1
 local owned, shared = leave(name, sequence)
--- Something else has ended this very tenure before, without its operations: nobody knows any more whom they would
--- signal.
+-- Another command has ended this tenure before, without its operations: which waiters they signal is unknown now.
 local hasOperations = operations ~= '' and operations ~= '*'
 local isUndone = hasOperations and not owned and not shared and released == number and settled == ''
 if (owned or shared) and released <= number or isUndone then

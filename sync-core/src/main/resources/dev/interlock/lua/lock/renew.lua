@@ -1,5 +1,5 @@
--- Prolongs the lease of a tenure, and tells its owner who waits. The session's mark isn't touched: it protects from
--- requests that were sent before the tenure began, and whatever ends another request meanwhile writes it anew.
+-- Prolongs the lease of a tenure, and returns how many others wait. The session's mark isn't touched: it protects from
+-- requests that were sent before the tenure began, and a command that ends another request meanwhile writes it anew.
 --
 -- KEYS[1] lock     hash    Redisson's lock: its one field is the owner, `<session>:<sequence>`; or readers,
 --   `<session>:r` each

@@ -1,4 +1,4 @@
--- Does what a tenure has to do with its conditions while it goes on, and counts those who wait.
+-- Carries out condition operations of a tenure that goes on, and counts the waiters of a condition.
 --
 -- KEYS[1] lock     hash    Redisson's lock: its one field is the owner, `<session>:<sequence>`, with 1 + operations
 --   done; or readers, `<session>:r` each
@@ -32,14 +32,8 @@ end
 
 local micros, millis = clock()
 local name = {
-  lock = lock,
-  queue = queue,
-  waiters = waiters,
-  conditions = conditions,
-  signals = signals,
-  session = session,
-  micros = micros,
-  millis = millis,
+  lock = lock, queue = queue, waiters = waiters, conditions = conditions, signals = signals, session = session,
+  micros = micros, millis = millis,
 }
 local count = operate(name, sequence, operations, done - first)
 redis.call('hset', lock, owner, string.format('%.0f', math.max(done, first + count)))

@@ -1,5 +1,5 @@
--- Takes a lock that nobody owns and nobody waits for: the way of acquire where that is likely, at half its cost. Where
--- it isn't so, nothing happens, and acquire has to be asked.
+-- Takes a lock that is free and has no queue: the fast path of acquire, at half its cost. Otherwise nothing happens,
+-- and acquire has to be asked.
 --
 -- KEYS[1] lock     hash    Redisson's lock: its one field is the owner, `<session>:<sequence>`
 -- KEYS[2] queue    zset    tickets `<session>:<sequence>:<lease>` by position

@@ -11,8 +11,8 @@
 -- ARGV[3] lease            ms
 -- ARGV[4] floor            the least token
 -- ARGV[5] waits            1 if the session goes on waiting if it is refused, else 0
--- Reply: {1, ttl ms, token, owner} the vote; {0, ttl ms, 0, owner} somebody else owns it; {2, 0, 0, ''} the request is
---   over
+-- Reply: {1, ttl ms, token, owner} the vote; {0, ttl ms, 0, owner} another session owns it; {2, 0, 0, ''} the request
+--   is over
 -- Idempotent by: session, sequence
 local lock, waiters, token, mark = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local session, sequence, lease, floor, waits = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]

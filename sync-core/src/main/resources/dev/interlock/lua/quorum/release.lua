@@ -1,5 +1,5 @@
--- Gives up the vote of one node for a sequence and all before it, and whatever of them is still on its way: leaves a
--- mark even if it finds nothing. Tells the session that has waited longest here.
+-- Gives up the vote of one node for a sequence and all before it, and refuses their requests that are still on their
+-- way: leaves a mark even if it finds nothing. Tells the session that has waited longest here.
 --
 -- KEYS[1] lock     hash    its one field is the owner, `<session>:<sequence>`, with the token drawn for it
 -- KEYS[2] waiters  hash    session -> `<since when, us>:<end of its heartbeat, ms>`
@@ -8,7 +8,8 @@
 -- ARGV[1] session          the caller
 -- ARGV[2] sequence         what it gives up
 -- ARGV[3] lease            ms
--- ARGV[4] leaves           1 if the session doesn't wait any more; 0 if it will ask again soon, which is nobody's news
+-- ARGV[4] leaves           1 if the session doesn't wait any more; 0 if it will ask again soon, of which no others are
+--   told
 -- Reply: {1 if it was the owner, also by its own earlier release, else 0, how many other live sessions wait}
 -- Idempotent by: session, sequence
 local lock, waiters, mark = KEYS[1], KEYS[2], KEYS[3]

@@ -1,5 +1,5 @@
 -- Keeps the vote of one node: writes back the token of the tenure, and prolongs the lease if that is a renewed one. A
--- node that nobody owns, since it was away or has lost its data, votes again if asked to.
+-- node without an owner, since it was away or has lost its data, votes again if asked to.
 --
 -- KEYS[1] lock     hash    its one field is the owner, `<session>:<sequence>`, with the token drawn for it
 -- KEYS[2] token    string  the last fencing token that this node knows, its remote part

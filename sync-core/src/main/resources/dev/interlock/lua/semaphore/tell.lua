@@ -1,5 +1,5 @@
--- Says all that a session has to say of a semaphore, and hears how it stands there. Also ends sessions whose lease is
--- over and serves those that wait.
+-- Takes the state of a session at a semaphore, and returns its account. Also ends sessions whose lease is over and
+-- serves those that wait.
 --
 -- KEYS[1] semaphore hash   available, permits, owned, position, until; and each session's account, see accounts
 -- KEYS[2] queue    zset    sessions that wait, by position
@@ -18,7 +18,7 @@
 -- ARGV[11] owned           1: permits of a session return when its lease is over, 0: they don't
 -- ARGV[12] operation       number of what it wants to be done once, 0 for nothing
 -- ARGV[13] verb            join: compare the number of permits; look: tell what is available; take: take so many, if
---   there are, whoever waits; drain: take all; resize: change the number of permits
+--   there are, though others wait; drain: take all; resize: change the number of permits
 -- ARGV[14] amount          what the verb is about
 -- Reply: {1, granted in this epoch, available, permits, how many others wait, ms until the first lease of another
 --   session is over or -1, number of the last operation, its result: permits taken, -1 if they weren't there, what was
@@ -53,15 +53,8 @@ else
   permits = tonumber(known[2])
 end
 local pool = {
-  semaphore = semaphore,
-  queue = queue,
-  sessions = sessions,
-  retired = retired,
-  session = session,
-  millis = millis,
-  available = available,
-  permits = permits,
-  isOwned = isOwned,
+  semaphore = semaphore, queue = queue, sessions = sessions, retired = retired, session = session, millis = millis,
+  available = available, permits = permits, isOwned = isOwned,
 }
 
 local ends = redis.call('zrange', sessions, 0, 1, 'withscores')

@@ -16,7 +16,7 @@ class ScriptIncludeTest {
     }
 
     private Iterable<String> lines(String name) {
-        return Script.load(name, this::read).text().lines().filter(line -> !line.isBlank()).toList();
+        return Script.load(name, this::read).text().lines().toList();
     }
 
     private String read(String name) {
@@ -53,6 +53,13 @@ class ScriptIncludeTest {
         source("session/include/clock", "clock");
         source("lock/include/clock", "not this one");
         assertThat(lines("lock/take")).containsExactly("clock", "mailbox");
+    }
+
+    /** Comments and empty lines are left out, not what only looks like a comment. */
+    @Test
+    void commentsAreLeftOut() {
+        source("lock/take", "-- Takes.", "", "first -- this", "  -- no", "  second = '--'");
+        assertThat(lines("lock/take")).containsExactly("first -- this", "  second = '--'");
     }
 
     @Test

@@ -50,7 +50,7 @@ local function signalAll(name, condition)
   end
 end
 
--- What is known of sessions lives as long as anybody waits.
+-- What is known of sessions lives as long as there are waiters.
 local function keepConditions(name)
   if redis.call('exists', name.conditions) == 0 then
     redis.call('del', name.signals)

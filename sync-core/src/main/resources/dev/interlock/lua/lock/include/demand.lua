@@ -3,7 +3,7 @@
 -- @include session/mailbox
 -- @include fields
 
--- The kind is `d`: somebody waits; `n`: nobody does any more; `i`: somebody would have had it if it were idle.
+-- The kind is `d`: others wait; `n`: no others wait any more; `i`: another would have had it if it were idle.
 local function demand(name, kind)
   local entries = redis.call('hgetall', name.lock)
   for i = 1, #entries, 2 do

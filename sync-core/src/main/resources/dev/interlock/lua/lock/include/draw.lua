@@ -4,7 +4,7 @@
 -- Redis can't grant a name as often as the clock ticks; so its successor starts higher, unless the clock of Redis has
 -- stepped back by about that hour in between.
 
--- Sessions have no room for tokens of 2^49 and above: what anybody else has written is no token, and no floor.
+-- Sessions have no room for tokens of 2^49 and above: a foreign value that is greater is no token, and no floor.
 local tooGreat = 562949953421312
 
 local function drawToken(token, floor)

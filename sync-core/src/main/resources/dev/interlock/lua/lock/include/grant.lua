@@ -18,8 +18,8 @@ end
 
 -- Grants the lock, which is free or shared, to the first ticket whose session is alive; if that only reads, then also
 -- to those behind it that only read. Tells these sessions, except the one that learns it from the reply. Tickets of
--- dead sessions are dropped on the way. If readers get in and nobody is left, the guest joins them: a request of the
--- calling session that doesn't queue. Returns the field of the new owner, or nil.
+-- dead sessions are dropped on the way. If readers get in and the queue is empty, the guest joins them: a request of
+-- the calling session that doesn't queue. Returns the field of the new owner, or nil.
 local function grantHead(name, informed, isShared, guest)
   local granted, dropped = {}, false
   while true do
@@ -56,7 +56,7 @@ local function grantHead(name, informed, isShared, guest)
       end
     else
       dropped = true
-      -- It may have been signalled, and then nobody would be.
+      -- It may have been signalled: that signal must not be lost with it.
       signalAll(name)
       enqueueAdmitted(name)
     end

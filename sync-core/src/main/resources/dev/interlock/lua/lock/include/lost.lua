@@ -3,7 +3,7 @@
 -- @include admission
 -- @include conditions
 
--- Nobody knows any more what such a tenure had to signal.
+-- What such a tenure had to signal is unknown.
 local function signalAllIfLost(name)
   local released = redis.call('hget', name.signals, 'released')
   if not released or released ~= redis.call('get', name.token) then

@@ -1,10 +1,10 @@
--- Gives holderAt, ownBy and leave: they tell who has the lock, and end what a session has of it.
+-- Gives holderAt, ownBy and leave: they tell the owner or the readers of the lock, and end an ownership.
 --
 -- Each reader's lease ends by itself, so these are in a sorted set of their own.
 
 -- @include fields
 
--- The field of the one that has the lock, of one of them if it is shared, or nil. Readers whose lease is over are
+-- The field of the owner, of one of the readers if the lock is shared, or nil. Readers whose lease is over are
 -- forgotten.
 local function holderAt(name, millis)
   local holder = redis.call('hrandfield', name.lock) or nil

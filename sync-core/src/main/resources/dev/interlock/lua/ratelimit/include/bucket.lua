@@ -3,9 +3,9 @@
 -- It is the algorithm as a continuous-state leaky bucket, ITU-T I.371. The state is what the bucket lacks, as the time
 -- in which it comes times the permits that come in a window: so a permit is a window, and all is whole numbers.
 
--- Takes the command, and the state as it was at a time, if there is one. Returns for how long to keep the new state, at
--- least and at most, and that state.
-local function decideByBucket(command, at, lacks, oldWindow, oldBurst)
+-- Takes the command, and the state as it was at a time, nil if there is none. Returns for how long to keep the new
+-- state, at least and at most, and that state. Numbers that it has no use for are passed on.
+local function decideByBucket(command, at, lacks, oldWindow, oldBurst, ...)
   local max, min, floor, ceil = math.max, math.min, math.floor, math.ceil
   local now, permits, window, burst = command.now, command.permits, command.window, command.burst
   if not at then
@@ -44,5 +44,5 @@ local function decideByBucket(command, at, lacks, oldWindow, oldBurst)
   end
 
   local least = ceil(lacks / permits)
-  return least, least + floor(least / 8), lacks, window, burst
+  return least, least + floor(least / 8), lacks, window, burst, ...
 end

@@ -4,7 +4,7 @@
 -- when this one ends; so the state is that of the latest window anything was taken from, which may be yet to come.
 
 -- Takes and returns what decideByBucket does, with a state of its own.
-local function decideByFixed(command, at, start, taken)
+local function decideByFixed(command, at, start, taken, _, ...)
   local now, permits, window = command.now, command.permits, command.window
   if not at then
     at, start, taken = now, now, 0
@@ -40,5 +40,5 @@ local function decideByFixed(command, at, start, taken)
   end
 
   local least = taken > 0 and start + window - now or 0
-  return least, least, start, taken, 0
+  return least, least, start, taken, 0, ...
 end

@@ -40,8 +40,7 @@ local function enqueue(pool, account)
   return false
 end
 
--- Grants what there is, from the head of the queue on. Nobody is served before those in front of him. Returns the
--- messages.
+-- Grants what there is, from the head of the queue on, strictly in its order. Returns the messages.
 local function serve(pool)
   local served = {}
   for _ = 1, batchSize do
