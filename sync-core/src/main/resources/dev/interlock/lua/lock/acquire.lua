@@ -34,21 +34,17 @@ local conditions, signals, readers = KEYS[7], KEYS[8], KEYS[9]
 local session, tickets, lease, enqueue, earlier = ARGV[1], ARGV[2], ARGV[3], ARGV[4] == '1', tonumber(ARGV[5])
 local floor, used = tonumber(ARGV[6]), ARGV[7]
 
-local name = {
-  lock = lock, queue = queue, waiters = waiters, token = token, turns = turns, conditions = conditions,
-  signals = signals, readers = readers, session = session, floor = floor,
-}
-
--- @include mark
 -- @include draw
 -- @include give
 
-local queued, released, settled = parseMark(redis.call('get', mark))
+local queued, released, settled = string.match(redis.call('get', mark) or '0:0', '^(%d+):(%d+)(.*)$')
+queued, released = tonumber(queued), tonumber(released)
 local head = string.match(tickets, '^%d+')
 local first, caller = tonumber(head), session .. ':' .. head
 local reads = string.sub(tickets, -2) == ':r'
 
 if first > queued and string.find(tickets, '^%d+:%d+:?r?$') and redis.call('exists', lock, queue, conditions) == 0 then
+  local name = { lock = lock, readers = readers, token = token, floor = floor }
   return { 1, tonumber(lease), give(name, session, head, lease, reads), 0, 0, first, 0 }
 end
 
@@ -67,12 +63,15 @@ end
 -- @include grant
 
 local micros, millis = clock()
-name.micros, name.millis = micros, millis
--- Looked up when a request may be granted.
-name.hasConditions = false
+local name = {
+  lock = lock, queue = queue, waiters = waiters, token = token, conditions = conditions,
+  signals = signals, readers = readers, session = session, floor = floor, micros = micros, millis = millis,
+  -- Looked up when a request may be granted.
+  hasConditions = false,
+}
 
-local holder = holderAt(name, millis)
-local tenure = ownBy(name, holder)
+local holder = holderAt(lock, readers, millis)
+local tenure = ownBy(lock, session, holder)
 
 -- How each request stands so far. A waiter's ticket doesn't arrive by a request: it was put into the queue when the
 -- waiter was signalled, or is over.
@@ -114,8 +113,8 @@ if used ~= '' then
   for _, sequence in ipairs(dropTickets(queue, session, used)) do
     if tonumber(sequence) == tenure then
       -- It was granted once more before this was known.
-      leave(name, sequence)
-      holder = holderAt(name, millis)
+      leave(lock, readers, session, sequence)
+      holder = holderAt(lock, readers, millis)
       tenure, isFreed = 0, not holder
     end
   end
@@ -126,7 +125,7 @@ end
 
 if #over == count then
   if isFreed then
-    tenure = ownBy(name, grantHead(name, ''))
+    tenure = ownBy(lock, session, grantHead(name, ''))
   end
   return answer(0, 0, 0)
 end
@@ -134,7 +133,7 @@ end
 if (earlier == 0 or earlier == tenure) and tenure > 0 and tenure < first and standing[first] then
   -- A reader has to queue before it writes.
   local continues = tenure == earlier and (reads or not isReader(holder))
-  leave(name, string.format('%.0f', tenure))
+  leave(lock, readers, session, string.format('%.0f', tenure))
   if tenure > released then
     released, settled = tenure, ''
   end
@@ -149,11 +148,12 @@ if (earlier == 0 or earlier == tenure) and tenure > 0 and tenure < first and sta
     give(name, session, head, lease, reads)
     arriving, waiting = {}, false
   end
-  holder = holderAt(name, millis)
-  tenure = ownBy(name, holder)
+  holder = holderAt(lock, readers, millis)
+  tenure = ownBy(lock, session, holder)
 end
 
-writeMark(mark, queued, released, settled, lease)
+local newMark = string.format('%.0f:%.0f%s', queued, released, settled)
+redis.call('set', mark, newMark, 'px', lease + delayMillis)
 if redis.call('hexists', signals, session) == 1 then
   local own = sessionOf(name, session)
   own.highest = math.max(own.highest, queued)
@@ -192,7 +192,7 @@ if not holder then
   if name.hasConditions then
     signalAllIfLost(name)
   end
-  ttl = yielding(name)
+  ttl = yielding(turns, millis)
   if ttl == 0 then
     holder = grantHead(name, session, false, guest)
     if not holder then
@@ -204,12 +204,12 @@ elseif isReader(holder) and (reads or isPoll) then
   name.hasConditions = redis.call('exists', conditions) == 1
   grantHead(name, session, true, guest)
 end
-tenure = ownBy(name, holder)
+tenure = ownBy(lock, session, holder)
 if wasHeld and (tenure == 0 or isReader(holder) and not standing[tenure]) and not isForeign(holder) then
   -- The holder has been told if others stood there already; but that message may be lost.
   local front = redis.call('zrange', queue, 0, 0)[1]
   if #arriving > 0 and not hasCompany or isPoll and isReader(holder) and front and ownerOf(front) == session then
-    demand(name, enqueue and 'd' or isReader(holder) and 'i' or 'd')
+    demand(lock, session, enqueue and 'd' or isReader(holder) and 'i' or 'd')
   end
 end
 if holder then

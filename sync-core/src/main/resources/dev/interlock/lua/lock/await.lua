@@ -39,7 +39,7 @@ local session, floor, asked, leaving, gone, lost = ARGV[1], tonumber(ARGV[2]), A
 
 local micros, millis = clock()
 local name = {
-  lock = lock, queue = queue, waiters = waiters, token = token, turns = turns, conditions = conditions,
+  lock = lock, queue = queue, waiters = waiters, token = token, conditions = conditions,
   signals = signals, readers = readers, session = session, floor = floor, micros = micros, millis = millis,
   hasConditions = true,
 }
@@ -110,14 +110,14 @@ each(asked, function(member, waiter)
   answer(waiter, isWaiting and 1 or 0, isWaiting and 0 or ticketOf(waiter))
 end)
 
-local holder = holderAt(name, millis)
-if not holder and yielding(name) == 0 then
+local holder = holderAt(lock, readers, millis)
+if not holder and yielding(turns, millis) == 0 then
   if redis.call('exists', conditions) == 1 then
     signalAllIfLost(name)
   end
   grantHead(name, '', false)
 elseif isFirst and holder and ownerOf(holder) and (isReader(holder) or ownerOf(holder) ~= session) then
-  demand(name, 'd')
+  demand(lock, session, 'd')
 end
 tellAdmitted(name, '')
 keepConditions(name)

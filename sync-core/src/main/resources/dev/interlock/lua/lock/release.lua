@@ -32,18 +32,14 @@ local session, sequence, lease, floor = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV
 local channel, publish, used, first, operations = ARGV[5], ARGV[6], ARGV[7], tonumber(ARGV[8]), ARGV[9]
 
 local number, owner = tonumber(sequence), session .. ':' .. sequence
-local leaseMillis = tonumber(string.match(lease, '^%d+'))
-local name = {
-  lock = lock, queue = queue, waiters = waiters, token = token, turns = turns, conditions = conditions,
-  signals = signals, readers = readers, session = session, floor = floor,
-}
 
 -- @include session/times
 -- @include session/clock
 -- @include session/mailbox
--- @include mark
 -- @include give
 -- @include foreign
+
+local markMillis = string.match(lease, '^%d+') + delayMillis
 
 -- The fast path of most hand-overs: all there is to do is to give the lock to the head of the queue, which is alive,
 -- wants it for itself and has no others of its session behind it.
@@ -55,22 +51,24 @@ if used == '' and operations == '' then
     local micros = clock()
     local isAlive = tonumber(redis.call('zscore', waiters, heir) or 0) * 1000 >= micros
     if isAlive and redis.call('hdel', lock, owner) == 1 then
-      local marked = redis.call('set', mark, sequence .. ':' .. sequence, 'px', leaseMillis + delayMillis, 'get')
-      local queued, released, settled = parseMark(marked)
-      queued = math.max(queued, number)
+      local marked = redis.call('set', mark, sequence .. ':' .. sequence, 'px', markMillis, 'get')
+      local queued, released, settled = string.match(marked or '0:0', '^(%d+):(%d+)(.*)$')
+      queued, released = math.max(tonumber(queued), number), tonumber(released)
       if released <= number then
         released, settled = number, ''
       end
       if queued > number or released > number then
-        writeMark(mark, queued, released, settled, leaseMillis)
+        local newMark = string.format('%.0f:%.0f%s', queued, released, settled)
+        redis.call('set', mark, newMark, 'px', markMillis)
       end
       redis.call('zpopmin', queue)
       if not follower then
         redis.call('del', waiters)
       end
+      local name = { lock = lock, readers = readers, token = token, floor = floor }
       local value = give(name, heir, theirs, grantLease)
       local grant = string.format('g %s %.0f %.0f %d 0 0 ', theirs, value, micros, follower and 1 or 0)
-      send(heir, grant .. lock)
+      redis.call('publish', mailbox .. heir, grant .. lock)
       return { 1 }
     end
   end
@@ -81,18 +79,18 @@ end
 -- @include tickets
 
 local foreign = foreignWaiters(channel, publish)
-local queued, released, settled = parseMark(redis.call('get', mark))
-queued = math.max(queued, number)
+local queued, released, settled = string.match(redis.call('get', mark) or '0:0', '^(%d+):(%d+)(.*)$')
+queued, released = math.max(tonumber(queued), number), tonumber(released)
 local before = released >= number
 local done = operations ~= '' and tonumber(redis.call('hget', lock, owner)) or 1
-local owned, shared = leave(name, sequence)
+local owned, shared = leave(lock, readers, session, sequence)
 -- Another command has ended this tenure before, without its operations: which waiters they signal is unknown now.
 local hasOperations = operations ~= '' and operations ~= '*'
 local isUndone = hasOperations and not owned and not shared and released == number and settled == ''
 if (owned or shared) and released <= number or isUndone then
   released, settled = number, operations == '' and '' or ':d'
 end
-writeMark(mark, queued, released, settled, leaseMillis)
+redis.call('set', mark, string.format('%.0f:%.0f%s', queued, released, settled), 'px', markMillis)
 local left = not owned and not shared and redis.call('zrem', queue, owner .. ':' .. lease) == 1
 local isFree = owned or shared and redis.call('exists', lock) == 0
 for _, other in ipairs(dropTickets(queue, session, used)) do
@@ -100,10 +98,10 @@ for _, other in ipairs(dropTickets(queue, session, used)) do
   isFree = isFree or redis.call('hdel', lock, session .. ':' .. other) == 1
 end
 local reply = { (owned or shared) and 1 or left and 2 or before and 1 or 0 }
-name.hasConditions = redis.call('exists', conditions) == 1
-isUndone = isUndone and name.hasConditions
+local hasConditions = redis.call('exists', conditions) == 1
+isUndone = isUndone and hasConditions
 local hasReaders = left and redis.call('exists', readers) == 1
-if operations == '' and not name.hasConditions and not hasReaders and redis.call('exists', queue) == 0 then
+if operations == '' and not hasConditions and not hasReaders and redis.call('exists', queue) == 0 then
   redis.call('del', waiters)
   if isFree then
     redis.call(publish, channel, 0)
@@ -118,7 +116,12 @@ end
 -- @include demand
 -- @include grant
 
-name.micros, name.millis = clock()
+local micros, millis = clock()
+local name = {
+  lock = lock, queue = queue, waiters = waiters, token = token, conditions = conditions, signals = signals,
+  readers = readers, session = session, floor = floor, micros = micros, millis = millis,
+  hasConditions = hasConditions,
+}
 
 if owned or left and operations == '*' then
   operate(name, sequence, operations, done - first)
@@ -133,10 +136,27 @@ if (owned or shared) and name.hasConditions then
   redis.call('hset', signals, 'released', redis.call('get', token) or '')
 end
 
+-- After so many hand-overs in a row that plain RLock clients had to watch, the lock is really released, and the head of
+-- the queue is told to come back after their turn.
+local maxTurns = 16
+local function standBack()
+  if foreign == 0 then
+    return false
+  end
+  local due = redis.call('hincrby', turns, 'count', 1) >= maxTurns
+  redis.call('pexpire', turns, 60000)
+  if due then
+    redis.call('hset', turns, 'count', 0, 'until', string.format('%.0f', millis + turnMillis))
+    local head = redis.call('zrange', queue, 0, 0)[1]
+    redis.call('publish', mailbox .. string.match(head, '^[^:]+'), 'p ' .. turnMillis .. ' ' .. lock)
+  end
+  return due
+end
+
 -- Readers may have stood behind what has left.
 local isShared = false
 if shared or left or isUndone then
-  local holder = holderAt(name, name.millis)
+  local holder = holderAt(lock, readers, millis)
   isFree = isFree or (shared or isUndone) and not holder
   isShared = isReader(holder)
 end
@@ -144,16 +164,16 @@ local granted
 if redis.call('exists', queue) == 0 then
   redis.call('del', waiters)
 elseif isFree or isShared then
-  granted = not (isFree and standBack(name, foreign)) and grantHead(name, '', isShared)
+  granted = not (isFree and standBack()) and grantHead(name, '', isShared)
 end
 if left and isShared and redis.call('exists', queue) == 0 then
-  demand(name, 'n')
+  demand(lock, session, 'n')
 end
 if isFree and not granted then
   redis.call(publish, channel, 0)
 end
 if isUndone and isFirst and not isFree then
-  demand(name, 'd')
+  demand(lock, session, 'd')
 end
 if operations ~= '' or name.hasConditions then
   tellAdmitted(name, granted)

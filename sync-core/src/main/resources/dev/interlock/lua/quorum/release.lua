@@ -56,6 +56,6 @@ for i = 1, #waiting, 2 do
   end
 end
 if owned and first then
-  send(first, 'q ' .. sequence .. ' ' .. lock)
+  redis.call('publish', mailbox .. first, 'q ' .. sequence .. ' ' .. lock)
 end
 return reply

@@ -15,6 +15,7 @@ local state, updated = KEYS[1], KEYS[2]
 local session, version, stated, requests = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 
 -- @include session/times
+-- @include longest
 -- @include bucket
 -- @include fixed
 -- @include sliding
@@ -51,9 +52,6 @@ if kindWas ~= kind then
   at = nil
 end
 
--- What takes longer than 285 years is told as that, so that it is a whole number to everybody.
-local longest = 9007199254740992
-
 local reply, size, granted, plain = { set or '', 0, 0, 0, 0, 0 }, 1, false, true
 local function answer(wanted, got, wait, remaining, reset, good)
   granted = granted or got > 0
@@ -74,17 +72,9 @@ local decide = algorithm == 'bucket' and decideByBucket
   or algorithm == 'sliding' and decideBySliding
 local least, most
 if decide then
-  local command = {
-    now = now,
-    permits = permits,
-    window = window,
-    burst = burst,
-    requests = requests,
-    repeated = repeated,
-    longest = longest,
-    answer = answer,
-  }
-  least, most, first, second, third, fourth, fifth = decide(command, at, first, second, third, fourth, fifth)
+  local limit = { permits = permits, window = window, burst = burst }
+  least, most, first, second, third, fourth, fifth =
+    decide(limit, now, requests, repeated, answer, at, first, second, third, fourth, fifth)
 end
 
 if granted then

@@ -13,7 +13,7 @@ local function tellGranted(name, grant)
   local sequence, value, last, number = grant.sequence, grant.value, grant.last, grant.number
   local flags = grant.behind + (name.hasConditions and 2 or 0)
   local text = string.format('g %s %.0f %.0f %d %.0f %s ', sequence, value, name.micros, flags, last, number)
-  send(grant.session, text .. name.lock)
+  redis.call('publish', mailbox .. grant.session, text .. name.lock)
 end
 
 -- Grants the lock, which is free or shared, to the first ticket whose session is alive; if that only reads, then also
@@ -73,7 +73,7 @@ local function grantHead(name, informed, isShared, guest)
     end
   end
   if isShared and dropped and redis.call('exists', name.queue) == 0 then
-    demand(name, 'n')
+    demand(name.lock, name.session, 'n')
   end
   return granted[1] and granted[1].field
 end

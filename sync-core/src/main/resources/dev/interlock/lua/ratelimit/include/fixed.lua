@@ -4,8 +4,8 @@
 -- when this one ends; so the state is that of the latest window anything was taken from, which may be yet to come.
 
 -- Takes and returns what decideByBucket does, with a state of its own.
-local function decideByFixed(command, at, start, taken, _, ...)
-  local now, permits, window = command.now, command.permits, command.window
+local function decideByFixed(limit, now, requests, repeated, answer, at, start, taken, _, ...)
+  local permits, window = limit.permits, limit.window
   if not at then
     at, start, taken = now, now, 0
   end
@@ -17,10 +17,10 @@ local function decideByFixed(command, at, start, taken, _, ...)
     start, taken = now, 0
   end
 
-  for wanted, more, patience in command.requests:gmatch('(%d+) (%d+) (%d+)') do
+  for wanted, more, patience in requests:gmatch('(%d+) (%d+) (%d+)') do
     local got, wait = 0, -1
     wanted = tonumber(wanted)
-    if wanted <= command.burst and not command.repeated then
+    if wanted <= limit.burst and not repeated then
       local from, before = start, taken
       if before + wanted > permits then
         from, before = start + window, 0
@@ -36,7 +36,7 @@ local function decideByFixed(command, at, start, taken, _, ...)
     end
     local ends = start + window - now
     local remaining = start > now and 0 or math.max(0, permits - taken)
-    command.answer(wanted, got, wait, remaining, taken > 0 and ends or 0, ends)
+    answer(wanted, got, wait, remaining, taken > 0 and ends or 0, ends)
   end
 
   local least = taken > 0 and start + window - now or 0

@@ -5,9 +5,9 @@
 -- later do so no earlier.
 
 -- Takes and returns what decideByBucket does, with a state of its own.
-local function decideBySliding(command, at, start, before, taken, ahead, oldWindow)
+local function decideBySliding(limit, now, requests, repeated, answer, at, start, before, taken, ahead, oldWindow)
   local max, min, floor, ceil = math.max, math.min, math.floor, math.ceil
-  local now, permits, window = command.now, command.permits, command.window
+  local permits, window = limit.permits, limit.window
   if not at then
     at, start, before, taken, ahead, oldWindow = now, now - now % window, 0, 0, now, window
   end
@@ -44,10 +44,10 @@ local function decideBySliding(command, at, start, before, taken, ahead, oldWind
     return max(0, taken > 0 and start + 2 * window - now or before > 0 and start + window - now or 0)
   end
 
-  for wanted, more, patience in command.requests:gmatch('(%d+) (%d+) (%d+)') do
+  for wanted, more, patience in requests:gmatch('(%d+) (%d+) (%d+)') do
     local got, wait = 0, -1
     wanted = tonumber(wanted)
-    if wanted <= command.burst and not command.repeated then
+    if wanted <= limit.burst and not repeated then
       local time
       if taken + wanted <= permits then
         time = room(start, before, taken, wanted)
@@ -67,7 +67,7 @@ local function decideBySliding(command, at, start, before, taken, ahead, oldWind
       end
     end
     local remaining = from > now and 0 or max(0, floor(permits - taken - counted()))
-    command.answer(wanted, got, wait, remaining, reset(), start + window - now)
+    answer(wanted, got, wait, remaining, reset(), start + window - now)
   end
 
   local least = reset()

@@ -1,5 +1,3 @@
--- Gives send: publishes a message to the mailbox of a session.
+-- Gives mailbox: the prefix of a session's channel.
 
-local function send(session, message)
-  redis.call('publish', 'interlock:mailbox:' .. session, message)
-end
+local mailbox = 'interlock:mailbox:'
