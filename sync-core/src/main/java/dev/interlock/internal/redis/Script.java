@@ -17,8 +17,8 @@ import java.util.regex.Pattern;
 
 /**
  * A Lua script from a resource file, together with what its header declares. The line {@code -- @include name} stands
- * for the file {@code include/name.lua} of the same folder, {@code -- @include folder/name} for that of another one.
- * An include may include others; each is put into a script once, where it is asked for first.
+ * for the file {@code include/name.lua} of the same folder, {@code -- @include folder/name} for that of another one. An
+ * include may include others; each is put into a script once, where it is asked for first.
  */
 public final class Script {
     static final Pattern INCLUDE = Pattern.compile("^-- @include (?:(\\w+)/)?(\\w+)$", Pattern.MULTILINE);

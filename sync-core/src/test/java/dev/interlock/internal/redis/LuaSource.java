@@ -132,12 +132,15 @@ final class LuaSource {
     private void checkKeysAreBound(List<String> tokens) {
         for (String forbidden : List.of("KEYS", "ARGV")) {
             if (tokens.contains(forbidden)) {
-                complain(forbidden + (isInclude() ? " is used in an include" : " is used after it was bound to locals"));
+                complain(
+                        forbidden + (isInclude() ? " is used in an include" : " is used after it was bound to locals"));
             }
         }
     }
 
-    /** Checks that each name comes from this text or from what it includes itself. Returns the text with all includes. */
+    /**
+     * Checks that each name comes from this text or from what it includes itself. Returns the text with all includes.
+     */
     private String checkNames() {
         Set<String> foreign = new TreeSet<>(new LuaScopes(text).free());
         Set<String> included = new TreeSet<>();
@@ -196,7 +199,8 @@ final class LuaSource {
             }
             boolean isWhole = tokens.get(i + 3 < tokens.size() ? i + 3 : i).matches("[,}]");
             boolean isField = braces > 0 && tokens.get(i - 1).matches("[{,]");
-            if (isField && !(tokens.get(i + 2).equals(token) && isWhole) || tokens.get(i - 1).equals(".")) {
+            if (isField && !(tokens.get(i + 2).equals(token) && isWhole)
+                    || tokens.get(i - 1).equals(".")) {
                 complain("the field " + token + " isn't the key " + token);
             }
         }

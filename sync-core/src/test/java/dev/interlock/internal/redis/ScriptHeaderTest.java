@@ -151,12 +151,14 @@ class ScriptHeaderTest {
     /** No resource is left out: there are scripts and includes, and each include is included by some script. */
     @Test
     void everyIncludeIsIncluded() {
-        List<LuaSource> sources =
-                resources().map(ScriptHeaderTest::source).toList();
-        List<String> includes = resources().filter(name -> name.contains("/include/")).toList();
+        List<LuaSource> sources = resources().map(ScriptHeaderTest::source).toList();
+        List<String> includes =
+                resources().filter(name -> name.contains("/include/")).toList();
         assertThat(includes).isNotEmpty();
         assertThat(sources).hasSizeGreaterThan(includes.size());
-        assertThat(sources.stream().flatMap(source -> source.includes().stream()).distinct())
+        assertThat(sources.stream()
+                        .flatMap(source -> source.includes().stream())
+                        .distinct())
                 .containsExactlyInAnyOrderElementsOf(includes);
     }
 
@@ -243,7 +245,8 @@ class ScriptHeaderTest {
 
     @Test
     void soundIncludeGivesNoCauseForComplaint() {
-        assertThat(new LuaSource("lock/include/give", GIVE, of(GIVE)).complaints()).isEmpty();
+        assertThat(new LuaSource("lock/include/give", GIVE, of(GIVE)).complaints())
+                .isEmpty();
     }
 
     private static List<String> complaints(String script, String give) {
