@@ -45,6 +45,10 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
     @GuardedBy("mutex")
     private @Nullable Throwable failure;
 
+    /** What the last attempt has failed with. */
+    @GuardedBy("mutex")
+    private @Nullable Throwable lastFailure;
+
     private ReliableCommand(Session session, long leaseMillis, Predicate<Throwable> isFinal, Attempt<R> attempt) {
         this.session = session;
         this.attempt = attempt;
@@ -74,6 +78,8 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
         } finally {
             mutex.unlock();
         }
+        // A first attempt that ends at once needs no timer, which a session that is closed has no more.
+        changed();
     }
 
     /** Completes when Redis has confirmed it; fails when it is given up. */
@@ -104,19 +110,19 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
             long nanos = loop.isInFlight()
                     ? loop.repeatAtNanos() - session.now()
                     : session.settings().silenceNanos();
-            session.schedule(this::look, Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos) + 1));
+            session.schedule(() -> look(true), Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos) + 1));
         }
     }
 
     /** Repeats the first attempt, which has been silent for as long as anybody waits, and so on. */
     public void repeat() {
-        session.execute(this::look);
+        session.execute(() -> look(false));
     }
 
-    private void look() {
+    private void look(boolean isByTimer) {
         mutex.lock();
         try {
-            isWatched = false;
+            isWatched &= !isByTimer;
             loop.beat(false);
             if (answer == null && failure == null) {
                 watch();
@@ -140,8 +146,7 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
             return null;
         }
         if (isSent && !isWorthwhile()) {
-            failure =
-                    new RedisUnavailableException("what was to be given back was not before its lease was over", null);
+            failure = new RedisUnavailableException("not confirmed before the lease was over", lastFailure);
             return null;
         }
         boolean isFirst = !isSent;
@@ -157,12 +162,13 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
 
     @Override
     public boolean isTransient(Throwable thrown) {
-        return Failures.isTransient(thrown) && !isFinal.test(thrown);
+        return Failures.isTransient(thrown) && !isFinal.test(Failures.cause(thrown));
     }
 
     @Override
     @GuardedBy("mutex")
     public void failed(Throwable cause) {
+        lastFailure = cause;
         if (!isWorthwhile()) {
             failure = cause;
         }
@@ -171,6 +177,7 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
     @Override
     @GuardedBy("mutex")
     public void refused(Throwable cause) {
+        lastFailure = cause;
         if (isFinal.test(cause) || !isWorthwhile()) {
             failure = cause;
         } else {

@@ -1,8 +1,7 @@
 package dev.interlock.internal.lock.quorum;
 
 import dev.interlock.internal.lock.quorum.QuorumScripts.Released;
-import dev.interlock.internal.redis.Failures;
-import dev.interlock.internal.session.Backlog.Errand;
+import dev.interlock.internal.session.Backlog.Entry;
 import dev.interlock.internal.session.QuorumNode;
 import dev.interlock.internal.session.QuorumSession;
 import java.util.List;
@@ -21,7 +20,7 @@ final class QuorumRelease {
     private static final Logger log = LoggerFactory.getLogger(QuorumRelease.class);
 
     /** How it stands with one node. Guarded by the withdrawal. */
-    private final class Leave implements Errand {
+    private final class Leave implements Entry {
         private final QuorumNode node;
         private long sentNanos;
         private boolean isUnderWay;
