@@ -39,15 +39,19 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
     @GuardedBy("mutex")
     private boolean isWatched;
 
+    /** Whether it is repeated also if there is no answer at all. */
+    @GuardedBy("mutex")
+    private boolean isInsisted;
+
     @GuardedBy("mutex")
     private @Nullable R answer;
 
-    @GuardedBy("mutex")
-    private @Nullable Throwable failure;
-
-    /** What the last attempt has failed with. */
+    /** What the last attempt has failed by. */
     @GuardedBy("mutex")
     private @Nullable Throwable lastFailure;
+
+    @GuardedBy("mutex")
+    private @Nullable Throwable failure;
 
     private ReliableCommand(Session session, long leaseMillis, Predicate<Throwable> isFinal, Attempt<R> attempt) {
         this.session = session;
@@ -95,6 +99,7 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
     public ReliableCommand<R> insist() {
         mutex.lock();
         try {
+            isInsisted = true;
             watch();
         } finally {
             mutex.unlock();
@@ -116,15 +121,24 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
 
     /** Repeats the first attempt, which has been silent for as long as anybody waits, and so on. */
     public void repeat() {
+        mutex.lock();
+        try {
+            isInsisted = true;
+        } finally {
+            mutex.unlock();
+        }
         session.execute(() -> look(false));
     }
 
+    // What nobody insists on is sent again only if it was refused: one that is silent may have been executed.
     private void look(boolean isByTimer) {
         mutex.lock();
         try {
             isWatched &= !isByTimer;
-            loop.beat(false);
-            if (answer == null && failure == null) {
+            if (isInsisted || !loop.isInFlight()) {
+                loop.beat(false);
+            }
+            if (isInsisted && answer == null && failure == null) {
                 watch();
             }
         } finally {

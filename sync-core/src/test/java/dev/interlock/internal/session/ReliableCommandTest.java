@@ -160,6 +160,15 @@ class ReliableCommandTest {
         assertThat(command.confirmed()).isCompletedWithValue("mended");
     }
 
+    /** The repeat may have been executed. */
+    @Test
+    void aRepeatAfterARefusalIsNotRepeatedForSilence() {
+        send();
+        fail(LASTING);
+        environment.advance(LEASE_MILLIS);
+        assertThat(sentMillis).containsExactly(0L, COMMAND_MILLIS + 1);
+    }
+
     @Test
     void aFinalFailureEndsIt() {
         ReliableCommand<String> command = send();
