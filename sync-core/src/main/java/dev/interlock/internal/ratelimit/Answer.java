@@ -7,7 +7,8 @@ import java.time.temporal.ChronoUnit;
 import java.util.List;
 
 /**
- * What Redis says of one request. The only place that knows the positions of a reply's fields. All times are microseconds since Redis decided.
+ * What Redis says of one request. The only place that knows the positions of a reply's fields. All times are
+ * microseconds since Redis decided.
  *
  * @param limit the limit it was held against
  * @param granted how many permits were taken, at least those that were asked for, or 0

@@ -23,10 +23,10 @@ import org.jspecify.annotations.Nullable;
  * The requests of a session's threads that one key of Redis decides on, in the order of their arrival. One batch of
  * requests is in flight at a time; those that arrive meanwhile go with the next.
  *
- * <p>A batch carries a <em>version</em>, and Redis keeps the answer to the session's last one. So a batch is repeated as
- * it was if its answer is lost, and charged once; one that was delayed on its way until the next has been answered is
- * never charged. After one command time-out it is given up, together with the requests behind it, which have waited for
- * the same silence.
+ * <p>A batch carries a <em>version</em>, and Redis keeps the answer to the session's last one. So a batch is repeated
+ * as it was if its answer is lost, and charged once; one that was delayed on its way until the next has been answered
+ * is never charged. After one command time-out it is given up, together with the requests behind it, which have waited
+ * for the same silence.
  */
 final class RequestQueue {
     private static final Script DECIDE = Script.load("ratelimit/decide");
@@ -44,7 +44,10 @@ final class RequestQueue {
      * What has become of a batch: the fields of the reply, or what no repeat will mend. An attempt of an earlier batch
      * says nothing of the current one.
      */
-    private record Reply(Batch batch, @Nullable List<Object> fields, @Nullable Throwable refusal) {
+    private record Reply(
+            Batch batch,
+            @Nullable List<Object> fields,
+            @Nullable Throwable refusal) {
         void complete() {
             try {
                 if (refusal != null) {
@@ -197,11 +200,7 @@ final class RequestQueue {
             return null;
         }
         Call call = DECIDE.on(
-                List.of(key, limit.updatedKey()),
-                session.id(),
-                session.nextSequence(),
-                limit.ownText,
-                text.toString());
+                List.of(key, limit.updatedKey()), session.id(), session.nextSequence(), limit.ownText, text.toString());
         return new Batch(requests, call, nowNanos);
     }
 

@@ -66,7 +66,9 @@ public final class RequestQueues implements Participant {
         return answer;
     }
 
-    /** Returns a future that fails when the session is closed. The caller completes it when it is of no use any more. */
+    /**
+     * Returns a future that fails when the session is closed. The caller completes it when it is of no use any more.
+     */
     <T> CompletableFuture<T> untilClosed() {
         var wait = new CompletableFuture<T>();
         waits.add(wait);
@@ -108,8 +110,7 @@ public final class RequestQueues implements Participant {
     public CompletableFuture<?> close() {
         queues.values().forEach(RequestQueue::close);
         queues.clear();
-        waits.forEach(
-                wait -> wait.completeExceptionally(new IllegalStateException("the Interlock session is closed")));
+        waits.forEach(wait -> wait.completeExceptionally(new IllegalStateException("the Interlock session is closed")));
         return CompletableFuture.completedFuture(null);
     }
 }

@@ -8,8 +8,8 @@ import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /**
- * The limit of one name, which all limiters share that were made from one: its keys, and the limit that applies. That is
- * the limit by which the first was obtained, unless another was set in Redis for all sessions.
+ * The limit of one name, which all limiters share that were made from one: its keys, and the limit that applies. That
+ * is the limit by which the first was obtained, unless another was set in Redis for all sessions.
  */
 final class SharedLimit {
     private static final Splitter BLANKS = Splitter.on(' ');

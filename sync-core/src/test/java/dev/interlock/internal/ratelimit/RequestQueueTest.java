@@ -184,7 +184,8 @@ class RequestQueueTest {
         assertThat(ended).isEmpty();
         queue.pulse();
         assertThat(ended).containsExactly(queue);
-        assertThat(queue.add(new Request(limit, 1, 0, 0, new CompletableFuture<>()))).isFalse();
+        assertThat(queue.add(new Request(limit, 1, 0, 0, new CompletableFuture<>())))
+                .isFalse();
     }
 
     @Test

@@ -86,7 +86,8 @@ class ReliableCommandTest {
     void silenceIsFollowedByARepeatAfterASecondAndThenAfterEachSilence() {
         send().insist();
         environment.advance(10_000);
-        assertThat(sentMillis).containsExactly(0L, 1_001L, COMMAND_MILLIS + 1, 2 * COMMAND_MILLIS + 2, 3 * COMMAND_MILLIS + 3);
+        assertThat(sentMillis)
+                .containsExactly(0L, 1_001L, COMMAND_MILLIS + 1, 2 * COMMAND_MILLIS + 2, 3 * COMMAND_MILLIS + 3);
     }
 
     @Test
@@ -181,11 +182,8 @@ class ReliableCommandTest {
     /** Futures that depend on others wrap what they fail with. */
     @Test
     void aFinalFailureEndsItThoughItMightPass() {
-        ReliableCommand<String> command = ReliableCommand.send(
-                session,
-                LEASE_MILLIS,
-                RedisTimeoutException.class::isInstance,
-                isFirst -> {
+        ReliableCommand<String> command =
+                ReliableCommand.send(session, LEASE_MILLIS, RedisTimeoutException.class::isInstance, isFirst -> {
                     firsts.add(isFirst);
                     return CompletableFuture.failedFuture(new CompletionException(TRANSIENT));
                 });

@@ -142,7 +142,9 @@ class RemoteWaitTest {
         try (RemoteWait wait = await(false, RemoteWait.FOREVER)) {
             Thread.currentThread().interrupt();
             assertThat(wait.until(answer, this, RemoteWait.FOREVER)).isTrue();
-            assertThat(Thread.currentThread().isInterrupted()).as("while it waits").isFalse();
+            assertThat(Thread.currentThread().isInterrupted())
+                    .as("while it waits")
+                    .isFalse();
         }
         assertThat(Thread.interrupted()).as("afterwards").isTrue();
         assertThat(environment.elapsedMillis()).isEqualTo(100);
@@ -238,7 +240,8 @@ class RemoteWaitTest {
         assertThat(RemoteWait.forAnswer(session, new CompletableFuture<String>(), nanos(1_000)))
                 .isNull();
         assertThat(environment.elapsedMillis()).isEqualTo(1_000);
-        assertThat(RemoteWait.forAnswer(session, CompletableFuture.<String>failedFuture(new IllegalStateException()), 1))
+        assertThat(RemoteWait.forAnswer(
+                        session, CompletableFuture.<String>failedFuture(new IllegalStateException()), 1))
                 .isNull();
     }
 }

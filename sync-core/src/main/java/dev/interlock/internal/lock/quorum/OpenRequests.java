@@ -5,8 +5,8 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The requests of a session for one name that it hasn't released yet. Only the thread that has the local half uses them,
- * but {@link #close} may run on any.
+ * The requests of a session for one name that it hasn't released yet. Only the thread that has the local half uses
+ * them, but {@link #close} may run on any.
  */
 final class OpenRequests {
     private final QuorumSession session;

@@ -18,11 +18,10 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The remote half of a lock over an odd number of independent nodes: the session that has the votes of a majority owns
- * the name.
- * The idea is that of <a href="https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/">Redlock</a>;
- * what it lacks, tokens that increase (<a
- * href="https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html">Kleppmann</a>), a second phase
- * adds, see {@link VoteRound}.
+ * the name. The idea is that of <a
+ * href="https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/">Redlock</a>; what it lacks, tokens
+ * that increase (<a href="https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html">Kleppmann</a>), a
+ * second phase adds, see {@link VoteRound}.
  *
  * <p>There is no queue: nodes don't know of each other, and could disagree about its order. The leader asks all nodes.
  * If it gets no majority it gives back the votes that it got, and waits for a random time, so that two sessions that
@@ -310,7 +309,9 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession> {
         return () -> {
             if (release != null && session.await(release.verdict()) == Verdict.LOST) {
                 LeaseLostException loss = new LeaseLostException(
-                        name, current.tokens.current(), "no majority of the nodes knew this owner when it was released");
+                        name,
+                        current.tokens.current(),
+                        "no majority of the nodes knew this owner when it was released");
                 reportLoss(loss);
                 throw new LeaseLostException(loss);
             }

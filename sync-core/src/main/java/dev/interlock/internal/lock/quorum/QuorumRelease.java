@@ -15,7 +15,8 @@ import org.slf4j.LoggerFactory;
 
 /**
  * Releases at all nodes what a sequence and those before it own, or may yet get by a command that is on its way. Each
- * node's backlog repeats the command until the node has confirmed it, or no lease that was asked for can last any longer.
+ * node's backlog repeats the command until the node has confirmed it, or no lease that was asked for can last any
+ * longer.
  */
 final class QuorumRelease {
     private static final Logger log = LoggerFactory.getLogger(QuorumRelease.class);

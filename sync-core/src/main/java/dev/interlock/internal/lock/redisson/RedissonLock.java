@@ -259,7 +259,10 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
         reportReleased(now - current.startNanos());
         AtomicBoolean isRepeated = new AtomicBoolean();
         CompletableFuture<Boolean> released = ReliableCommand.send(
-                        session, leaseMillis(current), RedissonLock::isFinal, isFirst -> end(current, isFirst, isRepeated))
+                        session,
+                        leaseMillis(current),
+                        RedissonLock::isFinal,
+                        isFirst -> end(current, isFirst, isRepeated))
                 .confirmed()
                 .exceptionally(failure -> {
                     Throwable cause = Failures.cause(failure);
@@ -355,8 +358,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
     @Override
     public void assertValid() {
         RedissonTenure current = current();
-        LeaseLostException known =
-                current.isOver(session.now()) ? lose(current, "its lease is over") : current.loss();
+        LeaseLostException known = current.isOver(session.now()) ? lose(current, "its lease is over") : current.loss();
         if (known != null) {
             throw new LeaseLostException(known);
         }

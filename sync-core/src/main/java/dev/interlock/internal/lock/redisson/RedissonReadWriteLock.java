@@ -19,10 +19,10 @@ import org.slf4j.LoggerFactory;
  * The remote half of a read-write lock over Redisson's. A session has one tenure at a time, by the write lock or by the
  * read lock, and its threads read on either.
  *
- * <p>Nobody tells a session that others wait. So its tenure admits readers that come within the hand-off slice, and makes
- * later ones wait for a moment: those inside leave, and then the session releases the lock before it asks anew. If they
- * don't leave, because one reads for long, the tenure admits readers again for as long a moment, and so on. A tenure that
- * the last reader leaves within the slice is kept for the rest of it, since others often follow.
+ * <p>Nobody tells a session that others wait. So its tenure admits readers that come within the hand-off slice, and
+ * makes later ones wait for a moment: those inside leave, and then the session releases the lock before it asks anew.
+ * If they don't leave, because one reads for long, the tenure admits readers again for as long a moment, and so on. A
+ * tenure that the last reader leaves within the slice is kept for the rest of it, since others often follow.
  */
 public final class RedissonReadWriteLock extends RedissonLock implements RemoteReadWriteLock {
     private static final Logger log = LoggerFactory.getLogger(RedissonReadWriteLock.class);
@@ -134,7 +134,8 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
                 : DRAIN_NANOS - Math.max(0, overNanos(current, session.now())) % DRAIN_NANOS;
     }
 
-    // Readers that aren't admitted queue behind the leader, and so never come here. Those that don't queue overtake them.
+    // Readers that aren't admitted queue behind the leader, and so never come here. Those that don't queue overtake
+    // them.
     @Override
     public boolean enterSharedAtOnce(long begunNanos) {
         RedissonTenure current = tenure();
@@ -193,10 +194,8 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
     @Override
     protected boolean hasStake() {
         RedissonTenure current = tenure();
-        boolean kept = current != null
-                && current.retained
-                && current.loss() == null
-                && !isSliceOver(current, session.now());
+        boolean kept =
+                current != null && current.retained && current.loss() == null && !isSliceOver(current, session.now());
         return super.hasStake() && !kept;
     }
 

@@ -14,9 +14,9 @@ import org.redisson.api.RFuture;
 import org.redisson.api.RLock;
 
 /**
- * A session's tenure by a lock object of Redisson's, from the request on. It has an owner id of its own, negative and so
- * disjoint from the thread ids by which Redisson knows its own callers. So a request whose reply was lost can't count as
- * a re-entry of the next one. Redisson's watchdog renews its lease, unless that has a fixed length.
+ * A session's tenure by a lock object of Redisson's, from the request on. It has an owner id of its own, negative and
+ * so disjoint from the thread ids by which Redisson knows its own callers. So a request whose reply was lost can't
+ * count as a re-entry of the next one. Redisson's watchdog renews its lease, unless that has a fixed length.
  */
 final class RedissonTenure {
     /** Redisson computes with waits in a way that overflows; nobody sees the end of this one. */
@@ -106,8 +106,8 @@ final class RedissonTenure {
     }
 
     /**
-     * Sends the request. The result is false if it was refused; it has no value, as that of {@link RLock} hasn't, if the
-     * wait is without end.
+     * Sends the request. The result is false if it was refused; it has no value, as that of {@link RLock} hasn't, if
+     * the wait is without end.
      */
     RFuture<?> ask(long waitNanos) {
         long millis = leaseMillis == RENEWED ? -1 : leaseMillis;
@@ -119,8 +119,8 @@ final class RedissonTenure {
     }
 
     /**
-     * Turns an exclusive tenure into a shared one: the owner of Redisson's write lock gets its read lock at once, before
-     * others, and then releases the write lock. The tenure may be left with both, if Redis is silent in between.
+     * Turns an exclusive tenure into a shared one: the owner of Redisson's write lock gets its read lock at once,
+     * before others, and then releases the write lock. The tenure may be left with both, if Redis is silent in between.
      *
      * @return fails with an {@link IllegalMonitorStateException} if the tenure turns out to be lost
      */
@@ -144,8 +144,8 @@ final class RedissonTenure {
     }
 
     /**
-     * Releases all that Redisson knows the owner by. Fails with an {@link IllegalMonitorStateException} if it doesn't know
-     * the owner.
+     * Releases all that Redisson knows the owner by. Fails with an {@link IllegalMonitorStateException} if it doesn't
+     * know the owner.
      */
     CompletableFuture<Void> end() {
         // Otherwise the release might overtake what it is to undo.
