@@ -2,7 +2,8 @@ package dev.interlock.internal.lock;
 
 /**
  * The fencing tokens of one tenure, one for each acquisition. The upper bits, the remote part, are drawn in Redis when
- * the tenure begins; the lower ones count its acquisitions. A thread draws and reads tokens while it has the local half.
+ * the tenure begins; the lower ones count its acquisitions. A thread draws and reads tokens while it has the local
+ * half.
  */
 public final class FencingTokens {
     /** Bits of a token that count the acquisitions of one tenure. */
