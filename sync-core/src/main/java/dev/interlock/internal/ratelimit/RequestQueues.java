@@ -6,7 +6,6 @@ import dev.interlock.internal.session.Participant;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.ratelimit.RateLimit;
 import dev.interlock.ratelimit.RateLimiter;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -28,7 +27,7 @@ public final class RequestQueues implements Participant {
     private final AtomicLong nextTryNanos;
 
     /** The waits for reserved permits. */
-    private final Set<CompletableFuture<?>> waits = ConcurrentHashMap.newKeySet();
+    private final ConcurrentMap<Object, CompletableFuture<?>> waits = new ConcurrentHashMap<>();
 
     /** Creates the queues of a session, all of them empty. */
     public RequestQueues(RedisSession session) {
@@ -71,8 +70,9 @@ public final class RequestQueues implements Participant {
      */
     <T> CompletableFuture<T> untilClosed() {
         var wait = new CompletableFuture<T>();
-        waits.add(wait);
-        wait.whenComplete((done, failure) -> waits.remove(wait));
+        Object key = new Object();
+        waits.put(key, wait);
+        wait.whenComplete((done, failure) -> waits.remove(key));
         if (session.isClosed()) {
             close();
         }
@@ -110,7 +110,9 @@ public final class RequestQueues implements Participant {
     public CompletableFuture<?> close() {
         queues.values().forEach(RequestQueue::close);
         queues.clear();
-        waits.forEach(wait -> wait.completeExceptionally(new IllegalStateException("the Interlock session is closed")));
+        waits.values()
+                .forEach(wait ->
+                        wait.completeExceptionally(new IllegalStateException("the Interlock session is closed")));
         return CompletableFuture.completedFuture(null);
     }
 }
