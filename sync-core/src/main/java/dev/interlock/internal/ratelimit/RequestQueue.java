@@ -33,7 +33,17 @@ final class RequestQueue {
     private static final int BATCH_SIZE = 100;
 
     /** Some requests, and the command that brings them to Redis. */
-    private record Batch(List<Request> requests, Call call, long sentNanos) {
+    private static final class Batch {
+        private final List<Request> requests;
+        private final Call call;
+        private final long sentNanos;
+
+        Batch(List<Request> requests, Call call, long sentNanos) {
+            this.requests = requests;
+            this.call = call;
+            this.sentNanos = sentNanos;
+        }
+
         boolean isTooLate(RedisSession session) {
             return session.now() - sentNanos
                     >= TimeUnit.MILLISECONDS.toNanos(session.settings().commandTimeoutMillis());
