@@ -13,7 +13,7 @@ import dev.interlock.internal.lock.redisson.RedissonLock;
 import dev.interlock.internal.lock.redisson.RedissonReadWriteLock;
 import dev.interlock.internal.lock.script.ScriptLock;
 import dev.interlock.internal.lock.script.ScriptReadWriteLock;
-import dev.interlock.internal.ratelimit.Lines;
+import dev.interlock.internal.ratelimit.RequestQueues;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.semaphore.RedissonSemaphore;
 import dev.interlock.internal.semaphore.ScriptSemaphore;
@@ -77,7 +77,7 @@ public final class Interlock implements AutoCloseable {
     private final ConcurrentMap<RCountDownLatch, DistributedCountDownLatch> adaptedLatches =
             new MapMaker().weakKeys().weakValues().makeMap();
     private final Barriers barriers;
-    private final Lines lines;
+    private final RequestQueues requestQueues;
     private final ConcurrentMap<RSemaphore, DistributedSemaphore> adaptedSemaphores =
             new MapMaker().weakKeys().weakValues().makeMap();
 
@@ -85,7 +85,7 @@ public final class Interlock implements AutoCloseable {
         this.session = session;
         this.watchdogMillis = client.getConfig().getLockWatchdogTimeout();
         this.barriers = new Barriers(session);
-        this.lines = new Lines(session);
+        this.requestQueues = new RequestQueues(session);
         session.onUnclaimed(mail -> ScriptLock.giveBack(session, mail));
     }
 
@@ -323,7 +323,7 @@ public final class Interlock implements AutoCloseable {
      */
     public RateLimiter rateLimiter(String name, RateLimit limit) {
         checkUse(name);
-        return lines.limiter(name, requireNonNull(limit, "limit"));
+        return requestQueues.limiter(name, requireNonNull(limit, "limit"));
     }
 
     private long answerNanos() {

@@ -4,6 +4,7 @@ import dev.interlock.LeaseLostException;
 import dev.interlock.SyncListener;
 import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.session.Participant;
+import dev.interlock.internal.session.RemoteWait;
 import dev.interlock.internal.session.Session;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -26,6 +27,9 @@ public abstract class AbstractRemoteLock<S extends Session> implements RemoteLoc
 
     /** The thread that has the local half and waits for the remote half. */
     protected volatile @Nullable Thread leader;
+
+    /** How it waits. */
+    protected volatile @Nullable RemoteWait leaderWait;
 
     /** Whether the local half is taken only to clear up. */
     private volatile boolean tidying;
@@ -109,7 +113,10 @@ public abstract class AbstractRemoteLock<S extends Session> implements RemoteLoc
     protected final void wake() {
         changed = true;
         Thread waiting = leader;
-        if (waiting != null) {
+        RemoteWait wait = leaderWait;
+        if (wait != null) {
+            wait.wake();
+        } else if (waiting != null) {
             LockSupport.unpark(waiting);
         } else if (hasStake()) {
             session.execute(this::tidy);

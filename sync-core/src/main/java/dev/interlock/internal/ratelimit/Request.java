@@ -3,17 +3,18 @@ package dev.interlock.internal.ratelimit;
 import java.util.concurrent.CompletableFuture;
 
 /**
- * What a thread asks of a limiter.
+ * A request of a thread to a limiter.
  *
- * @param terms the limiter's
+ * @param limit the limiter's
  * @param permits how many it wants
  * @param more how many more to take if they are there now
  * @param patienceMicros how long it would wait for them
- * @param answer what comes of it
+ * @param answer completes with what Redis says
  */
-record Request(Terms terms, long permits, long more, long patienceMicros, CompletableFuture<Answer> answer) {
-    void writeTo(StringBuilder line) {
-        line.append(permits)
+record Request(SharedLimit limit, long permits, long more, long patienceMicros, CompletableFuture<Answer> answer) {
+    /** Appends what scripts read of it. */
+    void writeTo(StringBuilder text) {
+        text.append(permits)
                 .append(' ')
                 .append(more)
                 .append(' ')

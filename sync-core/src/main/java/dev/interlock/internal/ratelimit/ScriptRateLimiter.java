@@ -2,12 +2,12 @@ package dev.interlock.internal.ratelimit;
 
 import static java.util.Objects.requireNonNull;
 
-import com.google.common.util.concurrent.Uninterruptibles;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Script;
 import dev.interlock.internal.session.RedisSession;
+import dev.interlock.internal.session.RemoteWait;
 import dev.interlock.ratelimit.Decision;
 import dev.interlock.ratelimit.OutagePolicy;
 import dev.interlock.ratelimit.RateLimit;
@@ -15,7 +15,6 @@ import dev.interlock.ratelimit.RateLimiter;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.TimeUnit;
@@ -25,7 +24,7 @@ import org.jspecify.annotations.Nullable;
 import org.redisson.client.RedisException;
 
 /**
- * A limiter whose requests scripts decide on. Holds nothing that changes but its {@link Stock}, if it takes permits
+ * A limiter whose requests scripts decide on. Immutable but for its {@link PrefetchedPermits}, if it takes permits
  * ahead.
  */
 final class ScriptRateLimiter implements RateLimiter {
@@ -40,36 +39,40 @@ final class ScriptRateLimiter implements RateLimiter {
      */
     private static final Executor POOL = task -> ForkJoinPool.commonPool().execute(task);
 
-    /** What somebody who is refused without Redis may wait before he tries again. */
+    /** When a request that is refused without Redis may be made again. */
     private static final long RETRY_MICROS = 1_000_000;
 
-    private final Lines lines;
+    private final RequestQueues queues;
     private final RedisSession session;
-    private final Terms terms;
+    private final SharedLimit shared;
     private final @Nullable String of;
     private final String key;
     private final OutagePolicy policy;
-    private final @Nullable Stock stock;
+    private final @Nullable PrefetchedPermits prefetched;
 
     private ScriptRateLimiter(
-            Lines lines, Terms terms, @Nullable String of, OutagePolicy policy, @Nullable Stock stock) {
-        this.lines = lines;
-        this.session = lines.session;
-        this.terms = terms;
+            RequestQueues queues,
+            SharedLimit shared,
+            @Nullable String of,
+            OutagePolicy policy,
+            @Nullable PrefetchedPermits prefetched) {
+        this.queues = queues;
+        this.session = queues.session;
+        this.shared = shared;
         this.of = of;
-        this.key = of == null ? terms.stateKey() : terms.stateKey(of);
+        this.key = of == null ? shared.stateKey() : shared.stateKey(of);
         this.policy = policy;
-        this.stock = stock;
+        this.prefetched = prefetched;
     }
 
-    static RateLimiter of(Lines lines, Terms terms) {
-        return new ScriptRateLimiter(lines, terms, null, OutagePolicy.FAIL, null);
+    static RateLimiter of(RequestQueues queues, SharedLimit shared) {
+        return new ScriptRateLimiter(queues, shared, null, OutagePolicy.FAIL, null);
     }
 
     @Override
     public boolean tryAcquire(long permits) {
         checkPermits(permits);
-        if (stock != null && stock.take(permits, session.now()) != null) {
+        if (prefetched != null && prefetched.take(permits, session.now()) != null) {
             session.ensureOpen();
             return true;
         }
@@ -123,32 +126,30 @@ final class ScriptRateLimiter implements RateLimiter {
         return CompletableFuture.completedFuture(value);
     }
 
-    /** Sleeps, but not beyond the end of the session. */
+    /** Sleeps, but not beyond the end of the session. Interrupts are kept for later. */
     private void sleep(Duration wait) {
         if (wait.isZero()) {
             return;
         }
-        CompletableFuture<Void> closed = lines.untilClosed();
-        try {
-            Uninterruptibles.getUninterruptibly(closed, wait.toNanos(), TimeUnit.NANOSECONDS);
-        } catch (ExecutionException e) {
+        CompletableFuture<Void> closed = queues.untilClosed();
+        RemoteWait.forAnswer(session, closed, wait.toNanos());
+        if (closed.isCompletedExceptionally()) {
             session.ensureOpen();
-        } catch (TimeoutException e) {
-            closed.cancel(false);
         }
+        closed.cancel(false);
     }
 
     private <T> CompletableFuture<T> after(Duration wait, T value) {
         if (wait.isZero()) {
             return completed(value);
         }
-        CompletableFuture<T> closed = lines.untilClosed();
+        CompletableFuture<T> closed = queues.untilClosed();
         return closed.completeOnTimeout(value, wait.toNanos(), TimeUnit.NANOSECONDS)
                 .thenApplyAsync(done -> done, POOL);
     }
 
     private Decision decision(Answer answer) {
-        return answer.decision(stock == null ? 0 : stock.left());
+        return answer.decision(prefetched == null ? 0 : prefetched.left());
     }
 
     private Duration reserved(long permits, Answer answer) {
@@ -178,25 +179,21 @@ final class ScriptRateLimiter implements RateLimiter {
         return timeout.toSeconds() >= mostSeconds ? FOREVER_MICROS : timeout.toNanos() / 1_000;
     }
 
-    /** Asks, and waits for the answer, which may be the policy's. */
+    /** Asks, and waits for the answer, which may be the policy's. Interrupts are kept for later. */
     private Answer awaited(long permits, long patienceMicros) {
         long begun = session.now();
         CompletableFuture<Answer> asked = ask(permits, patienceMicros);
         session.spinner().awaits(asked);
-        try {
-            return requireNonNull(Uninterruptibles.getUninterruptibly(
-                    asked, session.settings().commandTimeoutMillis(), TimeUnit.MILLISECONDS));
-        } catch (ExecutionException e) {
-            return withoutRedis(permits, e.getCause());
-        } catch (TimeoutException e) {
-            asked.cancel(false);
+        Answer answer = session.await(asked);
+        if (answer == null && asked.cancel(false)) {
             RedisUnavailableException silence = unavailable(null);
             session.outage().failed(begun, silence);
             return withoutRedis(permits, silence);
         }
+        return asked.isCompletedExceptionally() ? withoutRedis(permits, Failures.of(asked)) : asked.join();
     }
 
-    /** As {@link #awaited}, but whoever needs the answer waits for it; not on a thread of Redisson's. */
+    /** As {@link #awaited}, without waiting. What follows runs on the pool, not on a thread of Redisson's. */
     private <T> CompletableFuture<T> later(long permits, long patienceMicros, Function<Answer, T> then) {
         checkPermits(permits);
         CompletableFuture<Answer> asked;
@@ -213,41 +210,41 @@ final class ScriptRateLimiter implements RateLimiter {
     }
 
     private CompletableFuture<Answer> ask(long permits, long patienceMicros) {
-        if (stock == null || permits > stock.size) {
-            return lines.ask(key, terms, permits, 0, patienceMicros);
+        if (prefetched == null || permits > prefetched.size) {
+            return queues.ask(key, shared, permits, 0, patienceMicros);
         }
         session.ensureOpen();
-        return fromStock(stock, permits, patienceMicros);
+        return fromPrefetched(prefetched, permits, patienceMicros);
     }
 
-    private CompletableFuture<Answer> fromStock(Stock from, long permits, long patienceMicros) {
+    private CompletableFuture<Answer> fromPrefetched(PrefetchedPermits from, long permits, long patienceMicros) {
         Answer origin = from.take(permits, session.now());
         if (origin != null) {
             return completed(new Answer(origin.limit(), permits, 0, origin.remaining(), origin.resetMicros(), 0, 0));
         }
         var fetched = new CompletableFuture<Answer>();
-        CompletableFuture<Answer> other = from.fetch(fetched);
+        CompletableFuture<Answer> other = from.beginFetch(fetched);
         if (other != null) {
             return other.handle((answer, failure) -> answer != null && answer.isGranted()
-                            ? fromStock(from, permits, patienceMicros)
-                            : lines.ask(key, terms, permits, 0, patienceMicros))
+                            ? fromPrefetched(from, permits, patienceMicros)
+                            : queues.ask(key, shared, permits, 0, patienceMicros))
                     .thenCompose(asked -> asked);
         }
         CompletableFuture<Answer> own;
         try {
-            own = lines.ask(key, terms, permits, from.size - permits, patienceMicros);
+            own = queues.ask(key, shared, permits, from.size - permits, patienceMicros);
         } catch (RuntimeException | Error e) {
-            from.fetched();
+            from.endFetch();
             fetched.completeExceptionally(e);
             throw e;
         }
         return own.whenComplete((answer, failure) -> {
             if (answer != null) {
                 from.put(answer, permits);
-                from.fetched();
+                from.endFetch();
                 fetched.complete(answer);
             } else {
-                from.fetched();
+                from.endFetch();
                 fetched.completeExceptionally(failure);
             }
         });
@@ -260,14 +257,14 @@ final class ScriptRateLimiter implements RateLimiter {
             throw closed;
         }
         session.ensureOpen();
-        session.tell(() -> session.settings().listener().decidedWithoutRedis(terms.name, permits, policy));
+        session.tell(() -> session.settings().listener().decidedWithoutRedis(shared.name, permits, policy));
         return switch (policy) {
-            case ADMIT -> Answer.withoutRedis(terms.latest(), permits, 0);
-            case REFUSE -> Answer.withoutRedis(terms.latest(), 0, RETRY_MICROS);
+            case ADMIT -> Answer.withoutRedis(shared.latest(), permits, 0);
+            case REFUSE -> Answer.withoutRedis(shared.latest(), 0, RETRY_MICROS);
             case FAIL -> {
                 if (cause instanceof RuntimeException fatal && !Failures.isTransient(cause)) {
                     throw cause instanceof RedisException
-                            ? Failures.refusal("rate limiter " + Keys.quoted(terms.name), cause)
+                            ? Failures.refusal("rate limiter " + Keys.quoted(shared.name), cause)
                             : fatal;
                 }
                 throw unavailable(cause);
@@ -277,7 +274,7 @@ final class ScriptRateLimiter implements RateLimiter {
 
     private RedisUnavailableException unavailable(@Nullable Throwable cause) {
         return new RedisUnavailableException(
-                "Redis didn't decide on rate limiter " + Keys.quoted(terms.name) + " within "
+                "Redis didn't decide on rate limiter " + Keys.quoted(shared.name) + " within "
                         + session.settings().commandTimeoutMillis() + " ms",
                 cause);
     }
@@ -291,11 +288,12 @@ final class ScriptRateLimiter implements RateLimiter {
         Keys.checkText("key", user);
         if (of != null) {
             throw new IllegalStateException("this limiter is for a key already");
-        } else if (stock != null) {
+        } else if (prefetched != null) {
             throw new IllegalStateException(
-                    "this limiter takes permits ahead for itself; ask forKey(...) first and then prefetch(...), and keep the result");
+                    "this limiter takes permits ahead for itself; ask forKey(...) first and then prefetch(...), and keep "
+                            + "the result");
         }
-        return new ScriptRateLimiter(lines, terms, user, policy, null);
+        return new ScriptRateLimiter(queues, shared, user, policy, null);
     }
 
     @Override
@@ -303,40 +301,36 @@ final class ScriptRateLimiter implements RateLimiter {
         if (n < 1 || n > RateLimit.MOST_PERMITS) {
             throw new IllegalArgumentException("n must be from 1 to " + RateLimit.MOST_PERMITS + ", but is " + n);
         }
-        return new ScriptRateLimiter(lines, terms, of, policy, n == 1 ? null : new Stock(n));
+        return new ScriptRateLimiter(queues, shared, of, policy, n == 1 ? null : new PrefetchedPermits(n));
     }
 
     @Override
     public RateLimiter whenUnavailable(OutagePolicy other) {
-        return new ScriptRateLimiter(lines, terms, of, requireNonNull(other, "policy"), stock);
+        return new ScriptRateLimiter(queues, shared, of, requireNonNull(other, "policy"), prefetched);
     }
 
     @Override
     public void update(RateLimit limit) {
         requireNonNull(limit, "limit");
         session.ensureOpen();
-        String text = Terms.text(limit);
-        try {
-            Uninterruptibles.getUninterruptibly(
-                    session.runner().runDurably(UPDATE.on(List.of(terms.updatedKey()), text)),
-                    session.settings().commandTimeoutMillis(),
-                    TimeUnit.MILLISECONDS);
-        } catch (ExecutionException e) {
-            throw unavailable(e.getCause());
-        } catch (TimeoutException e) {
-            throw unavailable(e);
+        String text = SharedLimit.text(limit);
+        CompletableFuture<List<Object>> updated =
+                session.runner().runDurably(UPDATE.on(List.of(shared.updatedKey()), text));
+        if (session.await(updated) == null) {
+            throw unavailable(
+                    updated.isCompletedExceptionally() ? Failures.of(updated) : new TimeoutException("no answer"));
         }
-        terms.heard(text);
+        shared.update(text);
     }
 
     @Override
     public RateLimit limit() {
-        return terms.latest();
+        return shared.latest();
     }
 
     @Override
     public String toString() {
-        return "rate limiter " + Keys.quoted(terms.name) + (of == null ? "" : " for " + Keys.quoted(of)) + ", "
-                + terms.latest();
+        return "rate limiter " + Keys.quoted(shared.name) + (of == null ? "" : " for " + Keys.quoted(of)) + ", "
+                + shared.latest();
     }
 }

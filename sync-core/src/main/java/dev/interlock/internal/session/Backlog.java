@@ -1,5 +1,6 @@
 package dev.interlock.internal.session;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.internal.redis.Settings;
 import java.util.ArrayList;
 import java.util.List;
@@ -13,15 +14,15 @@ import org.jspecify.annotations.Nullable;
  * command at a time, less and less often; one that answers gets the rest in batches.
  */
 public final class Backlog {
-    /** Something that a node is told until it has confirmed it. */
-    public interface Errand {
-        /** Returns whether the node needn't be told any more. */
+    /** A command that a node is sent until it has confirmed it. */
+    public interface Entry {
+        /** Returns whether the command needn't be sent any more. */
         boolean isOver();
 
-        /** Returns whether no command is under way from which an answer may still come. */
+        /** Returns whether no attempt is under way that may still be answered. */
         boolean isDue(long now);
 
-        /** Tells the node. The result completes with the answer, or fails. */
+        /** Sends the command. The result completes with the answer, or fails. */
         CompletableFuture<?> send();
     }
 
@@ -33,14 +34,18 @@ public final class Backlog {
     private final Timer timer;
     private final BooleanSupplier closed;
 
-    private List<Errand> errands = new ArrayList<>();
+    @GuardedBy("this")
+    private List<Entry> entries = new ArrayList<>();
 
     /** Whether nothing of the last batch was answered. */
+    @GuardedBy("this")
     private boolean silent;
 
+    @GuardedBy("this")
     private long pauseMillis = RETRY_MILLIS;
 
     /** The beat that is to come or under way; null if there is nothing to do. */
+    @GuardedBy("this")
     private @Nullable Object next;
 
     /** Creates an empty one. */
@@ -50,10 +55,10 @@ public final class Backlog {
         this.closed = closed;
     }
 
-    /** Takes an errand that was sent once. */
-    public void add(Errand errand) {
+    /** Takes a command that was sent once. */
+    public void add(Entry entry) {
         synchronized (this) {
-            errands.add(errand);
+            entries.add(entry);
             if (next != null) {
                 return;
             }
@@ -61,7 +66,7 @@ public final class Backlog {
         beatIn(RETRY_MILLIS);
     }
 
-    /** The node has answered, so it's worthwhile to tell it the rest. */
+    /** The node has answered another command: sends the rest at once. */
     public void heard() {
         synchronized (this) {
             if (!silent) {
@@ -72,7 +77,7 @@ public final class Backlog {
         beatIn(0);
     }
 
-    /** Tells the node everything at once. */
+    /** Sends everything at once. */
     public void flush() {
         beatIn(0);
     }
@@ -87,46 +92,49 @@ public final class Backlog {
     }
 
     private void beat(Object beat) {
-        List<Errand> all;
+        List<Entry> all;
+        long most;
         synchronized (this) {
             if (next != beat) {
                 return;
             }
-            all = errands;
-            errands = new ArrayList<>();
+            all = entries;
+            entries = new ArrayList<>();
+            most = closed.getAsBoolean() ? Long.MAX_VALUE : silent ? 1 : BATCH;
         }
         long now = settings.ticker().getAsLong();
-        long most = closed.getAsBoolean() ? Long.MAX_VALUE : silent() ? 1 : BATCH;
-        List<Errand> due = new ArrayList<>();
-        List<Errand> others = new ArrayList<>();
-        for (Errand errand : all) {
-            if (!errand.isOver()) {
-                (due.size() < most && errand.isDue(now) ? due : others).add(errand);
+        List<Entry> due = new ArrayList<>();
+        List<Entry> others = new ArrayList<>();
+        for (Entry entry : all) {
+            if (!entry.isOver()) {
+                (due.size() < most && entry.isDue(now) ? due : others).add(entry);
             }
         }
-        synchronized (this) {
-            // What was tried comes last, so that none keeps the others waiting.
-            errands.addAll(0, others);
-            errands.addAll(due);
-            if (errands.isEmpty() && next == beat) {
-                next = null;
-                silent = false;
-            }
-        }
+        keep(beat, others, due);
         if (due.isEmpty()) {
             goOn(beat, RETRY_MILLIS);
-            return;
+        } else {
+            send(beat, due);
         }
-        CompletableFuture<?>[] replies = due.stream().map(Errand::send).toArray(CompletableFuture<?>[]::new);
+    }
+
+    private synchronized void keep(Object beat, List<Entry> others, List<Entry> due) {
+        // What was tried comes last, so that none keeps the others waiting.
+        entries.addAll(0, others);
+        entries.addAll(due);
+        if (entries.isEmpty() && next == beat) {
+            next = null;
+            silent = false;
+        }
+    }
+
+    private void send(Object beat, List<Entry> due) {
+        CompletableFuture<?>[] replies = due.stream().map(Entry::send).toArray(CompletableFuture<?>[]::new);
         CompletableFuture<Void> answers = CompletableFuture.allOf(replies).handle((done, failure) -> null);
         answers.thenRun(() -> goOn(beat, pauseAfter(replies)));
         if (!answers.isDone()) {
             timer.schedule(() -> answers.complete(null), TimeUnit.NANOSECONDS.toMillis(settings.silenceNanos()));
         }
-    }
-
-    private synchronized boolean silent() {
-        return silent;
     }
 
     private synchronized long pauseAfter(CompletableFuture<?>[] replies) {

@@ -79,6 +79,9 @@ public final class CommandLoop<R> {
     /** If a command is in flight: whether it is a repeat. */
     private boolean repeated;
 
+    /** Whether a timer runs that repeats a command that failed. There is one at a time, however many fail. */
+    private boolean retrying;
+
     /** Creates a loop in which nothing was said yet. */
     public CommandLoop(Session session, ReentrantLock mutex, Speaker<R> speaker) {
         this.session = session;
@@ -137,6 +140,12 @@ public final class CommandLoop<R> {
         return ++attempt;
     }
 
+    /** Nobody wants the answer to the command in flight any more: the next one may be sent. */
+    public void forget() {
+        inFlight = false;
+        attempt++;
+    }
+
     /** Takes the answer to a command, or its failure. */
     public void received(long number, long sentAtNanos, @Nullable R answer, @Nullable Throwable failure) {
         mutex.lock();
@@ -153,25 +162,42 @@ public final class CommandLoop<R> {
                 speaker.refused(Failures.cause(failure));
             } else if (isLatest) {
                 pending = true;
-                session.schedule(this::follow, RETRY_MILLIS);
+                retryLater();
                 speaker.failed(failure == null ? new IllegalStateException("no reply") : Failures.cause(failure));
             }
             speaker.settled();
         } finally {
             mutex.unlock();
         }
-        speaker.changed();
+        announce();
     }
 
-    private void follow() {
+    private void retryLater() {
+        if (!retrying) {
+            retrying = true;
+            session.schedule(this::retry, RETRY_MILLIS);
+        }
+    }
+
+    private void retry() {
         mutex.lock();
         try {
+            retrying = false;
             beat(false);
             speaker.settled();
         } finally {
             mutex.unlock();
         }
-        speaker.changed();
+        announce();
+    }
+
+    // A command that fails at once is answered while it is being sent, with the mutex held.
+    private void announce() {
+        if (mutex.isHeldByCurrentThread()) {
+            session.execute(speaker::changed);
+        } else {
+            speaker.changed();
+        }
     }
 
     /** Returns whether a command is in flight. */

@@ -75,10 +75,12 @@ public final class QuorumSession extends Session {
 
     /** Opens the mailboxes, and begins to beat. */
     public void open() {
-        AtomicInteger missing = new AtomicInteger(nodes.size() / 2 + 1);
+        AtomicInteger missing = new AtomicInteger(majority());
         CompletableFuture<Boolean> majority = new CompletableFuture<>();
         nodes.forEach(node -> openMailbox(node.node().mailbox(), missing, majority));
         if (RemoteWait.forAnswer(this, majority, TimeUnit.MILLISECONDS.toNanos(openMillis())) == null) {
+            // Subscriptions that are there, or come yet, would stay on clients that others go on using.
+            mailboxes().forEach(Mailbox::abandon);
             throw new RedisUnavailableException("a majority of the nodes can't be reached", null);
         }
         start();

@@ -39,8 +39,16 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
     @GuardedBy("mutex")
     private boolean isWatched;
 
+    /** Whether it is repeated also if there is no answer at all. */
+    @GuardedBy("mutex")
+    private boolean isInsisted;
+
     @GuardedBy("mutex")
     private @Nullable R answer;
+
+    /** What the last attempt has failed by. */
+    @GuardedBy("mutex")
+    private @Nullable Throwable lastFailure;
 
     @GuardedBy("mutex")
     private @Nullable Throwable failure;
@@ -74,6 +82,8 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
         } finally {
             mutex.unlock();
         }
+        // A first attempt that ends at once needs no timer, which a session that is closed has no more.
+        changed();
     }
 
     /** Completes when Redis has confirmed it; fails when it is given up. */
@@ -89,6 +99,7 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
     public ReliableCommand<R> insist() {
         mutex.lock();
         try {
+            isInsisted = true;
             watch();
         } finally {
             mutex.unlock();
@@ -104,21 +115,30 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
             long nanos = loop.isInFlight()
                     ? loop.repeatAtNanos() - session.now()
                     : session.settings().silenceNanos();
-            session.schedule(this::look, Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos) + 1));
+            session.schedule(() -> look(true), Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos) + 1));
         }
     }
 
     /** Repeats the first attempt, which has been silent for as long as anybody waits, and so on. */
     public void repeat() {
-        session.execute(this::look);
-    }
-
-    private void look() {
         mutex.lock();
         try {
-            isWatched = false;
-            loop.beat(false);
-            if (answer == null && failure == null) {
+            isInsisted = true;
+        } finally {
+            mutex.unlock();
+        }
+        session.execute(() -> look(false));
+    }
+
+    // What nobody insists on is sent again only if it was refused: one that is silent may have been executed.
+    private void look(boolean isByTimer) {
+        mutex.lock();
+        try {
+            isWatched &= !isByTimer;
+            if (isInsisted || !loop.isInFlight()) {
+                loop.beat(false);
+            }
+            if (isInsisted && answer == null && failure == null) {
                 watch();
             }
         } finally {
@@ -140,8 +160,7 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
             return null;
         }
         if (isSent && !isWorthwhile()) {
-            failure =
-                    new RedisUnavailableException("what was to be given back was not before its lease was over", null);
+            failure = new RedisUnavailableException("not confirmed before the lease was over", lastFailure);
             return null;
         }
         boolean isFirst = !isSent;
@@ -157,12 +176,13 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
 
     @Override
     public boolean isTransient(Throwable thrown) {
-        return Failures.isTransient(thrown) && !isFinal.test(thrown);
+        return Failures.isTransient(thrown) && !isFinal.test(Failures.cause(thrown));
     }
 
     @Override
     @GuardedBy("mutex")
     public void failed(Throwable cause) {
+        lastFailure = cause;
         if (!isWorthwhile()) {
             failure = cause;
         }
@@ -171,6 +191,7 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
     @Override
     @GuardedBy("mutex")
     public void refused(Throwable cause) {
+        lastFailure = cause;
         if (isFinal.test(cause) || !isWorthwhile()) {
             failure = cause;
         } else {

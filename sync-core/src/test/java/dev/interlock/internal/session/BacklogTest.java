@@ -41,7 +41,7 @@ class BacklogTest {
         return sent.size();
     }
 
-    private final class Task implements Backlog.Errand {
+    private final class Task implements Backlog.Entry {
         private boolean over;
 
         @Override

@@ -1,5 +1,6 @@
 package dev.interlock.internal.lock.quorum;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.internal.session.QuorumNode;
 import dev.interlock.internal.session.QuorumSession;
 import java.util.HashMap;
@@ -14,23 +15,27 @@ final class OwnerQuery {
     private final int majority;
     private final CompletableFuture<Void> done = new CompletableFuture<>();
 
-    /** How many nodes have named an owner, by the owner; empty for nobody. Guarded by this, as what follows. */
+    /** How many nodes have named an owner, by the owner; empty for nobody. */
+    @GuardedBy("this")
     private final Map<String, Integer> counts = new HashMap<>();
 
+    @GuardedBy("this")
     private int answered;
+
+    @GuardedBy("this")
     private int failed;
 
     private OwnerQuery(QuorumSession session) {
         this.nodes = session.nodes();
-        this.majority = nodes.size() / 2 + 1;
+        this.majority = session.majority();
     }
 
     /** Asks, and waits for the answers, one command time-out at most. */
     static OwnerQuery of(QuorumSession session, QuorumScripts scripts) {
-        OwnerQuery survey = new OwnerQuery(session);
-        survey.nodes.forEach(node -> scripts.inspect(node).whenComplete((owner, failure) -> survey.take(owner)));
-        session.await(survey.done);
-        return survey;
+        OwnerQuery query = new OwnerQuery(session);
+        query.nodes.forEach(node -> scripts.inspect(node).whenComplete((owner, failure) -> query.take(owner)));
+        session.await(query.done);
+        return query;
     }
 
     private void take(@Nullable String owner) {
@@ -56,7 +61,8 @@ final class OwnerQuery {
     }
 
     /**
-     * Returns whether somebody owns the name at a majority of the nodes, or may: those that were silent count for him.
+     * Returns whether one session owns the name at a majority of the nodes, or may own it there: the votes of silent
+     * nodes may be its own.
      */
     synchronized boolean isOwned() {
         int silent = nodes.size() - answered;

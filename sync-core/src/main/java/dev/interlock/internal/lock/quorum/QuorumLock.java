@@ -9,80 +9,77 @@ import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.session.QuorumSession;
+import dev.interlock.internal.session.RemoteWait;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
+import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The remote half of a lock over an odd number of independent nodes: whoever has the votes of a majority owns the name.
- * The idea is that of <a href="https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/">Redlock</a>;
- * what it lacks, tokens that increase (<a
- * href="https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html">Kleppmann</a>), a second phase
- * adds, see {@link VoteRound}.
+ * The remote half of a lock over an odd number of independent nodes: the session that has the votes of a majority owns
+ * the name. The idea is that of <a
+ * href="https://redis.io/docs/latest/develop/clients/patterns/distributed-locks/">Redlock</a>; what it lacks, tokens
+ * that increase (<a href="https://martin.kleppmann.com/2016/02/08/how-to-do-distributed-locking.html">Kleppmann</a>), a
+ * second phase adds, see {@link VoteRound}.
  *
- * <p>There is no queue: nodes don't know of each other, and could disagree about its order. The leader asks all nodes,
- * and if it gets no majority gives back what it got and waits for a random while, so that two who got in each other's
- * way don't do so again. If one session has the majority it waits for longer: for word from the nodes which that
- * session leaves, each of which tells whoever has waited longest there, or for the end of the lease, but no more than
- * about a second. A session that left the name to others stands back for a moment, since it would win any race.
+ * <p>There is no queue: nodes don't know of each other, and could disagree about its order. The leader asks all nodes.
+ * If it gets no majority it gives back the votes that it got, and waits for a random time, so that two sessions that
+ * split the votes don't split them again. If another session has the majority, the leader waits for longer: until nodes
+ * tell that they were freed (each tells the session that has waited longest there), or the lease is over, but no more
+ * than about a second. A session that has released the name to others pauses before it asks again, since it would win
+ * any race.
  */
 public final class QuorumLock extends AbstractRemoteLock<QuorumSession> {
-    /** So long a thread waits at most before it asks anew, whatever it has been told. */
+    /** The longest time between two rounds. */
     private static final long POLL_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** The first random wait after a round without a winner. Each further one may be twice as long. */
+    /** Upper bound of the random wait after the first round without a winner; it doubles with each further one. */
     private static final long BACKOFF_NANOS = TimeUnit.MILLISECONDS.toNanos(4);
 
     private static final int MOST_DOUBLINGS = 6;
 
-    /** Where one node has been left the others follow. */
+    /** When one node was freed the others are about to be. */
     private static final long SETTLE_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
-    /** How long a session stands back that has left the name to others. */
-    private static final long STAND_BACK_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
-
-    /** The least time for the first answer, however short the wait is. */
-    private static final long FIRST_ANSWER_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+    /** The pause of a session that has released the name to others. */
+    private static final long YIELD_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private final QuorumScripts scripts;
     private final int majority;
     private volatile @Nullable QuorumTenure tenure;
 
-    /** What the leader has under way. */
+    /** The leader's round. */
     private volatile @Nullable VoteRound round;
 
-    /** How many nodes have been left since the last round began. */
-    private final AtomicInteger news = new AtomicInteger();
+    /** How many nodes have been freed since the last round began. */
+    private final AtomicInteger freed = new AtomicInteger();
 
-    // Guarded by the local half, but that close() reads them.
+    private final OpenRequests requests;
 
-    /** The last sequence that this session has asked with, 0 if none is open. */
-    private volatile long openSequence;
+    // Only the thread that has the local half uses the fields that follow.
 
-    private volatile long openLeaseMillis;
+    /** The least token of the next tenure. */
     private long floor = 1;
-    private @Nullable QuorumRelease departure;
 
-    /** The last one that was begun. */
-    private @Nullable QuorumRelease latest;
+    /** The release of the last tenure, until the next request. */
+    private @Nullable QuorumRelease lastRelease;
 
-    private long departedNanos;
+    private long releasedNanos;
 
     /** Creates the remote half of the lock of this name. */
     public QuorumLock(QuorumSession session, String name, LocalLock local) {
         super(session, name, local);
         this.scripts = new QuorumScripts(session, name);
-        this.majority = session.nodes().size() / 2 + 1;
+        this.majority = session.majority();
+        this.requests = new OpenRequests(session, scripts);
     }
 
     @Override
     public boolean enterAtOnce(long start) {
         QuorumTenure current = tenure;
         long now = session.now();
-        if (current == null || !current.renewed || !current.isUsable(now) || !current.drawToken()) {
+        if (current == null || !current.renewed || !current.isUsable(now) || !current.tokens.draw()) {
             return false;
         }
         reportAcquired(now - start, true);
@@ -94,45 +91,48 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession> {
     @Override
     public boolean enter(boolean interruptible, long waitNanos, long leaseMillis, long start)
             throws InterruptedException {
-        Wait wait = new Wait(interruptible, waitNanos);
+        RemoteWait wait = new RemoteWait(session, interruptible, waitNanos, waited -> unavailable(lastFailure()));
         boolean entered = false;
         leader = Thread.currentThread();
+        leaderWait = wait;
         session.pin(scripts.key(), this);
-        try {
-            supersede();
-            if (!wait.once) {
-                standBack(wait);
-            }
-            for (int attempt = 0; ; attempt++) {
-                VoteRound next = ask(leaseMillis, !wait.once);
-                awaitAnswers(next, wait);
-                if (next.isWon() && own(next)) {
-                    entered = true;
-                    reportAcquired(session.now() - start, false);
-                    return true;
-                }
-                next.abandon();
-                floor = Math.max(floor, next.greatestToken() + 1);
-                if (!wait.goesOnAfter(next)) {
-                    return false;
-                }
-                pause(next, attempt, wait);
-            }
+        try (wait) {
+            entered = enter(wait, leaseMillis, start);
+            return entered;
         } finally {
             leader = null;
+            leaderWait = null;
             round = null;
             if (!entered) {
-                withdraw();
+                requests.release();
                 session.unpin(scripts.key(), this);
-            }
-            if (wait.interrupted) {
-                Thread.currentThread().interrupt();
             }
         }
     }
 
-    // What the session still has is given up by the next request, or at the latest when it is withdrawn.
-    private void supersede() {
+    private boolean enter(RemoteWait wait, long leaseMillis, long start) throws InterruptedException {
+        endTenure();
+        if (!wait.isOnce()) {
+            yieldToOthers(wait);
+        }
+        for (int attempt = 0; ; attempt++) {
+            VoteRound next = ask(leaseMillis, !wait.isOnce());
+            awaitAnswers(next, wait);
+            if (next.isWon() && own(next)) {
+                reportAcquired(session.now() - start, false);
+                return true;
+            }
+            next.abandon();
+            floor = Math.max(floor, next.greatestToken() + 1);
+            if (!goesOnAfter(next, wait)) {
+                return false;
+            }
+            pause(next, attempt, wait);
+        }
+    }
+
+    // The next request releases the votes that the session still has, or at the latest the release of that request.
+    private void endTenure() {
         QuorumTenure current = tenure;
         if (current != null) {
             tenure = null;
@@ -145,10 +145,9 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession> {
         session.ensureOpen();
         boolean renewed = leaseMillis == RENEWED;
         long millis = renewed ? settings.leaseMillis() : leaseMillis;
-        news.set(0);
-        openLeaseMillis = Math.max(openLeaseMillis, millis);
-        openSequence = session.nextSequence();
-        VoteRound next = new VoteRound(session, scripts, openSequence, millis, renewed, waits, floor, this::answered);
+        freed.set(0);
+        long sequence = requests.begin(millis);
+        VoteRound next = new VoteRound(session, scripts, sequence, millis, renewed, waits, floor, this::answered);
         round = next;
         next.begin();
         return next;
@@ -160,12 +159,12 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession> {
         }
     }
 
-    private void awaitAnswers(VoteRound asked, Wait wait) throws InterruptedException {
+    private void awaitAnswers(VoteRound asked, RemoteWait wait) throws InterruptedException {
         long patience = VoteRound.patienceNanos(session, asked.leaseMillis);
-        long limit = Math.min(patience, wait.left());
+        long limit = Math.min(patience, wait.leftNanos());
         long deadline = asked.sentNanos() + limit;
         while (true) {
-            changed = false;
+            wait.look();
             if (asked.isDecided()) {
                 return;
             }
@@ -177,9 +176,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession> {
                 asked.expire(limit == patience);
                 return;
             }
-            if (!changed) {
-                LockSupport.parkNanos(this, left);
-            }
+            wait.sleep(this, left);
         }
     }
 
@@ -188,21 +185,44 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession> {
         if (next == null) {
             return false;
         }
-        next.drawToken();
-        floor = next.remoteToken + 1;
-        openLeaseMillis = next.leaseMillis;
+        next.tokens.draw();
+        floor = next.tokens.remotePart() + 1;
+        requests.won(next.leaseMillis);
         tenure = next;
         if (session.isClosed()) {
             // It may have been closed before it could see this tenure.
-            supersede();
+            endTenure();
             session.ensureOpen();
         }
         return true;
     }
 
-    /** Waits before the next round: for word that nodes have been left, but not for long. */
-    private void pause(VoteRound lost, int attempt, Wait wait) throws InterruptedException {
-        ThreadLocalRandom random = ThreadLocalRandom.current();
+    /** Returns whether to ask again after a round that was not won. Throws if nothing is known. */
+    private boolean goesOnAfter(VoteRound lost, RemoteWait wait) {
+        Throwable refusal = lost.refusal();
+        if (refusal != null) {
+            throw Failures.refusal("lock " + Keys.quoted(name), refusal);
+        }
+        Throwable failure = lost.failure();
+        boolean refused = lost.isRefused();
+        if (refused) {
+            wait.heard();
+        } else if (!lost.isCutShort()) {
+            Throwable cause = failure != null ? failure : new RedisUnavailableException("no majority", null);
+            session.outage().failed(lost.sentNanos(), cause);
+        }
+        if (!wait.isOnce()) {
+            return wait.goesOn();
+        }
+        if (!refused) {
+            throw unavailable(failure);
+        }
+        return false;
+    }
+
+    /** Waits before the next round: until nodes tell that they were freed, but not for long. */
+    private void pause(VoteRound lost, int attempt, RemoteWait wait) throws InterruptedException {
+        RandomGenerator random = session.random();
         long ttlMillis = lost.ownerTtlMillis();
         long nanos;
         if (ttlMillis < 0) {
@@ -212,144 +232,55 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession> {
             nanos = leaseNanos + random.nextLong(BACKOFF_NANOS * 4);
         }
         long settle = random.nextLong(SETTLE_NANOS, 3 * SETTLE_NANOS);
-        sleep(session.now() + nanos, settle, wait);
+        awaitFreedNodes(session.now() + nanos, settle, wait);
     }
 
-    private void sleep(long untilNanos, long settleNanos, Wait wait) throws InterruptedException {
+    private void awaitFreedNodes(long untilNanos, long settleNanos, RemoteWait wait) throws InterruptedException {
         long until = untilNanos;
         boolean settling = false;
         while (true) {
-            changed = false;
+            wait.look();
             wait.check();
-            int left = news.get();
-            if (left >= majority) {
+            int count = freed.get();
+            if (count >= majority) {
                 return;
             }
             long now = session.now();
-            if (left > 0 && !settling) {
+            if (count > 0 && !settling) {
                 settling = true;
                 until = Math.min(until - now, settleNanos) + now;
             }
-            long nanos = Math.min(until - now, wait.left());
+            long nanos = Math.min(until - now, wait.leftNanos());
             if (nanos <= 0) {
                 return;
             }
-            if (!changed) {
-                LockSupport.parkNanos(this, nanos);
-            }
+            wait.sleep(this, nanos);
         }
     }
 
-    private void standBack(Wait wait) throws InterruptedException {
-        QuorumRelease last = departure;
+    /** Pauses if this session has released the name to others: it would win any race. */
+    private void yieldToOthers(RemoteWait wait) throws InterruptedException {
+        QuorumRelease last = lastRelease;
         if (last == null) {
             return;
         }
-        departure = null;
+        lastRelease = null;
         long patience = VoteRound.patienceNanos(session, settings.leaseMillis());
-        last.verdict().whenComplete((verdict, failure) -> answeredDeparture());
-        while (!last.verdict().isDone()) {
-            changed = false;
-            wait.check();
-            long now = session.now();
-            long nanos = Math.min(departedNanos + patience - now, wait.courtesy());
-            if (nanos <= 0) {
-                return;
-            }
-            if (!changed && !last.verdict().isDone()) {
-                LockSupport.parkNanos(this, nanos);
-            }
-        }
-        if (last.isWaitedFor()) {
-            long jitter = ThreadLocalRandom.current().nextLong(STAND_BACK_NANOS / 2);
-            long until = departedNanos + STAND_BACK_NANOS + jitter;
-            while (until - session.now() > 0 && wait.courtesy() > 0) {
-                wait.check();
-                LockSupport.parkNanos(this, Math.min(until - session.now(), wait.courtesy()));
-            }
+        if (wait.until(last.verdict(), this, untilReleasedFor(patience, wait)) && last.isWaitedFor()) {
+            long jitter = session.random().nextLong(YIELD_NANOS / 2);
+            wait.until(() -> false, this, untilReleasedFor(YIELD_NANOS + jitter, wait));
         }
     }
 
-    private void answeredDeparture() {
-        if (leader != null) {
-            wake();
-        }
+    private long untilReleasedFor(long nanos, RemoteWait wait) {
+        return Math.min(releasedNanos + nanos - session.now(), wait.callersLeftNanos());
     }
 
-    /** How long the leader waits, and what has become of it. */
-    private final class Wait {
-        private final boolean interruptible;
-        private final boolean once;
-        private final boolean timed;
-        private final long patience;
-        private final long grace;
-        private final long begun = session.now();
-        private boolean interrupted;
-        private boolean heard;
-
-        Wait(boolean interruptible, long waitNanos) {
-            this.interruptible = interruptible;
-            this.once = waitNanos == 0;
-            this.timed = waitNanos != Long.MAX_VALUE;
-            this.patience = once ? commandTimeoutNanos() : waitNanos;
-            this.grace = Math.max(patience, Math.min(FIRST_ANSWER_NANOS, commandTimeoutNanos()));
-        }
-
-        /** Returns how much is left, of the time for a first answer if there has been none. */
-        long left() {
-            return timed ? (heard ? patience : grace) - (session.now() - begun) : Long.MAX_VALUE;
-        }
-
-        /** Returns how much is left of what the caller would wait. */
-        long courtesy() {
-            return timed ? patience - (session.now() - begun) : Long.MAX_VALUE;
-        }
-
-        void check() throws InterruptedException {
-            session.ensureOpen();
-            if (Thread.interrupted()) {
-                if (interruptible) {
-                    throw new InterruptedException();
-                }
-                interrupted = true;
-            }
-        }
-
-        // Those who queue behind each other fail together.
-        void checkOutage() {
-            if (!timed && isOutageTooLong()) {
-                throw unavailable(session.outage().cause());
-            }
-        }
-
-        /** Returns whether to ask again after a round that nobody has won. Throws if nothing is known. */
-        boolean goesOnAfter(VoteRound lost) {
-            Throwable refusal = lost.refusal();
-            if (refusal != null) {
-                throw Failures.refusal("lock " + Keys.quoted(name), refusal);
-            }
-            Throwable failure = lost.failure();
-            boolean refused = lost.isRefused();
-            heard |= refused;
-            if (!refused && !lost.isCutShort()) {
-                Throwable cause = failure != null ? failure : new RedisUnavailableException("no majority", null);
-                session.outage().failed(lost.sentNanos(), cause);
-            }
-            if (once) {
-                if (!refused) {
-                    throw unavailable(failure);
-                }
-                return false;
-            }
-            checkOutage();
-            if (left() > 0) {
-                return true;
-            }
-            if (!heard || session.outage().isActive()) {
-                throw unavailable(failure);
-            }
-            return false;
-        }
+    /** Returns what the round has failed with, or else the nodes before. */
+    private @Nullable Throwable lastFailure() {
+        VoteRound last = round;
+        Throwable failure = last == null ? null : last.failure();
+        return failure == null ? session.outage().cause() : failure;
     }
 
     private RedisUnavailableException unavailable(@Nullable Throwable cause) {
@@ -358,24 +289,6 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession> {
     }
 
     // ---- release
-
-    /** Gives up all that this session has asked for. */
-    private @Nullable QuorumRelease withdraw() {
-        long sequence = openSequence;
-        if (sequence == 0) {
-            return null;
-        }
-        openSequence = 0;
-        // At nodes that are away for long there is one to be told of, not one for each turn.
-        long leaseMillis = latest == null ? openLeaseMillis : Math.max(openLeaseMillis, latest.leaseLeftMillis());
-        QuorumRelease withdrawal = new QuorumRelease(session, scripts, sequence, leaseMillis).begin();
-        if (latest != null) {
-            latest.supersede();
-        }
-        latest = withdrawal;
-        openLeaseMillis = 0;
-        return withdrawal;
-    }
 
     @Override
     public @Nullable Departure leave() {
@@ -392,11 +305,13 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession> {
             reportHandedOff();
             return null;
         }
-        QuorumRelease withdrawal = giveUp(current, now);
+        QuorumRelease release = giveUp(current, now);
         return () -> {
-            if (withdrawal != null && session.await(withdrawal.verdict()) == Verdict.LOST) {
+            if (release != null && session.await(release.verdict()) == Verdict.LOST) {
                 LeaseLostException loss = new LeaseLostException(
-                        name, current.token(), "no majority of the nodes knew this owner when it was released");
+                        name,
+                        current.tokens.current(),
+                        "no majority of the nodes knew this owner when it was released");
                 reportLoss(loss);
                 throw new LeaseLostException(loss);
             }
@@ -407,11 +322,11 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession> {
         tenure = null;
         current.end();
         reportReleased(now - current.startNanos);
-        QuorumRelease withdrawal = withdraw();
-        departure = withdrawal;
-        departedNanos = now;
+        QuorumRelease release = requests.release();
+        lastRelease = release;
+        releasedNanos = now;
         session.unpin(scripts.key(), this);
-        return withdrawal;
+        return release;
     }
 
     @Override
@@ -431,7 +346,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession> {
 
     @Override
     public long fencingToken() {
-        return valid().token();
+        return valid().tokens.current();
     }
 
     @Override
@@ -458,17 +373,18 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession> {
     @Override
     public Conditions conditions() {
         throw new UnsupportedOperationException(
-                "a quorum has no conditions: its nodes don't know of each other, and could disagree about who was signalled");
+                "a quorum has no conditions: its nodes don't know of each other, and could disagree about who was "
+                        + "signalled");
     }
 
     @Override
     public boolean isLocked() {
         session.ensureOpen();
-        OwnerQuery survey = OwnerQuery.of(session, scripts);
-        if (!survey.isKnown()) {
+        OwnerQuery query = OwnerQuery.of(session, scripts);
+        if (!query.isKnown()) {
             throw unavailable(session.outage().cause());
         }
-        return survey.isOwned();
+        return query.isOwned();
     }
 
     /** A tenure has been lost. */
@@ -502,7 +418,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession> {
     @Override
     public void receive(Mail mail) {
         if (mail instanceof Mail.NodeFreed && leader != null) {
-            news.incrementAndGet();
+            freed.incrementAndGet();
             wake();
         }
     }
@@ -513,13 +429,9 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession> {
         if (current != null) {
             current.lose("its session was closed");
         }
-        long sequence = openSequence;
+        CompletableFuture<?> closing = requests.close();
         wake();
-        return sequence == 0
-                ? CompletableFuture.completedFuture(null)
-                : new QuorumRelease(session, scripts, sequence, openLeaseMillis)
-                        .begin()
-                        .everywhere();
+        return closing;
     }
 
     @Override

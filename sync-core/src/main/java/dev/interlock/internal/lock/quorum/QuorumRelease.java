@@ -1,8 +1,9 @@
 package dev.interlock.internal.lock.quorum;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Released;
 import dev.interlock.internal.redis.Failures;
-import dev.interlock.internal.session.Backlog.Errand;
+import dev.interlock.internal.session.Backlog.Entry;
 import dev.interlock.internal.session.QuorumNode;
 import dev.interlock.internal.session.QuorumSession;
 import java.util.List;
@@ -13,24 +14,31 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * Gives up everywhere whatever a sequence and those before it have, or may get by a command that is still on its way.
- * Repeated at each node, by its backlog, until that has confirmed it or no lease that was asked for can last any
+ * Releases at all nodes what a sequence and those before it own, or may yet get by a command that is on its way. Each
+ * node's backlog repeats the command until the node has confirmed it, or no lease that was asked for can last any
  * longer.
  */
 final class QuorumRelease {
     private static final Logger log = LoggerFactory.getLogger(QuorumRelease.class);
 
-    /** How it stands with one node. Guarded by the withdrawal. */
-    private final class Leave implements Errand {
+    /** The release at one node. */
+    private final class NodeRelease implements Entry {
         private final QuorumNode node;
+
+        @GuardedBy("QuorumRelease.this")
         private long sentNanos;
-        private boolean isUnderWay;
+
+        @GuardedBy("QuorumRelease.this")
+        private boolean isInFlight;
+
+        @GuardedBy("QuorumRelease.this")
         private boolean isOver;
 
-        /** Sent while the session was being closed: that doesn't wait for another attempt. */
+        /** Sent while the session was being closed, which doesn't wait for another attempt. */
+        @GuardedBy("QuorumRelease.this")
         private boolean isLast;
 
-        Leave(QuorumNode node) {
+        NodeRelease(QuorumNode node) {
             this.node = node;
         }
 
@@ -47,7 +55,7 @@ final class QuorumRelease {
         @Override
         public boolean isDue(long now) {
             synchronized (QuorumRelease.this) {
-                return !isUnderWay || now - sentNanos >= session.settings().silenceNanos();
+                return !isInFlight || now - sentNanos >= session.settings().silenceNanos();
             }
         }
 
@@ -55,15 +63,48 @@ final class QuorumRelease {
         public CompletableFuture<Released> send() {
             synchronized (QuorumRelease.this) {
                 sentNanos = session.now();
-                isUnderWay = true;
+                isInFlight = true;
                 isLast = session.isClosed();
             }
-            return scripts.release(node, sequence, leaseMillis, true)
-                    .whenComplete((released, failure) -> answered(this, released, failure));
+            return scripts.release(node, sequence, leaseMillis, true).whenComplete(this::answered);
+        }
+
+        private void answered(@Nullable Released released, @Nullable Throwable failure) {
+            boolean isEverywhere;
+            Verdict reached;
+            synchronized (QuorumRelease.this) {
+                isInFlight = false;
+                if (isOver || (released == null && isRepeated(failure))) {
+                    return;
+                }
+                count(released);
+                isOver = true;
+                over++;
+                isEverywhere = over == nodes.size();
+                reached = reached();
+            }
+            if (released != null) {
+                node.backlog().heard();
+            }
+            if (reached != null) {
+                verdict.complete(reached);
+            }
+            if (isEverywhere) {
+                end();
+            }
+        }
+
+        @GuardedBy("QuorumRelease.this")
+        private boolean isRepeated(@Nullable Throwable failure) {
+            boolean isRepeated = failure != null && !isLast && isWorthwhile();
+            if (failure != null && !isRepeated && !session.isClosed()) {
+                log.warn("A quorum lock could not be released at a node: {}", Failures.brief(failure));
+            }
+            return isRepeated;
         }
     }
 
-    /** What a majority has said about it. */
+    /** What a majority of the nodes has answered. */
     enum Verdict {
         /** The session owned the name until then. */
         OWNED,
@@ -76,17 +117,24 @@ final class QuorumRelease {
     private final long sequence;
     private final long leaseMillis;
     private final long deadlineNanos;
-    private final List<Leave> leaves;
+    private final List<NodeRelease> nodes;
     private final int majority;
     private final CompletableFuture<Verdict> verdict = new CompletableFuture<>();
     private final CompletableFuture<Void> everywhere = new CompletableFuture<>();
 
-    /** Whether a later one says the same, and more. */
+    /** Whether a later release includes this one. */
     private volatile boolean superseded;
 
+    @GuardedBy("this")
     private int owned;
+
+    @GuardedBy("this")
     private int lost;
+
+    @GuardedBy("this")
     private int over;
+
+    @GuardedBy("this")
     private long waiters;
 
     QuorumRelease(QuorumSession session, QuorumScripts scripts, long sequence, long leaseMillis) {
@@ -95,25 +143,26 @@ final class QuorumRelease {
         this.sequence = sequence;
         this.leaseMillis = leaseMillis;
         this.deadlineNanos = session.now() + TimeUnit.MILLISECONDS.toNanos(leaseMillis);
-        this.leaves = session.nodes().stream().map(Leave::new).toList();
-        this.majority = leaves.size() / 2 + 1;
+        this.nodes = session.nodes().stream().map(NodeRelease::new).toList();
+        this.majority = session.majority();
     }
 
+    /** Sends it to all nodes. */
     QuorumRelease begin() {
         session.expect(this, everywhere);
-        for (Leave leave : leaves) {
-            leave.send();
-            leave.node.backlog().add(leave);
+        for (NodeRelease release : nodes) {
+            release.send();
+            release.node.backlog().add(release);
         }
         return this;
     }
 
-    /** Returns for how long it may be worthwhile yet; 0 if it is done. */
+    /** Returns for how long it may have to be repeated yet; 0 if it is done. */
     long leaseLeftMillis() {
         return everywhere.isDone() ? 0 : Math.max(0, TimeUnit.NANOSECONDS.toMillis(deadlineNanos - session.now()));
     }
 
-    /** Leaves it to a later one to go on. */
+    /** Ends it, since a later release includes it. */
     void supersede() {
         superseded = true;
     }
@@ -133,47 +182,25 @@ final class QuorumRelease {
         return waiters > 0;
     }
 
-    private void answered(Leave leave, @Nullable Released released, @Nullable Throwable failure) {
-        boolean isLast;
-        Verdict reached;
-        synchronized (this) {
-            leave.isUnderWay = false;
-            if (leave.isOver) {
-                return;
-            }
-            if (released != null) {
-                waiters = Math.max(waiters, released.waiters());
-                if (released.owned()) {
-                    owned++;
-                } else {
-                    lost++;
-                }
-            } else if (failure != null && !leave.isLast && isWorthwhile()) {
-                return;
-            } else if (failure != null && !session.isClosed()) {
-                log.warn("A quorum lock could not be released at a node: {}", Failures.brief(failure));
-            }
-            leave.isOver = true;
-            over++;
-            isLast = over == leaves.size();
-            reached = reached();
+    @GuardedBy("this")
+    private void count(@Nullable Released released) {
+        if (released == null) {
+            return;
         }
-        if (released != null) {
-            leave.node.backlog().heard();
-        }
-        if (reached != null) {
-            verdict.complete(reached);
-        }
-        if (isLast) {
-            end();
+        waiters = Math.max(waiters, released.waiters());
+        if (released.owned()) {
+            owned++;
+        } else {
+            lost++;
         }
     }
 
+    @GuardedBy("this")
     private @Nullable Verdict reached() {
         if (owned >= majority) {
             return Verdict.OWNED;
         }
-        return lost > leaves.size() - majority ? Verdict.LOST : null;
+        return lost > nodes.size() - majority ? Verdict.LOST : null;
     }
 
     private void end() {

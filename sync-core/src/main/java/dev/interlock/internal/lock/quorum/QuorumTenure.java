@@ -1,16 +1,18 @@
 package dev.interlock.internal.lock.quorum;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.LeaseLostException;
+import dev.interlock.internal.lock.FencingTokens;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Kept;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Settings;
+import dev.interlock.internal.session.Lease;
 import dev.interlock.internal.session.QuorumNode;
 import dev.interlock.internal.session.QuorumSession;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,20 +25,13 @@ import org.jspecify.annotations.Nullable;
  * majority until then.
  */
 final class QuorumTenure {
-
-    /** Bits of a fencing token that count the acquisitions of one tenure. */
-    private static final int LOCAL_BITS = 14;
-
-    /** From a renewal that failed, or that found a node missing, the next one is so far at most. */
-    private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
-
     /** A lease so short may be over before the lease renewer comes by. */
     private static final long SHORT_MILLIS = 3_000;
 
-    /** What is known of one node. Guarded by the tenure. */
-    private static final class Hold {
-        /** The token drawn with its vote, 0 if there is none. */
-        private long vote;
+    /** What is known of the vote of one node. */
+    private static final class NodeVote {
+        /** The token drawn with the vote, 0 if there is none. */
+        private long token;
 
         /** Whether it is counted on. */
         private boolean counts;
@@ -50,24 +45,22 @@ final class QuorumTenure {
     private final QuorumLock lock;
     private final List<QuorumNode> nodes;
     private final int majority;
-    private final List<Hold> holds = new ArrayList<>();
+
+    @GuardedBy("this")
+    private final List<NodeVote> votes = new ArrayList<>();
 
     final long sequence;
     final long leaseMillis;
     final boolean renewed;
     final long startNanos;
-    final long remoteToken;
-
-    private volatile long validUntilNanos;
+    final FencingTokens tokens;
+    private final Lease lease;
     private volatile boolean ended;
-    private final AtomicReference<@Nullable LeaseLostException> loss = new AtomicReference<>();
 
-    /** Guarded by the local half. */
-    private long token;
-
-    private final long lastToken;
-
+    @GuardedBy("this")
     private long renewAtNanos;
+
+    @GuardedBy("this")
     private @Nullable Renewal renewal;
 
     QuorumTenure(QuorumSession session, QuorumScripts scripts, QuorumLock lock, VoteRound round, long remoteToken) {
@@ -76,34 +69,27 @@ final class QuorumTenure {
         this.scripts = scripts;
         this.lock = lock;
         this.nodes = session.nodes();
-        this.majority = nodes.size() / 2 + 1;
-        nodes.forEach(node -> holds.add(new Hold()));
+        this.majority = session.majority();
+        nodes.forEach(node -> votes.add(new NodeVote()));
         this.sequence = round.sequence;
         this.leaseMillis = round.leaseMillis;
         this.renewed = round.renewed;
         this.startNanos = session.now();
-        this.validUntilNanos = startNanos - 1;
-        this.remoteToken = remoteToken;
-        this.token = remoteToken << LOCAL_BITS;
-        this.lastToken = token + (1L << LOCAL_BITS) - 1;
+        this.tokens = new FencingTokens(remoteToken);
+        this.lease = new Lease(settings, startNanos - 1);
         // A node that has not voted is asked again soon: until it has, there is one less that may fail.
-        this.renewAtNanos = startNanos + retryNanos();
-    }
-
-    /** Returns until when a node can be counted on, of whose lease a command that was sent then has heard. */
-    static long validity(long sentNanos, long ttlMillis) {
-        return sentNanos + TimeUnit.MILLISECONDS.toNanos(ttlMillis - Settings.marginMillis(ttlMillis));
+        this.renewAtNanos = startNanos + lease.retryNanos();
     }
 
     /** A node has voted before the tenure began. */
-    synchronized void votedAtFirst(int node, long vote, long untilNanos) {
-        Hold hold = holds.get(node);
-        hold.vote = vote;
-        hold.counts = true;
-        hold.untilNanos = untilNanos;
-        validUntilNanos = validUntil();
+    synchronized void votedAtFirst(int node, long token, long untilNanos) {
+        NodeVote vote = votes.get(node);
+        vote.token = token;
+        vote.counts = true;
+        vote.untilNanos = untilNanos;
+        lease.setValidUntil(validUntil());
         if (counted() == nodes.size()) {
-            renewAtNanos = startNanos + renewalNanos();
+            renewAtNanos = startNanos + lease.renewalNanos();
         }
         if (!renewed && leaseMillis < SHORT_MILLIS && counted() == majority) {
             session.schedule(this::expire, leaseMillis);
@@ -111,28 +97,15 @@ final class QuorumTenure {
     }
 
     /** A node has voted after the tenure began. */
-    synchronized void votedLate(int node, long vote) {
-        Hold hold = holds.get(node);
-        if (!hold.counts) {
-            hold.vote = vote;
+    synchronized void votedLate(int node, long token) {
+        NodeVote vote = votes.get(node);
+        if (!vote.counts) {
+            vote.token = token;
         }
     }
 
     boolean isUsable(long nowNanos) {
-        return nowNanos - validUntilNanos < 0 && loss.get() == null;
-    }
-
-    /** Draws the token of the next acquisition, or returns false if this tenure has none left. */
-    boolean drawToken() {
-        if (token == lastToken) {
-            return false;
-        }
-        token++;
-        return true;
-    }
-
-    long token() {
-        return token;
+        return lease.isValid(nowNanos);
     }
 
     /** It is given up: from now on it can't be lost any more. */
@@ -140,16 +113,18 @@ final class QuorumTenure {
         ended = true;
     }
 
+    @GuardedBy("this")
     private int counted() {
-        return (int) holds.stream().filter(hold -> hold.counts).count();
+        return (int) votes.stream().filter(vote -> vote.counts).count();
     }
 
     /** Returns until when a majority can be counted on. */
+    @GuardedBy("this")
     private long validUntil() {
         long now = session.now();
-        return holds.stream()
-                .filter(hold -> hold.counts)
-                .map(hold -> hold.untilNanos)
+        return votes.stream()
+                .filter(vote -> vote.counts)
+                .map(vote -> vote.untilNanos)
                 .sorted(Comparator.comparingLong(until -> now - until))
                 .skip(majority - 1L)
                 .findFirst()
@@ -160,11 +135,11 @@ final class QuorumTenure {
 
     /** Notices a lease that is over soon, and renews it when that is due. */
     void keep(long now) {
-        if (loss() != null) {
+        if (lease.loss() != null) {
             return;
         }
         // Between two beats would be too late to tell of a loss that can be foreseen.
-        long leftMillis = TimeUnit.NANOSECONDS.toMillis(validUntilNanos - now);
+        long leftMillis = TimeUnit.NANOSECONDS.toMillis(lease.validUntilNanos() - now);
         if (leftMillis < SHORT_MILLIS) {
             session.schedule(this::expire, Math.max(0, leftMillis + 1));
         }
@@ -179,13 +154,23 @@ final class QuorumTenure {
         due.begin();
     }
 
-    /** A renewal at all nodes. What it finds missing counts when it ends: then everything is known that can be. */
+    /** A renewal at all nodes. Nodes that it finds missing count until it ends, when all that can answer have. */
     private final class Renewal {
         private final long sentNanos;
+
+        @GuardedBy("QuorumTenure.this")
         private int answered;
+
+        @GuardedBy("QuorumTenure.this")
         private int kept;
+
+        @GuardedBy("QuorumTenure.this")
         private boolean over;
+
+        @GuardedBy("QuorumTenure.this")
         private final List<Integer> missing = new ArrayList<>();
+
+        @GuardedBy("QuorumTenure.this")
         private @Nullable Throwable failure;
 
         Renewal(long sentNanos) {
@@ -195,7 +180,7 @@ final class QuorumTenure {
         void begin() {
             for (int i = 0; i < nodes.size(); i++) {
                 int node = i;
-                scripts.renew(nodes.get(node), sequence, leaseMillis, remoteToken)
+                scripts.renew(nodes.get(node), sequence, leaseMillis, tokens.remotePart())
                         .whenComplete((answer, thrown) -> answered(node, answer, thrown));
             }
             session.schedule(this::end, TimeUnit.NANOSECONDS.toMillis(patienceNanos()) + 1);
@@ -217,16 +202,17 @@ final class QuorumTenure {
             }
         }
 
+        @GuardedBy("QuorumTenure.this")
         private void take(int node, Kept answer) {
-            Hold hold = holds.get(node);
-            if (answer.owned() && answer.token() == hold.vote) {
-                long until = validity(sentNanos, answer.ttlMillis());
+            NodeVote vote = votes.get(node);
+            if (answer.owned() && answer.token() == vote.token) {
+                long until = Lease.validUntil(sentNanos, answer.ttlMillis());
                 // What was over in between may have had other owners.
                 if (isUsable(session.now())) {
-                    hold.untilNanos = hold.counts ? later(hold.untilNanos, until) : until;
-                    hold.counts = true;
+                    vote.untilNanos = vote.counts ? Lease.later(vote.untilNanos, until) : until;
+                    vote.counts = true;
                     kept++;
-                    extend();
+                    lease.extendTo(validUntil());
                 }
                 return;
             }
@@ -236,12 +222,13 @@ final class QuorumTenure {
                 missing.add(node);
             }
             // Of a new vote only the next renewal can tell that it lasts.
-            hold.vote = answer.owned() ? answer.token() : 0;
+            vote.token = answer.owned() ? answer.token() : 0;
         }
 
+        @GuardedBy("QuorumTenure.this")
         private void miss(int node) {
-            holds.get(node).counts = false;
-            validUntilNanos = validUntil();
+            votes.get(node).counts = false;
+            lease.setValidUntil(validUntil());
         }
 
         private void end() {
@@ -259,13 +246,13 @@ final class QuorumTenure {
                 isLost = counted() < majority;
                 cause = failure;
                 boolean isWhole = found == nodes.size() || (found >= majority && missing.isEmpty() && cause == null);
-                renewAtNanos = sentNanos + (found < majority || !isWhole ? retryNanos() : renewalNanos());
+                renewAtNanos = sentNanos + (found < majority || !isWhole ? lease.retryNanos() : lease.renewalNanos());
             }
             report(found, isLost, cause);
         }
 
         private void report(int found, boolean isLost, @Nullable Throwable cause) {
-            long left = validUntilNanos - session.now();
+            long left = lease.validUntilNanos() - session.now();
             if (ended) {
                 return;
             }
@@ -280,49 +267,28 @@ final class QuorumTenure {
         }
     }
 
-    private static long later(long a, long b) {
-        return a - b > 0 ? a : b;
-    }
-
-    private void extend() {
-        validUntilNanos = later(validUntilNanos, validUntil());
-    }
-
-    private long renewalNanos() {
-        return TimeUnit.MILLISECONDS.toNanos(settings.leaseMillis()) / 3;
-    }
-
-    private long retryNanos() {
-        return Math.min(RETRY_NANOS, renewalNanos() / 3);
-    }
-
     // Several must fit into what is left of a lease after a third of it.
     private long patienceNanos() {
-        return Math.min(settings.silenceNanos(), renewalNanos() / 3);
+        return Math.min(settings.silenceNanos(), lease.renewalNanos() / 3);
     }
 
     // ---- loss
 
     private void expire() {
-        if (!ended && !isUsable(session.now()) && loss() == null) {
+        if (!ended && !isUsable(session.now()) && lease.loss() == null) {
             lose("its lease is over");
         }
     }
 
     /** Marks it lost, and tells the lock the first time. Returns the loss. */
     LeaseLostException lose(String reason) {
-        LeaseLostException news = new LeaseLostException(lock.name(), token, reason);
-        LeaseLostException known = loss.compareAndExchange(null, news);
+        LeaseLostException news = new LeaseLostException(lock.name(), tokens.current(), reason);
+        LeaseLostException known = lease.lose(news);
         if (known != null) {
             return known;
         }
         lock.lost(news);
         return news;
-    }
-
-    @Nullable
-    LeaseLostException loss() {
-        return loss.get();
     }
 
     /** Returns how many nodes it counts on. */

@@ -1,9 +1,11 @@
 package dev.interlock.internal.lock.quorum;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Kept;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Status;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Vote;
 import dev.interlock.internal.redis.Failures;
+import dev.interlock.internal.session.Lease;
 import dev.interlock.internal.session.QuorumNode;
 import dev.interlock.internal.session.QuorumSession;
 import java.util.HashMap;
@@ -36,29 +38,47 @@ final class VoteRound {
     private final long floor;
     private final long sentNanos;
 
-    /** Answers by node. All that follows is guarded by this. */
+    /** Answers by node. */
+    @GuardedBy("this")
     private final Map<Integer, Vote> votes = new HashMap<>();
 
+    @GuardedBy("this")
     private final Map<Integer, Long> validUntilNanos = new HashMap<>();
 
     /** Nodes that can't be counted on any more. */
+    @GuardedBy("this")
     private int failed;
 
+    @GuardedBy("this")
     private int confirmed;
 
     /** The greatest token among a majority of votes; 0 until there is one. */
+    @GuardedBy("this")
     private long token;
 
+    @GuardedBy("this")
     private boolean expired;
+
+    @GuardedBy("this")
     private boolean cutShort;
+
+    @GuardedBy("this")
     private boolean abandoned;
+
+    @GuardedBy("this")
     private boolean reported;
+
+    @GuardedBy("this")
     private @Nullable Throwable failure;
 
-    /** At how many nodes no repetition will mend what it has failed with, and what that is. */
+    /** At how many nodes it has failed by what no repeat will mend, and what that is. */
+    @GuardedBy("this")
     private int lasting;
 
+    @GuardedBy("this")
     private @Nullable Throwable refusal;
+
+    @GuardedBy("this")
     private @Nullable QuorumTenure tenure;
 
     /**
@@ -81,7 +101,7 @@ final class VoteRound {
         this.scripts = scripts;
         this.changed = changed;
         this.nodes = session.nodes();
-        this.majority = nodes.size() / 2 + 1;
+        this.majority = session.majority();
         this.sequence = sequence;
         this.leaseMillis = leaseMillis;
         this.renewed = renewed;
@@ -111,7 +131,7 @@ final class VoteRound {
             } else {
                 votes.put(node, vote);
                 if (vote.status() == Status.VOTED) {
-                    validUntilNanos.put(node, QuorumTenure.validity(sentNanos, vote.ttlMillis()));
+                    validUntilNanos.put(node, Lease.validUntil(sentNanos, vote.ttlMillis()));
                 }
                 count(node, vote);
             }
@@ -131,6 +151,7 @@ final class VoteRound {
         changed.run();
     }
 
+    @GuardedBy("this")
     private void failed(@Nullable Throwable thrown) {
         failed++;
         if (thrown == null) {
@@ -143,6 +164,7 @@ final class VoteRound {
         }
     }
 
+    @GuardedBy("this")
     private void count(int node, Vote vote) {
         if (expired || vote.status() != Status.VOTED) {
             return;
@@ -157,6 +179,7 @@ final class VoteRound {
         }
     }
 
+    @GuardedBy("this")
     private void confirm(int node, Vote vote) {
         if (vote.status() != Status.VOTED) {
             return;
@@ -182,6 +205,7 @@ final class VoteRound {
         changed.run();
     }
 
+    @GuardedBy("this")
     private int granted() {
         return (int) votes.values().stream()
                 .filter(vote -> vote.status() == Status.VOTED)
@@ -204,22 +228,22 @@ final class VoteRound {
         return isWon() || expired || refused + failed > nodes.size() - majority;
     }
 
-    /** Returns whether nodes have said that somebody else is there, and enough have answered to believe that. */
+    /** Returns whether a majority has answered, and some node that another session owns the name. */
     synchronized boolean isRefused() {
         return votes.size() >= majority && granted() < votes.size();
     }
 
     /**
-     * Whoever waited doesn't any more.
+     * The thread has stopped waiting for more answers.
      *
-     * @param silent whether that was for as long as a node may take
+     * @param silent whether it has waited for as long as a node may take
      */
     synchronized void expire(boolean silent) {
         expired = true;
         cutShort = !silent;
     }
 
-    /** Returns whether nobody had the time to wait for all answers. */
+    /** Returns whether the thread had no time to wait for all answers. */
     synchronized boolean isCutShort() {
         return cutShort;
     }
@@ -229,7 +253,7 @@ final class VoteRound {
         return failure;
     }
 
-    /** Returns what no repetition will mend, if that is so at as many nodes as it takes to rule out a majority. */
+    /** Returns what no repeat will mend, if so many nodes have failed by that that a majority is impossible. */
     synchronized @Nullable Throwable refusal() {
         return lasting > nodes.size() - majority ? refusal : null;
     }
@@ -266,7 +290,7 @@ final class VoteRound {
         }
     }
 
-    /** Gives the votes back that it has got or gets yet, of which there are too few. The session will ask again. */
+    /** Gives back the votes that it has got or gets yet, because they are too few. The session will ask again. */
     void abandon() {
         List<Integer> unwanted;
         synchronized (this) {
@@ -280,7 +304,7 @@ final class VoteRound {
         unwanted.forEach(this::giveUp);
     }
 
-    // Not insisted on: the next round implies it, and so does the end of the wait.
+    // Sent once: the next round implies it, and so does the end of the wait.
     private void giveUp(int node) {
         scripts.release(nodes.get(node), sequence, leaseMillis, false);
     }

@@ -7,13 +7,12 @@ import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Mail;
-import dev.interlock.internal.session.Insistence;
 import dev.interlock.internal.session.RedisSession;
+import dev.interlock.internal.session.ReliableCommand;
+import dev.interlock.internal.session.RemoteWait;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
-import java.util.function.Supplier;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 import org.redisson.RedissonFairLock;
 import org.redisson.RedissonMultiLock;
@@ -31,21 +30,26 @@ import org.slf4j.LoggerFactory;
 public class RedissonLock extends AbstractRemoteLock<RedisSession> {
     private static final Logger log = LoggerFactory.getLogger(RedissonLock.class);
 
-    private static final long PARK_NANOS = TimeUnit.SECONDS.toNanos(1);
-
-    /** After so long without word a waiting thread asks anew: Redisson may have missed that the lock is free. */
-    private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(2);
+    /** How long a request waits for the lock before it is made anew: Redisson may have missed that the lock is free. */
+    private static final long REQUEST_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
+    /** What has come of a request. */
+    private enum Answer {
+        GRANTED,
+        REFUSED,
+        ASK_AGAIN
+    }
+
     private final RLock lock;
     private final long watchdogMillis;
-    private volatile @Nullable RedissonTenure turn;
+    private volatile @Nullable RedissonTenure tenure;
 
-    /** Redisson's first word on the end of the last turn. What is asked next might overtake it. */
+    /** The first attempt to release the last tenure. The next request waits for it, lest it overtakes it. */
     private volatile CompletableFuture<?> ending = CompletableFuture.completedFuture(null);
 
-    /** Whether Redisson has refused what the leader wants, who goes on waiting. */
+    /** Whether Redisson has refused the leader's request, and the leader goes on waiting. */
     private volatile boolean refused;
 
     /**
@@ -67,8 +71,8 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
 
     @Override
     public boolean enterAtOnce(long start) {
-        RedissonTenure current = turn;
-        if (current == null || current.leaseMillis != RENEWED || current.loss.get() != null) {
+        RedissonTenure current = tenure;
+        if (current == null || current.leaseMillis != RENEWED || current.loss() != null) {
             return false;
         }
         if (listening) {
@@ -90,53 +94,95 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
      */
     final boolean enter(RLock by, boolean reads, boolean interruptible, long waitNanos, long leaseMillis, long start)
             throws InterruptedException {
-        Wait wait = new Wait(interruptible, waitNanos);
+        long most = waitNanos >= RedissonTenure.FOREVER_NANOS ? RemoteWait.FOREVER : waitNanos;
+        RemoteWait wait = new RemoteWait(session, interruptible, most, waited -> unavailable(null));
         leader = Thread.currentThread();
+        leaderWait = wait;
         session.pin(this, this);
-        try {
+        try (wait) {
             relinquish();
-            wait.until(ending);
+            await(ending, wait);
             while (true) {
                 session.ensureOpen();
-                RedissonTenure next = new RedissonTenure(by, reads, leaseMillis);
-                long sent = session.now();
-                long left = wait.left(sent);
-                long once = Math.min(left, refused ? untilNextRequest(by) : firstNanos(by));
-                RFuture<?> request = next.ask(once);
-                // RLock's futures have no result where they wait for ever.
-                CompletableFuture<Boolean> asked =
-                        request.toCompletableFuture().thenApply(result -> !Boolean.FALSE.equals(result));
-                try {
-                    wait.until(asked);
-                    if (!asked.isCompletedExceptionally()) {
-                        if (asked.join()) {
-                            return own(next, start);
-                        }
-                        if (once == left) {
-                            return false;
-                        }
-                        refused = true;
-                        continue;
-                    }
-                } finally {
-                    if (turn != next && !isRefusal(asked)) {
-                        withdraw(next, request);
-                    }
-                }
-                if (!wait.outlives(sent, asked)) {
-                    return false;
+                RedissonTenure next = new RedissonTenure(settings, by, reads, leaseMillis);
+                Answer answer = request(next, wait);
+                if (answer != Answer.ASK_AGAIN) {
+                    return answer == Answer.GRANTED && own(next, start);
                 }
             }
         } finally {
             leader = null;
+            leaderWait = null;
             refused = false;
-            if (turn == null) {
+            if (tenure == null) {
                 session.unpin(this, this);
             }
-            if (wait.interrupted) {
-                Thread.currentThread().interrupt();
+        }
+    }
+
+    /** Makes one request, and waits for its answer. */
+    private Answer request(RedissonTenure next, RemoteWait wait) throws InterruptedException {
+        long sent = session.now();
+        long left = leftNanos(wait);
+        long once = Math.min(left, refused ? untilNextRequest(next.lock()) : firstNanos(next.lock()));
+        RFuture<?> request = next.ask(once);
+        // RLock's futures have no result where they wait without end.
+        CompletableFuture<Boolean> asked =
+                request.toCompletableFuture().thenApply(result -> !Boolean.FALSE.equals(result));
+        boolean isAnswered = false;
+        try {
+            await(asked, wait);
+            isAnswered = !asked.isCompletedExceptionally();
+        } finally {
+            if (!isAnswered) {
+                withdraw(next, request);
             }
         }
+        if (!isAnswered) {
+            return outlives(sent, asked, wait) ? Answer.ASK_AGAIN : Answer.REFUSED;
+        }
+        if (asked.join()) {
+            return Answer.GRANTED;
+        }
+        if (once == left) {
+            return Answer.REFUSED;
+        }
+        refused = true;
+        return Answer.ASK_AGAIN;
+    }
+
+    private static long leftNanos(RemoteWait wait) {
+        if (!wait.isTimed()) {
+            return RedissonTenure.FOREVER_NANOS;
+        }
+        return wait.isOnce() ? 0 : Math.max(0, wait.callersLeftNanos());
+    }
+
+    /** Waits for an answer of Redisson's, which has a command time-out beyond the wait for the lock. */
+    private void await(CompletableFuture<?> answer, RemoteWait wait) throws InterruptedException {
+        long nanos = wait.isTimed() ? wait.callersLeftNanos() + commandTimeoutNanos() : RemoteWait.FOREVER;
+        if (!wait.until(answer, this, nanos)) {
+            throw unavailable(null);
+        }
+    }
+
+    /** Returns whether to make a request anew that has failed. Throws if nothing is known. */
+    private boolean outlives(long sent, CompletableFuture<?> failed, RemoteWait wait) throws InterruptedException {
+        Throwable failure = Failures.of(failed);
+        if (!Failures.isTransient(failure)) {
+            throw new IllegalStateException("Redisson refuses to lock " + Keys.quoted(name), failure);
+        }
+        boolean over = wait.isTimed() && wait.callersLeftNanos() <= 0;
+        // A short wait may be over before Redisson has subscribed, which it calls a failure.
+        if (over && refused) {
+            return false;
+        }
+        session.outage().failed(sent, failure);
+        if (over || (!wait.isTimed() && isOutageTooLong())) {
+            throw unavailable(failure);
+        }
+        wait.until(() -> false, this, RETRY_NANOS);
+        return true;
     }
 
     /** Returns how long the first request may wait for the lock. */
@@ -148,69 +194,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
     private static long untilNextRequest(RLock by) {
         return by instanceof RedissonFairLock || by instanceof RedissonMultiLock
                 ? RedissonTenure.FOREVER_NANOS
-                : LOOK_NANOS;
-    }
-
-    private static boolean isRefusal(CompletableFuture<Boolean> asked) {
-        return asked.isDone() && !asked.isCompletedExceptionally() && !asked.join();
-    }
-
-    /** How long, and by what, the leader waits. */
-    private final class Wait {
-        private final boolean interruptible;
-        private final boolean forever;
-        private final long waitNanos;
-        private final long patience;
-        private final long begun = session.now();
-        private boolean interrupted;
-
-        Wait(boolean interruptible, long waitNanos) {
-            this.interruptible = interruptible;
-            this.forever = waitNanos >= RedissonTenure.FOREVER_NANOS;
-            this.waitNanos = waitNanos;
-            this.patience = waitNanos == 0 ? commandTimeoutNanos() : waitNanos;
-        }
-
-        long left(long now) {
-            return forever ? RedissonTenure.FOREVER_NANOS : Math.max(0, waitNanos - (now - begun));
-        }
-
-        void until(CompletableFuture<?> answer) throws InterruptedException {
-            answer.whenComplete((result, failure) -> wake());
-            while (!answer.isDone()) {
-                session.ensureOpen();
-                if (Thread.interrupted()) {
-                    if (interruptible) {
-                        throw new InterruptedException();
-                    }
-                    interrupted = true;
-                }
-                if (!forever && session.now() - begun - patience - commandTimeoutNanos() >= 0) {
-                    throw unavailable(null);
-                }
-                LockSupport.parkNanos(this, PARK_NANOS);
-            }
-        }
-
-        /** Returns whether it is worth asking once more. Throws if nothing is known. */
-        boolean outlives(long sent, CompletableFuture<?> failed) {
-            Throwable failure =
-                    Failures.cause(failed.handle((result, thrown) -> thrown).join());
-            if (!Failures.isTransient(failure)) {
-                throw new IllegalStateException("Redisson refuses to lock " + Keys.quoted(name), failure);
-            }
-            boolean over = !forever && session.now() - begun >= patience;
-            // A short wait may be over before Redisson has subscribed, which it calls a failure.
-            if (over && refused) {
-                return false;
-            }
-            session.outage().failed(sent, failure);
-            if (forever ? isOutageTooLong() : over) {
-                throw unavailable(failure);
-            }
-            LockSupport.parkNanos(this, RETRY_NANOS);
-            return true;
-        }
+                : REQUEST_NANOS;
     }
 
     private RedisUnavailableException unavailable(@Nullable Throwable cause) {
@@ -220,11 +204,10 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
     private boolean own(RedissonTenure next, long start) {
         long now = session.now();
         session.outage().heard();
-        next.startNanos = now;
-        next.checkAtNanos = now + TimeUnit.MILLISECONDS.toNanos(settings.leaseMillis()) / 3;
-        turn = next;
+        next.granted(now);
+        tenure = next;
         if (session.isClosed()) {
-            // It may have been closed before it could see this turn.
+            // It may have been closed before it could see this tenure.
             relinquish();
             session.ensureOpen();
         }
@@ -232,10 +215,8 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
         return true;
     }
 
-    // Whoever no longer wants what he asked for must give it back, whenever it comes. A fair lock's request isn't
-    // cancelled: it would keep its place in Redisson's queue and block those behind it, while one that is served makes
-    // way at
-    // once.
+    // What an unwanted request gets is released, whenever that is. A fair lock's request isn't cancelled: it would keep
+    // its place in Redisson's queue and block those behind it, while one that is served makes way at once.
     private void withdraw(RedissonTenure unwanted, RFuture<?> request) {
         request.whenComplete((acquired, failure) -> unwanted.end()
                 .whenComplete(
@@ -249,16 +230,16 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
     public @Nullable Departure leave() {
         RedissonTenure current = current();
         long now = session.now();
-        if (current.loss.get() == null && current.isOver(now)) {
+        if (current.loss() == null && current.isOver(now)) {
             lose(current, "its lease is over");
         }
-        if (current.loss.get() == null && local.isWanted() && !isSliceOver(current, now)) {
+        if (current.loss() == null && local.isWanted() && !isSliceOver(current, now)) {
             reportHandedOff();
             return null;
         }
         CompletableFuture<Boolean> released = release(current, now);
         return () -> {
-            LeaseLostException known = current.loss.get();
+            LeaseLostException known = current.loss();
             if (known == null && Boolean.FALSE.equals(session.await(released))) {
                 known = lose(current, "its owner in Redis had changed before it was released");
             }
@@ -269,31 +250,25 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
     }
 
     final boolean isSliceOver(RedissonTenure current, long now) {
-        return now - current.startNanos >= settings.handoffSliceNanos();
+        return now - current.startNanos() >= settings.handoffSliceNanos();
     }
 
     /** The result says whether Redisson still knew this owner; it has none if Redis didn't answer. */
     private CompletableFuture<Boolean> release(RedissonTenure current, long now) {
-        turn = null;
-        reportReleased(now - current.startNanos);
-        AtomicInteger attempts = new AtomicInteger();
-        Supplier<CompletableFuture<Void>> end = () -> {
-            CompletableFuture<Void> attempt = current.end();
-            if (attempts.incrementAndGet() == 1) {
-                ending = attempt;
-            }
-            return attempt;
-        };
-        CompletableFuture<Boolean> released = Insistence.on(
-                        session, leaseMillis(current), end, RedissonLock::isWorthRepeating)
-                .handle((done, failure) -> {
-                    if (failure == null) {
-                        return true;
-                    }
+        tenure = null;
+        reportReleased(now - current.startNanos());
+        AtomicBoolean isRepeated = new AtomicBoolean();
+        CompletableFuture<Boolean> released = ReliableCommand.send(
+                        session,
+                        leaseMillis(current),
+                        RedissonLock::isFinal,
+                        isFirst -> end(current, isFirst, isRepeated))
+                .confirmed()
+                .exceptionally(failure -> {
                     Throwable cause = Failures.cause(failure);
                     if (cause instanceof IllegalMonitorStateException) {
-                        // What is repeated may have been done the first time.
-                        return attempts.get() > 1;
+                        // The first attempt may have released it.
+                        return isRepeated.get();
                     }
                     log.warn("Lock {} could not be released in Redis; its lease will end it", Keys.quoted(name), cause);
                     throw new IllegalStateException(cause);
@@ -303,28 +278,37 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
         return released;
     }
 
+    private CompletableFuture<Boolean> end(RedissonTenure current, boolean isFirst, AtomicBoolean isRepeated) {
+        CompletableFuture<Void> attempt = current.end();
+        if (isFirst) {
+            ending = attempt;
+        } else {
+            isRepeated.set(true);
+        }
+        return attempt.thenApply(done -> true);
+    }
+
     private long leaseMillis(RedissonTenure current) {
         return current.leaseMillis == RENEWED ? watchdogMillis : current.leaseMillis;
     }
 
     // An owner that Redisson doesn't know has nothing to release.
-    private static boolean isWorthRepeating(Throwable failure) {
-        Throwable cause = Failures.cause(failure);
-        return !(cause instanceof IllegalMonitorStateException || cause instanceof RedissonShutdownException);
+    private static boolean isFinal(Throwable failure) {
+        return failure instanceof IllegalMonitorStateException || failure instanceof RedissonShutdownException;
     }
 
-    /** Returns what this session has, if it has anything. */
-    final @Nullable RedissonTenure turn() {
-        return turn;
+    /** Returns the tenure of this session, if it has one. */
+    final @Nullable RedissonTenure tenure() {
+        return tenure;
     }
 
-    /** Returns whether Redisson has refused what a thread wants, which goes on waiting. */
+    /** Returns whether Redisson has refused the leader's request, and the leader goes on waiting. */
     final boolean hasRefused() {
         return refused;
     }
 
     private RedissonTenure current() {
-        RedissonTenure current = turn;
+        RedissonTenure current = tenure;
         if (current == null) {
             throw new IllegalStateException("no tenure of " + Keys.quoted(name));
         }
@@ -333,7 +317,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
 
     final LeaseLostException lose(RedissonTenure current, String reason) {
         LeaseLostException news = new LeaseLostException(name, 0, reason);
-        LeaseLostException known = current.loss.compareAndExchange(null, news);
+        LeaseLostException known = current.lose(news);
         if (known != null) {
             return known;
         }
@@ -345,12 +329,12 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
 
     @Override
     protected boolean hasStake() {
-        return turn != null && leader == null;
+        return tenure != null && leader == null;
     }
 
     @Override
     protected void relinquish() {
-        RedissonTenure current = turn;
+        RedissonTenure current = tenure;
         if (current != null) {
             release(current, session.now());
         }
@@ -374,8 +358,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
     @Override
     public void assertValid() {
         RedissonTenure current = current();
-        LeaseLostException known =
-                current.isOver(session.now()) ? lose(current, "its lease is over") : current.loss.get();
+        LeaseLostException known = current.isOver(session.now()) ? lose(current, "its lease is over") : current.loss();
         if (known != null) {
             throw new LeaseLostException(known);
         }
@@ -400,19 +383,18 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
 
     @Override
     public @Nullable Renewal keep(long now) {
-        RedissonTenure current = turn;
-        if (current == null || current.loss.get() != null) {
+        RedissonTenure current = tenure;
+        if (current == null || current.loss() != null) {
             return null;
         }
         if (!local.isHeld()) {
             tidy();
         } else if (current.isOver(now)) {
             lose(current, "its lease is over");
-        } else if (now - current.checkAtNanos >= 0 && !(lock instanceof RedissonMultiLock)) {
-            current.checkAtNanos = now + TimeUnit.MILLISECONDS.toNanos(settings.leaseMillis()) / 3;
+        } else if (!(lock instanceof RedissonMultiLock) && current.isToCheck(now)) {
             RLock known = current.lock();
             known.isHeldByThreadAsync(current.owner).whenComplete((held, failure) -> {
-                if (failure == null && !held && turn == current && current.lock() == known) {
+                if (failure == null && !held && tenure == current && current.lock() == known) {
                     lose(current, "Redisson doesn't know this owner any more");
                 }
             });
@@ -427,12 +409,13 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
 
     @Override
     public void receive(Mail mail) {
-        throw new IllegalStateException("no script of ours runs for " + Keys.quoted(name) + ", yet there is " + mail);
+        throw new IllegalStateException(
+                "no script of the session's runs for " + Keys.quoted(name) + ", yet there is " + mail);
     }
 
     @Override
     public CompletableFuture<?> close() {
-        RedissonTenure current = turn;
+        RedissonTenure current = tenure;
         wake();
         if (current == null) {
             return CompletableFuture.completedFuture(null);
@@ -443,7 +426,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
 
     @Override
     public String toString() {
-        RedissonTenure current = turn;
+        RedissonTenure current = tenure;
         return current == null
                 ? "no tenure"
                 : "tenure " + current.owner + " over "

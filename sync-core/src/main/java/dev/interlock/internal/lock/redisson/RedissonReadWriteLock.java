@@ -16,21 +16,21 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The remote half of a read-write lock over Redisson's. A session has one turn at a time, by the write lock or by the
+ * The remote half of a read-write lock over Redisson's. A session has one tenure at a time, by the write lock or by the
  * read lock, and its threads read on either.
  *
- * <p>Nobody tells a session that others wait. So its turn admits readers who come within the hand-off slice, and makes
- * others wait for a moment: those inside drain, and then the session gives the lock up before it asks anew. Where they
- * don't, since somebody reads for long, the turn admits readers again for as long a moment, and so on. What the last
- * reader leaves within the slice is kept for the rest of it, since others often follow.
+ * <p>Nobody tells a session that others wait. So its tenure admits readers that come within the hand-off slice, and
+ * makes later ones wait for a moment: those inside leave, and then the session releases the lock before it asks anew.
+ * If they don't leave, because one reads for long, the tenure admits readers again for as long a moment, and so on. A
+ * tenure that the last reader leaves within the slice is kept for the rest of it, since others often follow.
  */
 public final class RedissonReadWriteLock extends RedissonLock implements RemoteReadWriteLock {
     private static final Logger log = LoggerFactory.getLogger(RedissonReadWriteLock.class);
 
-    /** What Redisson's write lock publishes when it is released: all who wait on that channel ask again. */
+    /** The message of Redisson's write lock when it is released: all clients that listen on that channel ask again. */
     private static final String ALL = "1";
 
-    /** For how long readers wait for those inside to leave, and as long they are let in then. */
+    /** For how long readers wait until those inside have left, and for how long they are then admitted. */
     private static final long DRAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
     private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
@@ -54,7 +54,7 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
 
     @Override
     public boolean enterAtOnce(long start) {
-        RedissonTenure current = turn();
+        RedissonTenure current = tenure();
         return current != null
                 && !current.isShared()
                 && !isSliceOver(current, session.now())
@@ -63,16 +63,16 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
 
     @Override
     public @Nullable Departure leave() {
-        RedissonTenure current = turn();
+        RedissonTenure current = tenure();
         if (current == null || shared.sharedHolds() == 0) {
             return super.leave();
         }
-        // A turn that is lost stays until its readers have heard of it.
+        // A tenure that is lost stays until its readers have heard of it.
         CompletableFuture<?> downgraded =
-                current.loss.get() == null ? downgrade(current) : CompletableFuture.completedFuture(null);
+                current.loss() == null ? downgrade(current) : CompletableFuture.completedFuture(null);
         return () -> {
             session.await(downgraded);
-            LeaseLostException loss = current.loss.get();
+            LeaseLostException loss = current.loss();
             if (loss != null) {
                 throw new LeaseLostException(loss);
             }
@@ -86,7 +86,7 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
             } else if (Failures.cause(failure) instanceof IllegalMonitorStateException) {
                 lose(current, "its owner in Redis had changed before it was released");
             } else {
-                log.warn("{} remains locked for others until it is read no more", Keys.quoted(name), failure);
+                log.warn("{} stays locked for others until its readers have left", Keys.quoted(name), failure);
             }
             return null;
         });
@@ -106,14 +106,14 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
 
     @Override
     public boolean mayEnterShared(long begunNanos) {
-        RedissonTenure current = turn();
+        RedissonTenure current = tenure();
         return current != null
                 && isUsable(current)
                 && (!isSliceOver(current, begunNanos) || !isDraining(current, session.now()));
     }
 
     private static boolean isUsable(RedissonTenure current) {
-        return current.loss.get() == null;
+        return current.loss() == null;
     }
 
     private boolean isDraining(RedissonTenure current, long now) {
@@ -122,22 +122,23 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
     }
 
     private long overNanos(RedissonTenure current, long now) {
-        return now - current.startNanos - settings.handoffSliceNanos();
+        return now - current.startNanos() - settings.handoffSliceNanos();
     }
 
-    // Where there is no turn, somebody may get one that others may use, too.
+    // Where there is no tenure, a thread may get one that others can use, too.
     @Override
     public long drainNanos() {
-        RedissonTenure current = turn();
+        RedissonTenure current = tenure();
         return current == null
                 ? LOOK_NANOS
                 : DRAIN_NANOS - Math.max(0, overNanos(current, session.now())) % DRAIN_NANOS;
     }
 
-    // Those who aren't admitted queue behind the leader, and so never come here. Who doesn't queue goes past them.
+    // Readers that aren't admitted queue behind the leader, and so never come here. Those that don't queue overtake
+    // them.
     @Override
     public boolean enterSharedAtOnce(long begunNanos) {
-        RedissonTenure current = turn();
+        RedissonTenure current = tenure();
         if (current == null || !isUsable(current)) {
             return false;
         }
@@ -147,7 +148,7 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
 
     @Override
     public boolean enterShared(boolean interruptible, long waitNanos, long begunNanos) throws InterruptedException {
-        RedissonTenure current = turn();
+        RedissonTenure current = tenure();
         if (current != null && !isSliceOver(current, begunNanos) && enterSharedAtOnce(begunNanos)) {
             return true;
         }
@@ -156,8 +157,8 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
 
     @Override
     public @Nullable LeaseLostException leaveShared() {
-        RedissonTenure current = turn();
-        return current == null ? new LeaseLostException(name, 0, "its lease is over") : current.loss.get();
+        RedissonTenure current = tenure();
+        return current == null ? new LeaseLostException(name, 0, "its lease is over") : current.loss();
     }
 
     @Override
@@ -165,7 +166,7 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
         if (shared.isShared()) {
             return;
         }
-        RedissonTenure current = turn();
+        RedissonTenure current = tenure();
         if (current != null && !current.retained && !isSliceOver(current, session.now())) {
             current.retained = true;
             endRetentionInTime(current);
@@ -174,13 +175,13 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
     }
 
     private void endRetentionInTime(RedissonTenure current) {
-        long left = settings.handoffSliceNanos() - (session.now() - current.startNanos);
+        long left = settings.handoffSliceNanos() - (session.now() - current.startNanos());
         session.schedule(() -> endRetention(current), TimeUnit.NANOSECONDS.toMillis(left) + 1);
     }
 
-    // A downgrade has made the turn begin anew.
+    // A downgrade has made the tenure begin anew.
     private void endRetention(RedissonTenure current) {
-        if (turn() != current) {
+        if (tenure() != current) {
             return;
         }
         if (isSliceOver(current, session.now())) {
@@ -192,15 +193,13 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
 
     @Override
     protected boolean hasStake() {
-        RedissonTenure current = turn();
-        boolean kept = current != null
-                && current.retained
-                && current.loss.get() == null
-                && !isSliceOver(current, session.now());
+        RedissonTenure current = tenure();
+        boolean kept =
+                current != null && current.retained && current.loss() == null && !isSliceOver(current, session.now());
         return super.hasStake() && !kept;
     }
 
-    // Others who only ask want to know what the first answer is.
+    // Others that only ask look at the first answer.
     @Override
     long firstNanos(RLock by) {
         return 0;

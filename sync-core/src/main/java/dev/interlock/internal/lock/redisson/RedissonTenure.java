@@ -3,19 +3,20 @@ package dev.interlock.internal.lock.redisson;
 import static dev.interlock.internal.lock.RemoteLock.RENEWED;
 
 import dev.interlock.LeaseLostException;
+import dev.interlock.internal.redis.Settings;
+import dev.interlock.internal.session.Lease;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RFuture;
 import org.redisson.api.RLock;
 
 /**
- * A session's tenure by a lock object of Redisson's, from when it is asked for. It has an owner id of its own, negative
- * and so disjoint from the thread ids that Redisson's own callers are known by. So a request whose reply was lost can't
- * count as a re-entry of the next one.
+ * A session's tenure by a lock object of Redisson's, from the request on. It has an owner id of its own, negative and
+ * so disjoint from the thread ids by which Redisson knows its own callers. So a request whose reply was lost can't
+ * count as a re-entry of the next one. Redisson's watchdog renews its lease, unless that has a fixed length.
  */
 final class RedissonTenure {
     /** Redisson computes with waits in a way that overflows; nobody sees the end of this one. */
@@ -26,25 +27,28 @@ final class RedissonTenure {
 
     final long owner = -OWNERS.incrementAndGet();
     final long leaseMillis;
-    final AtomicReference<@Nullable LeaseLostException> loss = new AtomicReference<>();
 
-    /** What Redisson knows the owner by. */
+    /** Its validity is that of a fixed length; of what the watchdog renews nothing is known but a loss. */
+    private final Lease lease;
+
+    /** The lock object by which Redisson knows the owner. */
     private volatile RLock lock;
 
-    /** All that it may know the owner by. */
+    /** All lock objects by which Redisson may know the owner. */
     private volatile List<RLock> locks;
 
-    /** Whether threads of this session can't write on it, or can't any more. */
+    /** Whether threads of this session may only read. */
     private volatile boolean shared;
 
     private volatile CompletableFuture<?> downgrade = CompletableFuture.completedFuture(null);
-    volatile long startNanos;
-    volatile long checkAtNanos;
+    private volatile long startNanos;
+    private volatile long checkAtNanos;
 
-    /** Whether it is kept for the rest of the hand-off slice although nobody is inside. */
+    /** Whether it is kept for the rest of the hand-off slice although no thread uses it. */
     volatile boolean retained;
 
-    RedissonTenure(RLock lock, boolean shared, long leaseMillis) {
+    RedissonTenure(Settings settings, RLock lock, boolean shared, long leaseMillis) {
+        this.lease = new Lease(settings, settings.ticker().getAsLong());
         this.lock = lock;
         this.locks = List.of(lock);
         this.shared = shared;
@@ -59,33 +63,71 @@ final class RedissonTenure {
         return shared;
     }
 
+    /** It begins, or begins anew. */
+    private void begin(long nowNanos) {
+        startNanos = nowNanos;
+        lease.setValidUntil(nowNanos + TimeUnit.MILLISECONDS.toNanos(leaseMillis));
+    }
+
+    /** Redisson has granted the request. */
+    void granted(long nowNanos) {
+        begin(nowNanos);
+        checkAtNanos = nowNanos + lease.renewalNanos();
+    }
+
+    long startNanos() {
+        return startNanos;
+    }
+
+    /** Returns whether a lease of a fixed length is over. */
     boolean isOver(long nowNanos) {
-        return leaseMillis != RENEWED && nowNanos - startNanos >= TimeUnit.MILLISECONDS.toNanos(leaseMillis);
+        return leaseMillis != RENEWED && nowNanos - lease.validUntilNanos() >= 0;
+    }
+
+    /** Returns whether to ask Redisson if it still knows this owner. If so, the next time is a renewal's later. */
+    boolean isToCheck(long nowNanos) {
+        if (nowNanos - checkAtNanos < 0) {
+            return false;
+        }
+        checkAtNanos = nowNanos + lease.renewalNanos();
+        return true;
+    }
+
+    /** Marks it lost. Returns the loss that was known before, or null if this is the first. */
+    @Nullable
+    LeaseLostException lose(LeaseLostException news) {
+        return lease.lose(news);
+    }
+
+    /** Returns the loss, if it was seen to be lost. */
+    @Nullable
+    LeaseLostException loss() {
+        return lease.loss();
     }
 
     /**
-     * The result is false if it was refused; it has no value, as that of {@link RLock} hasn't, if the wait is without
-     * end.
+     * Sends the request. The result is false if it was refused; it has no value, as that of {@link RLock} hasn't, if
+     * the wait is without end.
      */
     RFuture<?> ask(long waitNanos) {
-        long lease = leaseMillis == RENEWED ? -1 : leaseMillis;
+        long millis = leaseMillis == RENEWED ? -1 : leaseMillis;
         if (waitNanos >= FOREVER_NANOS) {
-            return lock.lockAsync(lease, TimeUnit.MILLISECONDS, owner);
+            return lock.lockAsync(millis, TimeUnit.MILLISECONDS, owner);
         }
         long waitMillis = TimeUnit.NANOSECONDS.toMillis(waitNanos + 999_999);
-        return lock.tryLockAsync(waitMillis, lease, TimeUnit.MILLISECONDS, owner);
+        return lock.tryLockAsync(waitMillis, millis, TimeUnit.MILLISECONDS, owner);
     }
 
     /**
-     * Makes of an exclusive tenure a shared one: whoever has Redisson's write lock gets its read lock at once, before
-     * others, and then releases the former. The tenure may be left with both, if Redis is silent in between.
+     * Turns an exclusive tenure into a shared one: the owner of Redisson's write lock gets its read lock at once,
+     * before others, and then releases the write lock. The tenure may be left with both, if Redis is silent in between.
      *
      * @return fails with an {@link IllegalMonitorStateException} if the tenure turns out to be lost
      */
     CompletableFuture<?> downgrade(RLock read, long nowNanos) {
         RLock write = lock;
         shared = true;
-        startNanos = nowNanos;
+        begin(nowNanos);
         locks = List.of(read, write);
         CompletableFuture<?> done = read.tryLockAsync(owner)
                 .toCompletableFuture()
@@ -102,7 +144,8 @@ final class RedissonTenure {
     }
 
     /**
-     * Gives it back, whatever of it there is. Fails with an {@link IllegalMonitorStateException} if there isn't any.
+     * Releases all that Redisson knows the owner by. Fails with an {@link IllegalMonitorStateException} if it doesn't
+     * know the owner.
      */
     CompletableFuture<Void> end() {
         // Otherwise the release might overtake what it is to undo.

@@ -7,24 +7,24 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /** Permits that a limiter has taken ahead. One request at a time fetches more. */
-final class Stock {
-    /** What one request has fetched. */
-    private record Lot(AtomicLong left, long untilNanos, Answer origin) {}
+final class PrefetchedPermits {
+    /** The permits that one request has fetched, and until when they may be used. */
+    private record Fetched(AtomicLong left, long untilNanos, Answer origin) {}
 
     /** How many permits are fetched at a time. */
     final long size;
 
     private final AtomicReference<@Nullable CompletableFuture<Answer>> fetching = new AtomicReference<>();
-    private volatile @Nullable Lot lot;
+    private volatile @Nullable Fetched fetched;
 
-    Stock(long size) {
+    PrefetchedPermits(long size) {
         this.size = size;
     }
 
     /** Takes permits if they are here; returns the answer by which they came, or null. */
     @Nullable
     Answer take(long permits, long nowNanos) {
-        Lot current = lot;
+        Fetched current = fetched;
         if (current == null || nowNanos - current.untilNanos >= 0) {
             return null;
         }
@@ -42,14 +42,14 @@ final class Stock {
 
     /** Returns how many permits are here. */
     long left() {
-        Lot current = lot;
+        Fetched current = fetched;
         return current == null ? 0 : Math.max(0, current.left.get());
     }
 
     /** Puts here what was granted beyond what was asked for. */
     void put(Answer answer, long permits) {
         if (answer.granted() > permits) {
-            lot = new Lot(
+            fetched = new Fetched(
                     new AtomicLong(answer.granted() - permits),
                     answer.sentNanos() + TimeUnit.MICROSECONDS.toNanos(answer.goodMicros()),
                     answer);
@@ -57,19 +57,16 @@ final class Stock {
     }
 
     /**
-     * Returns the request that is under way to fetch more, or null, in which case that is now the one given; who gave
-     * it says when it has {@linkplain #fetched ended}.
+     * Begins to fetch more, unless another request does: returns that one, or null. The caller says when its own has
+     * {@linkplain #endFetch ended}.
      */
     @Nullable
-    CompletableFuture<Answer> fetch(CompletableFuture<Answer> own) {
+    CompletableFuture<Answer> beginFetch(CompletableFuture<Answer> own) {
         return fetching.compareAndExchange(null, own);
     }
 
-    /**
-     * The next request may be sent. To be called before those hear of it who wait for this one: they may have to send
-     * the next.
-     */
-    void fetched() {
+    /** The next request may be sent. Called before the threads that wait for this one are woken: they may send it. */
+    void endFetch() {
         fetching.set(null);
     }
 }

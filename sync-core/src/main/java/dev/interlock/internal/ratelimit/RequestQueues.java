@@ -14,22 +14,23 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a session's threads ask of all rate limiters. Only keys that were asked of in the last seconds take any room,
- * however many there are.
+ * The requests of a session's threads to all rate limiters. Only keys that had requests in the last seconds take any
+ * room, however many there are.
  */
-public final class Lines implements Participant {
+public final class RequestQueues implements Participant {
+    /** During an outage one request is sent this often, to see whether the outage is over. */
     private static final long TRY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     final RedisSession session;
 
-    private final ConcurrentMap<String, Line> lines = new ConcurrentHashMap<>();
+    private final ConcurrentMap<String, RequestQueue> queues = new ConcurrentHashMap<>();
     private final AtomicLong nextTryNanos;
 
-    /** The waits for permits that are reserved. */
+    /** The waits for reserved permits. */
     private final ConcurrentMap<Object, CompletableFuture<?>> waits = new ConcurrentHashMap<>();
 
-    /** Opens the lines of a session. */
-    public Lines(RedisSession session) {
+    /** Creates the queues of a session, all of them empty. */
+    public RequestQueues(RedisSession session) {
         this.session = session;
         this.nextTryNanos = new AtomicLong(session.now());
         session.pin(this, this);
@@ -37,14 +38,14 @@ public final class Lines implements Participant {
 
     /** Returns a limiter. */
     public RateLimiter limiter(String name, RateLimit limit) {
-        return ScriptRateLimiter.of(this, new Terms(name, session.key(name), limit));
+        return ScriptRateLimiter.of(this, new SharedLimit(name, session.key(name), limit));
     }
 
     /**
-     * Has Redis decide on a request. The result fails by what Redis failed with; and at once during an outage, unless
-     * this is the one that tries whether that is over.
+     * Has Redis decide on a request. The result fails by what Redis failed with; during an outage it fails at once,
+     * except for the request that tries whether the outage is over.
      */
-    CompletableFuture<Answer> ask(String key, Terms terms, long permits, long more, long patienceMicros) {
+    CompletableFuture<Answer> ask(String key, SharedLimit limit, long permits, long more, long patienceMicros) {
         session.ensureOpen();
         var answer = new CompletableFuture<Answer>();
         if (session.outage().isOfTheMaster() && !isToTry()) {
@@ -52,9 +53,11 @@ public final class Lines implements Participant {
                     "Redis doesn't answer", session.outage().cause()));
             return answer;
         }
-        Request request = new Request(terms, permits, more, patienceMicros, answer);
-        while (!lines.computeIfAbsent(key, this::line).add(request)) {
-            Thread.onSpinWait();
+        Request request = new Request(limit, permits, more, patienceMicros, answer);
+        RequestQueue queue = queues.computeIfAbsent(key, this::queue);
+        while (!queue.add(request)) {
+            queues.remove(key, queue);
+            queue = queues.computeIfAbsent(key, this::queue);
         }
         if (session.isClosed()) {
             close();
@@ -62,7 +65,9 @@ public final class Lines implements Participant {
         return answer;
     }
 
-    /** Returns what fails when the session is closed. It has to be completed when it is of no use any more. */
+    /**
+     * Returns a future that fails when the session is closed. The caller completes it when it is of no use any more.
+     */
     <T> CompletableFuture<T> untilClosed() {
         var wait = new CompletableFuture<T>();
         Object key = new Object();
@@ -82,13 +87,13 @@ public final class Lines implements Participant {
         return now - next >= 0 && nextTryNanos.compareAndSet(next, now + pause);
     }
 
-    private Line line(String key) {
-        return new Line(session, key, () -> lines.remove(key));
+    private RequestQueue queue(String key) {
+        return new RequestQueue(session, key, ended -> queues.remove(key, ended));
     }
 
     @Override
     public void pulse() {
-        lines.values().forEach(Line::pulse);
+        queues.values().forEach(RequestQueue::pulse);
     }
 
     @Override
@@ -97,12 +102,14 @@ public final class Lines implements Participant {
     }
 
     @Override
-    public void receive(Mail mail) {}
+    public void receive(Mail mail) {
+        // Nothing is announced about rate limits: who waits for permits knows until when.
+    }
 
     @Override
     public CompletableFuture<?> close() {
-        lines.values().forEach(Line::close);
-        lines.clear();
+        queues.values().forEach(RequestQueue::close);
+        queues.clear();
         waits.values()
                 .forEach(wait ->
                         wait.completeExceptionally(new IllegalStateException("the Interlock session is closed")));

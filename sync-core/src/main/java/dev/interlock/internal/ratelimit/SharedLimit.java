@@ -7,30 +7,33 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
-/** What all limiters have in common that were made from one: its name, and its limit. */
-final class Terms {
+/**
+ * The limit of one name, which all limiters share that were made from one: its keys, and the limit that applies. That
+ * is the limit by which the first was obtained, unless another was set in Redis for all sessions.
+ */
+final class SharedLimit {
     private static final Splitter BLANKS = Splitter.on(' ');
 
-    /** A limit that was set for all, and how scripts write it; empty if none was set. */
-    private record Written(String text, RateLimit limit) {}
+    /** The limit that applies, and how scripts write the one that was set for all; empty if none was set. */
+    private record Known(String text, RateLimit limit) {}
 
     final String name;
 
     /** The limit by which the limiter was obtained. */
-    private final RateLimit stated;
+    private final RateLimit own;
 
     /** The same, as scripts write it. */
-    final String statedText;
+    final String ownText;
 
     private final String prefix;
-    private volatile Written latest;
+    private volatile Known latest;
 
-    Terms(String name, String key, RateLimit limit) {
+    SharedLimit(String name, String key, RateLimit limit) {
         this.name = name;
         this.prefix = Keys.prefix(key);
-        this.stated = limit;
-        this.statedText = text(limit);
-        this.latest = new Written("", limit);
+        this.own = limit;
+        this.ownText = text(limit);
+        this.latest = new Known("", limit);
     }
 
     /** Returns the key of the limit that was set for all. */
@@ -44,19 +47,20 @@ final class Terms {
     }
 
     /** Returns the key of what was taken for a key of users. */
-    String stateKey(String of) {
-        return prefix + "rate:" + of;
+    String stateKey(String user) {
+        return prefix + "rate:" + user;
     }
 
+    /** Returns the limit that applies, as far as is known. */
     RateLimit latest() {
         return latest.limit;
     }
 
-    /** Takes note of the limit that was set for all, and returns the one that applies. */
-    RateLimit heard(String text) {
-        Written known = latest;
+    /** Takes note of the limit that was set for all, empty if none was; returns the limit that applies. */
+    RateLimit update(String text) {
+        Known known = latest;
         if (!known.text.equals(text)) {
-            known = new Written(text, text.isEmpty() ? stated : parsed(text));
+            known = new Known(text, text.isEmpty() ? own : parsed(text));
             latest = known;
         }
         return known.limit;

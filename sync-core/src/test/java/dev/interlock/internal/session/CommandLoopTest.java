@@ -1,0 +1,289 @@
+package dev.interlock.internal.session;
+
+import static dev.interlock.internal.session.VirtualEnvironment.COMMAND_MILLIS;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.interlock.SyncListener;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.Test;
+import org.redisson.client.RedisException;
+import org.redisson.client.RedisTimeoutException;
+
+/** The rules of a loop, each by its events in virtual time. */
+class CommandLoopTest {
+    private static final Throwable TRANSIENT = new RedisTimeoutException("no answer");
+    private static final Throwable LASTING = new RedisException("WRONGTYPE Operation against a key");
+
+    private final VirtualEnvironment environment = new VirtualEnvironment();
+    private final List<Long> reported = new ArrayList<>();
+    private final RedisSession session = environment.session(new SyncListener() {
+        @Override
+        public void redisUnreachable(Throwable cause) {
+            reported.add(environment.elapsedMillis());
+        }
+    });
+
+    private final ReentrantLock mutex = new ReentrantLock();
+    private final RecordingSpeaker speaker = new RecordingSpeaker();
+    private final CommandLoop<String> loop = new CommandLoop<>(session, mutex, speaker);
+
+    private final class RecordingSpeaker implements CommandLoop.Speaker<String> {
+        private final List<Long> sentMillis = new ArrayList<>();
+        private final List<CompletableFuture<String>> replies = new ArrayList<>();
+        private final List<String> answers = new ArrayList<>();
+        private final List<Throwable> refusals = new ArrayList<>();
+        private final List<Throwable> failures = new ArrayList<>();
+        private int changes;
+        private boolean hasNothingToSay;
+
+        /** If there is one: what the next command is answered by at once. */
+        private @Nullable CompletableFuture<String> immediate;
+
+        @Override
+        public @Nullable CompletableFuture<String> say(long nowNanos) {
+            assertThat(mutex.isHeldByCurrentThread()).isTrue();
+            if (hasNothingToSay) {
+                return null;
+            }
+            CompletableFuture<String> reply = immediate == null ? new CompletableFuture<>() : immediate;
+            immediate = null;
+            sentMillis.add(environment.elapsedMillis());
+            replies.add(reply);
+            return reply;
+        }
+
+        @Override
+        public void answered(long sentNanos, String answer) {
+            assertThat(mutex.isHeldByCurrentThread()).isTrue();
+            answers.add(answer);
+        }
+
+        @Override
+        public void refused(Throwable cause) {
+            refusals.add(cause);
+        }
+
+        @Override
+        public void failed(Throwable cause) {
+            failures.add(cause);
+        }
+
+        @Override
+        public void changed() {
+            assertThat(mutex.isHeldByCurrentThread()).as("the mutex is free").isFalse();
+            changes++;
+        }
+    }
+
+    private void locked(Runnable action) {
+        mutex.lock();
+        try {
+            action.run();
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    private void tell() {
+        locked(loop::tell);
+    }
+
+    /** Lets time pass with ten beats a second, so that a repeat is seen within 100 ms. */
+    private void beatFor(long millis) {
+        for (long passed = 0; passed < millis; passed += 100) {
+            environment.advance(100);
+            locked(() -> loop.beat(false));
+        }
+    }
+
+    private CompletableFuture<String> reply(int command) {
+        return speaker.replies.get(command);
+    }
+
+    @Test
+    void whatComesUpWhileACommandIsInFlightGoesWithTheNext() {
+        tell();
+        tell();
+        tell();
+        assertThat(speaker.replies).hasSize(1);
+        reply(0).complete("first");
+        assertThat(speaker.replies).hasSize(2);
+        reply(1).complete("second");
+        assertThat(speaker.replies).hasSize(2);
+        assertThat(speaker.answers).containsExactly("first", "second");
+        assertThat(loop.isInFlight()).isFalse();
+    }
+
+    @Test
+    void whatIsToldForLaterGoesWithTheNextBeat() {
+        locked(loop::tellLater);
+        assertThat(speaker.replies).isEmpty();
+        locked(() -> loop.beat(false));
+        assertThat(speaker.replies).hasSize(1);
+    }
+
+    @Test
+    void aBeatAsksIfThreadsWait() {
+        locked(() -> loop.beat(false));
+        assertThat(speaker.replies).isEmpty();
+        locked(() -> loop.beat(true));
+        locked(() -> loop.beat(true));
+        assertThat(speaker.replies).as("one at a time").hasSize(1);
+    }
+
+    @Test
+    void aSilentCommandIsRepeatedAfterASecondAndThenAfterEachSilence() {
+        tell();
+        beatFor(900);
+        assertThat(speaker.sentMillis).containsExactly(0L);
+        beatFor(8_100);
+        assertThat(speaker.sentMillis).containsExactly(0L, 1_000L, 3_000L, 6_000L, 9_000L);
+    }
+
+    @Test
+    void anOutageIsReportedWhenASilenceHasLastedAsLongAsAnybodyWaits() {
+        tell();
+        beatFor(COMMAND_MILLIS - 100);
+        assertThat(session.outage().isActive()).as("after a repeat only").isFalse();
+        beatFor(100);
+        environment.runDue();
+        assertThat(reported).containsExactly(COMMAND_MILLIS);
+    }
+
+    /** A silence during which Redis has answered somebody else is no outage; the next one is. */
+    @Test
+    void eachSilenceIsReportedByItself() {
+        tell();
+        beatFor(COMMAND_MILLIS + 1_000);
+        session.outage().heard();
+        beatFor(2_000);
+        assertThat(session.outage().isActive()).as("heard of in this silence").isFalse();
+        beatFor(COMMAND_MILLIS);
+        environment.runDue();
+        assertThat(reported).containsExactly(COMMAND_MILLIS, 3 * COMMAND_MILLIS);
+    }
+
+    @Test
+    void anAnswerEndsTheSilence() {
+        tell();
+        beatFor(1_000);
+        reply(1).complete("late");
+        tell();
+        beatFor(900);
+        assertThat(speaker.replies).hasSize(3);
+        beatFor(100);
+        assertThat(speaker.sentMillis).as("a first repeat anew").containsExactly(0L, 1_000L, 1_000L, 2_000L);
+    }
+
+    /** Of a command that was repeated the first attempt may be answered, too; the last is still in flight. */
+    @Test
+    void anAnswerToAnEarlierAttemptIsTakenWithoutEndingTheLatest() {
+        tell();
+        beatFor(1_000);
+        reply(0).complete("early");
+        assertThat(speaker.answers).containsExactly("early");
+        assertThat(loop.isInFlight()).isTrue();
+        reply(1).complete("latest");
+        assertThat(loop.isInFlight()).isFalse();
+    }
+
+    @Test
+    void aFailureThatMayPassIsRepeatedAfter200Millis() {
+        tell();
+        reply(0).completeExceptionally(TRANSIENT);
+        assertThat(speaker.failures).containsExactly(TRANSIENT);
+        environment.advance(199);
+        assertThat(speaker.replies).hasSize(1);
+        environment.advance(1);
+        assertThat(speaker.sentMillis).containsExactly(0L, 200L);
+        reply(1).complete("done");
+        environment.advance(1_000);
+        assertThat(speaker.replies).hasSize(2);
+    }
+
+    @Test
+    void aFailureOfAnEarlierAttemptIsNoReasonToRepeatTheLatest() {
+        tell();
+        beatFor(1_000);
+        reply(0).completeExceptionally(TRANSIENT);
+        environment.advance(500);
+        assertThat(speaker.replies).hasSize(2);
+        assertThat(speaker.failures).isEmpty();
+    }
+
+    /** Each tell sends a command that fails; they share one repeat. */
+    @Test
+    void failuresDoNotMultiplyRepeats() {
+        for (int i = 0; i < 5; i++) {
+            tell();
+            reply(i).completeExceptionally(TRANSIENT);
+        }
+        environment.advance(200);
+        assertThat(speaker.replies).hasSize(6);
+        reply(5).completeExceptionally(TRANSIENT);
+        environment.advance(200);
+        assertThat(speaker.replies).hasSize(7);
+    }
+
+    @Test
+    void whatIsRefusedIsNotRepeated() {
+        tell();
+        tell();
+        reply(0).completeExceptionally(LASTING);
+        assertThat(speaker.refusals).containsExactly(LASTING);
+        beatFor(5_000);
+        assertThat(speaker.replies).hasSize(1);
+    }
+
+    @Test
+    void whoHasNothingToSayHasNoCommandInFlight() {
+        speaker.hasNothingToSay = true;
+        tell();
+        assertThat(loop.isInFlight()).isFalse();
+        assertThat(loop.isPending()).isFalse();
+        beatFor(5_000);
+        assertThat(speaker.replies).isEmpty();
+    }
+
+    @Test
+    void aCommandThatIsForgottenMakesWayForTheNext() {
+        tell();
+        locked(loop::forget);
+        tell();
+        assertThat(speaker.replies).hasSize(2);
+        reply(0).complete("late");
+        assertThat(loop.isInFlight()).as("the second").isTrue();
+        reply(1).complete("second");
+        assertThat(loop.isInFlight()).isFalse();
+    }
+
+    @Test
+    void aCommandThatSomebodyElseSendsIsOneLikeOthers() {
+        mutex.lock();
+        long number;
+        try {
+            number = loop.begin(session.now());
+            loop.tell();
+        } finally {
+            mutex.unlock();
+        }
+        assertThat(speaker.replies).isEmpty();
+        loop.received(number, session.now(), "renewed", null);
+        assertThat(speaker.answers).containsExactly("renewed");
+        assertThat(speaker.replies).as("what was told meanwhile").hasSize(1);
+    }
+
+    /** Whoever waits for the answer may take a mutex of his own: the loop's must be free by then. */
+    @Test
+    void anAnswerThatIsThereAtOnceIsAnnouncedWithoutTheMutex() {
+        speaker.immediate = CompletableFuture.completedFuture("at once");
+        tell();
+        assertThat(speaker.answers).containsExactly("at once");
+        environment.runDue();
+        assertThat(speaker.changes).isEqualTo(1);
+    }
+}

@@ -1,0 +1,213 @@
+package dev.interlock.internal.session;
+
+import static dev.interlock.internal.session.VirtualEnvironment.COMMAND_MILLIS;
+import static dev.interlock.internal.session.VirtualEnvironment.LEASE_MILLIS;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.interlock.RedisUnavailableException;
+import dev.interlock.SyncListener;
+import dev.interlock.internal.redis.Failures;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
+import org.junit.jupiter.api.Test;
+import org.redisson.client.RedisException;
+import org.redisson.client.RedisTimeoutException;
+
+/** How long a command that has to get through is repeated, and how often. */
+class ReliableCommandTest {
+    private static final Throwable TRANSIENT = new RedisTimeoutException("no answer");
+    private static final Throwable LASTING = new RedisException("WRONGTYPE Operation against a key");
+    private static final Throwable FINAL = new IllegalMonitorStateException("unknown owner");
+
+    private final VirtualEnvironment environment = new VirtualEnvironment();
+    private final RedisSession session = environment.session(SyncListener.NONE);
+    private final List<Long> sentMillis = new ArrayList<>();
+    private final List<Boolean> firsts = new ArrayList<>();
+    private final List<CompletableFuture<String>> replies = new ArrayList<>();
+
+    private ReliableCommand<String> send() {
+        return ReliableCommand.send(session, LEASE_MILLIS, IllegalMonitorStateException.class::isInstance, isFirst -> {
+            sentMillis.add(environment.elapsedMillis());
+            firsts.add(isFirst);
+            CompletableFuture<String> reply = new CompletableFuture<>();
+            replies.add(reply);
+            return reply;
+        });
+    }
+
+    private void fail(Throwable cause) {
+        replies.get(replies.size() - 1).completeExceptionally(cause);
+    }
+
+    @Test
+    void itIsConfirmedByItsAnswer() {
+        ReliableCommand<String> command = send();
+        replies.get(0).complete("done");
+        assertThat(command.confirmed()).isCompletedWithValue("done");
+        environment.advance(LEASE_MILLIS);
+        assertThat(sentMillis).containsExactly(0L);
+    }
+
+    @Test
+    void onlyTheFirstAttemptIsTheFirst() {
+        ReliableCommand<String> command = send();
+        fail(TRANSIENT);
+        environment.advance(200);
+        assertThat(firsts).containsExactly(true, false);
+        replies.get(1).complete("done");
+        assertThat(command.confirmed()).isCompletedWithValue("done");
+    }
+
+    @Test
+    void aLateAnswerToTheFirstAttemptConfirmsIt() {
+        ReliableCommand<String> command = send().insist();
+        environment.advance(1_001);
+        assertThat(sentMillis).hasSize(2);
+        replies.get(0).complete("done");
+        assertThat(command.confirmed()).isCompletedWithValue("done");
+        environment.advance(LEASE_MILLIS);
+        assertThat(sentMillis).hasSize(2);
+        assertThat(environment.taskCount()).isZero();
+    }
+
+    @Test
+    void itIsNotRepeatedForSilenceUnlessThatIsAskedFor() {
+        ReliableCommand<String> command = send();
+        environment.advance(10_000);
+        assertThat(sentMillis).hasSize(1);
+        command.insist();
+        environment.advance(1);
+        assertThat(sentMillis).hasSize(2);
+    }
+
+    @Test
+    void silenceIsFollowedByARepeatAfterASecondAndThenAfterEachSilence() {
+        send().insist();
+        environment.advance(10_000);
+        assertThat(sentMillis)
+                .containsExactly(0L, 1_001L, COMMAND_MILLIS + 1, 2 * COMMAND_MILLIS + 2, 3 * COMMAND_MILLIS + 3);
+    }
+
+    @Test
+    void thereIsOneTimerHoweverOftenItIsAskedFor() {
+        ReliableCommand<String> command = send();
+        command.insist().insist();
+        command.repeat();
+        command.repeat();
+        environment.runDue();
+        assertThat(environment.taskCount()).isEqualTo(1);
+        environment.advance(1_001);
+        command.repeat();
+        environment.runDue();
+        assertThat(environment.taskCount()).isEqualTo(1);
+    }
+
+    @Test
+    void aCommandThatHasBeenSilentIsRepeatedAtOnceIfAsked() {
+        ReliableCommand<String> command = send();
+        environment.advance(COMMAND_MILLIS);
+        command.repeat();
+        environment.runDue();
+        assertThat(sentMillis).containsExactly(0L, COMMAND_MILLIS);
+    }
+
+    @Test
+    void itIsGivenUpWhenTheLeaseIsOver() {
+        ReliableCommand<String> command = send().insist();
+        environment.advance(LEASE_MILLIS - 1);
+        assertThat(command.confirmed()).isNotDone();
+        environment.advance(COMMAND_MILLIS + 1);
+        assertThat(command.confirmed()).isCompletedExceptionally();
+        assertThat(Failures.of(command.confirmed())).isInstanceOf(RedisUnavailableException.class);
+        assertThat(sentMillis.get(sentMillis.size() - 1)).isLessThan(LEASE_MILLIS);
+        assertThat(environment.taskCount()).isZero();
+    }
+
+    @Test
+    void whatItFailsWithAfterTheLeaseIsItsFailure() {
+        ReliableCommand<String> command = send();
+        environment.advance(LEASE_MILLIS);
+        fail(TRANSIENT);
+        assertThat(Failures.of(command.confirmed())).isSameAs(TRANSIENT);
+        environment.advance(1_000);
+        assertThat(sentMillis).hasSize(1);
+    }
+
+    /** Its failure came before the end of the lease, and the repeat would come after it. */
+    @Test
+    void theLastFailureIsTheCauseOfGivingUp() {
+        ReliableCommand<String> command = send();
+        environment.advance(LEASE_MILLIS - 100);
+        fail(TRANSIENT);
+        environment.advance(200);
+        assertThat(Failures.of(command.confirmed()))
+                .isInstanceOf(RedisUnavailableException.class)
+                .hasCause(TRANSIENT);
+        assertThat(sentMillis).hasSize(1);
+    }
+
+    /** Somebody may mend it: give a right back, or a key its type. */
+    @Test
+    void aRefusalIsRepeatedAfterASilence() {
+        ReliableCommand<String> command = send();
+        fail(LASTING);
+        environment.advance(COMMAND_MILLIS);
+        assertThat(sentMillis).hasSize(1);
+        environment.advance(1);
+        assertThat(sentMillis).containsExactly(0L, COMMAND_MILLIS + 1);
+        replies.get(1).complete("mended");
+        assertThat(command.confirmed()).isCompletedWithValue("mended");
+    }
+
+    /** The repeat may have been executed. */
+    @Test
+    void aRepeatAfterARefusalIsNotRepeatedForSilence() {
+        send();
+        fail(LASTING);
+        environment.advance(LEASE_MILLIS);
+        assertThat(sentMillis).containsExactly(0L, COMMAND_MILLIS + 1);
+    }
+
+    @Test
+    void aFinalFailureEndsIt() {
+        ReliableCommand<String> command = send();
+        fail(FINAL);
+        assertThat(Failures.of(command.confirmed())).isSameAs(FINAL);
+        environment.advance(LEASE_MILLIS);
+        assertThat(sentMillis).hasSize(1);
+    }
+
+    /** Futures that depend on others wrap what they fail with. */
+    @Test
+    void aFinalFailureEndsItThoughItMightPass() {
+        ReliableCommand<String> command =
+                ReliableCommand.send(session, LEASE_MILLIS, RedisTimeoutException.class::isInstance, isFirst -> {
+                    firsts.add(isFirst);
+                    return CompletableFuture.failedFuture(new CompletionException(TRANSIENT));
+                });
+        assertThat(Failures.of(command.confirmed())).isSameAs(TRANSIENT);
+        environment.advance(LEASE_MILLIS);
+        assertThat(firsts).containsExactly(true);
+    }
+
+    @Test
+    void itIsNotRepeatedAfterTheSessionIsClosed() {
+        ReliableCommand<String> command = send();
+        session.close();
+        fail(TRANSIENT);
+        assertThat(Failures.of(command.confirmed())).isSameAs(TRANSIENT);
+        environment.advance(LEASE_MILLIS);
+        assertThat(sentMillis).hasSize(1);
+    }
+
+    /** As a client does that is shut down. */
+    @Test
+    void whatFailsAtOnceWhileTheSessionIsClosedIsKnownAtOnce() {
+        session.close();
+        ReliableCommand<String> command = ReliableCommand.send(
+                session, LEASE_MILLIS, cause -> false, isFirst -> CompletableFuture.failedFuture(TRANSIENT));
+        assertThat(command.confirmed()).isCompletedExceptionally();
+    }
+}
