@@ -14,7 +14,9 @@ import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.AccessTarget;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaCodeUnit;
@@ -35,6 +37,11 @@ import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -141,6 +148,23 @@ class ArchitectureTest {
             .should(haveSubclasses(FEWEST_SUBCLASSES))
             .allowEmptyShould(true);
 
+    /** Threads of one JVM that wait for each other do so in a subclass of the JDK's queued synchronizer. */
+    @ArchTest
+    static final ArchRule threads_block_in_the_environment = noClasses()
+            .that()
+            .resideInAPackage(INTERNAL)
+            .and(DescribedPredicate.not(belongToOneOf(
+                    "dev.interlock.internal.session.ThreadEnvironment", "dev.interlock.internal.redis.AnswerSpinner")))
+            .should(callMethodWhere(target(blocksItsCaller())));
+
+    /** A session passes the call on to its environment. */
+    @ArchTest
+    static final ArchRule only_a_remote_wait_parks = noClasses()
+            .that(DescribedPredicate.not(belongToOneOf(
+                    "dev.interlock.internal.session.RemoteWait", "dev.interlock.internal.session.Session")))
+            .should(callMethodWhere(
+                    target(name("park")).and(target(owner(resideInAPackage("dev.interlock.internal.session"))))));
+
     @ArchTest
     static void a_package_fits_one_head(JavaClasses main) {
         Set<String> tooLarge = new TreeSet<>();
@@ -182,6 +206,31 @@ class ArchitectureTest {
         return DescribedPredicate.describe("are values", type -> {
             String outermost = type.getName().replaceFirst("\\$.*", "");
             return VALUES.contains(outermost) || type.getPackageName().equals("dev.interlock.ratelimit");
+        });
+    }
+
+    private static DescribedPredicate<JavaClass> belongToOneOf(String... outermost) {
+        return DescribedPredicate.describe(
+                "belong to one of " + List.of(outermost),
+                type -> Stream.of(outermost)
+                        .anyMatch(name ->
+                                type.getName().equals(name) || type.getName().startsWith(name + "$")));
+    }
+
+    /** {@code join()} is no such method: what is done already is read by it. */
+    private static DescribedPredicate<AccessTarget.CodeUnitCallTarget> blocksItsCaller() {
+        return DescribedPredicate.describe("a method that blocks its caller", method -> {
+            String called = method.getName();
+            JavaClass owner = method.getOwner();
+            return owner.isEquivalentTo(LockSupport.class) && called.startsWith("park")
+                    || owner.isAssignableTo(Thread.class)
+                            && Set.of("sleep", "yield", "join").contains(called)
+                    || owner.isAssignableTo(Future.class) && called.equals("get")
+                    || owner.isAssignableTo(Condition.class) && called.startsWith("await")
+                    || owner.isAssignableTo(CountDownLatch.class) && called.equals("await")
+                    || owner.isEquivalentTo(TimeUnit.class) && called.equals("sleep")
+                    || owner.isEquivalentTo(Uninterruptibles.class)
+                    || called.equals("wait") && owner.isEquivalentTo(Object.class);
         });
     }
 
