@@ -10,9 +10,13 @@ import static com.tngtech.archunit.lang.conditions.ArchConditions.callMethodWher
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.codeUnits;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
+import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.AccessTarget;
 import com.tngtech.archunit.core.domain.JavaClass;
 import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaCodeUnit;
@@ -28,10 +32,16 @@ import com.tngtech.archunit.lang.ArchCondition;
 import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
+import com.tngtech.archunit.library.Architectures.LayeredArchitecture;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -41,6 +51,14 @@ class ArchitectureTest {
 
     private static final String INTERNAL = "dev.interlock.internal..";
     private static final int MOST_CLASSES_IN_A_PACKAGE = 15;
+    private static final int FEWEST_SUBCLASSES = 2;
+    /** What users give and get; the types of {@code dev.interlock.ratelimit} are such values as well. */
+    private static final Set<String> VALUES = Set.of(
+            "dev.interlock.LeaseLostException",
+            "dev.interlock.LockOptions",
+            "dev.interlock.RedisUnavailableException",
+            "dev.interlock.SemaphoreOptions",
+            "dev.interlock.SyncListener");
 
     @ArchTest
     static final ArchRule the_api_exposes_nothing_internal = classes()
@@ -94,6 +112,59 @@ class ArchitectureTest {
             .resideInAnyPackage("sun..", "com.sun..", "jdk.internal..")
             .allowEmptyShould(true);
 
+    /** An arrow from each layer to those that it may name; what isn't allowed here is forbidden. */
+    @ArchTest
+    static final ArchRule dependencies_point_from_the_facade_to_the_values = synchronizers(layeredArchitecture()
+                    .consideringOnlyDependenciesInLayers()
+                    .ensureAllClassesAreContainedInArchitecture()
+                    .layer("facade")
+                    .definedBy(resideInAPackage("dev.interlock").and(DescribedPredicate.not(areValues())))
+                    .layer("values")
+                    .definedBy(areValues())
+                    .layer("redis")
+                    .definedBy("dev.interlock.internal.redis")
+                    .layer("session")
+                    .definedBy("dev.interlock.internal.session")
+                    .layer("lock")
+                    .definedBy("dev.interlock.internal.lock")
+                    .optionalLayer("package-info")
+                    .definedBy("dev.interlock.internal"))
+            .whereLayer("values")
+            .mayNotAccessAnyLayer()
+            .whereLayer("redis")
+            .mayOnlyAccessLayers("values")
+            .whereLayer("session")
+            .mayOnlyAccessLayers("values", "redis")
+            .whereLayer("lock")
+            .mayOnlyAccessLayers("values", "redis", "session");
+
+    @ArchTest
+    static final ArchRule internal_packages_have_no_cycles =
+            slices().matching("dev.interlock.internal.(**)").should().beFreeOfCycles();
+
+    @ArchTest
+    static final ArchRule classes_are_split_by_composition = classes()
+            .that(areAbstractClasses())
+            .should(haveSubclasses(FEWEST_SUBCLASSES))
+            .allowEmptyShould(true);
+
+    /** Threads of one JVM that wait for each other do so in a subclass of the JDK's queued synchronizer. */
+    @ArchTest
+    static final ArchRule threads_block_in_the_environment = noClasses()
+            .that()
+            .resideInAPackage(INTERNAL)
+            .and(DescribedPredicate.not(belongToOneOf(
+                    "dev.interlock.internal.session.ThreadEnvironment", "dev.interlock.internal.redis.AnswerSpinner")))
+            .should(callMethodWhere(target(blocksItsCaller())));
+
+    /** A session passes the call on to its environment. */
+    @ArchTest
+    static final ArchRule only_a_remote_wait_parks = noClasses()
+            .that(DescribedPredicate.not(belongToOneOf(
+                    "dev.interlock.internal.session.RemoteWait", "dev.interlock.internal.session.Session")))
+            .should(callMethodWhere(
+                    target(name("park")).and(target(owner(resideInAPackage("dev.interlock.internal.session"))))));
+
     @ArchTest
     static void a_package_fits_one_head(JavaClasses main) {
         Set<String> tooLarge = new TreeSet<>();
@@ -111,6 +182,77 @@ class ArchitectureTest {
         assertThat(tooLarge)
                 .as("packages of more than %d top-level classes", MOST_CLASSES_IN_A_PACKAGE)
                 .isEmpty();
+    }
+
+    /** The synchronizers, and the kinds of lock: none of them sees another. */
+    private static LayeredArchitecture synchronizers(LayeredArchitecture layers) {
+        LayeredArchitecture all = layers;
+        for (String synchronizer : List.of("semaphore", "latch", "barrier", "ratelimit")) {
+            all = all.layer(synchronizer)
+                    .definedBy("dev.interlock.internal." + synchronizer)
+                    .whereLayer(synchronizer)
+                    .mayOnlyAccessLayers("values", "redis", "session");
+        }
+        for (String kind : List.of("lock.script", "lock.quorum", "lock.redisson")) {
+            all = all.layer(kind)
+                    .definedBy("dev.interlock.internal." + kind)
+                    .whereLayer(kind)
+                    .mayOnlyAccessLayers("values", "redis", "session", "lock");
+        }
+        return all;
+    }
+
+    private static DescribedPredicate<JavaClass> areValues() {
+        return DescribedPredicate.describe("are values", type -> {
+            String outermost = type.getName().replaceFirst("\\$.*", "");
+            return VALUES.contains(outermost) || type.getPackageName().equals("dev.interlock.ratelimit");
+        });
+    }
+
+    private static DescribedPredicate<JavaClass> belongToOneOf(String... outermost) {
+        return DescribedPredicate.describe(
+                "belong to one of " + List.of(outermost),
+                type -> Stream.of(outermost)
+                        .anyMatch(name ->
+                                type.getName().equals(name) || type.getName().startsWith(name + "$")));
+    }
+
+    /** {@code join()} is no such method: what is done already is read by it. */
+    private static DescribedPredicate<AccessTarget.CodeUnitCallTarget> blocksItsCaller() {
+        return DescribedPredicate.describe("a method that blocks its caller", method -> {
+            String called = method.getName();
+            JavaClass owner = method.getOwner();
+            return owner.isEquivalentTo(LockSupport.class) && called.startsWith("park")
+                    || owner.isAssignableTo(Thread.class)
+                            && Set.of("sleep", "yield", "join").contains(called)
+                    || owner.isAssignableTo(Future.class) && called.equals("get")
+                    || owner.isAssignableTo(Condition.class) && called.startsWith("await")
+                    || owner.isAssignableTo(CountDownLatch.class) && called.equals("await")
+                    || owner.isEquivalentTo(TimeUnit.class) && called.equals("sleep")
+                    || owner.isEquivalentTo(Uninterruptibles.class)
+                    || called.equals("wait") && owner.isEquivalentTo(Object.class);
+        });
+    }
+
+    private static DescribedPredicate<JavaClass> areAbstractClasses() {
+        return DescribedPredicate.describe(
+                "are abstract classes",
+                type -> type.getModifiers().contains(JavaModifier.ABSTRACT) && !type.isInterface() && !type.isEnum());
+    }
+
+    private static ArchCondition<JavaClass> haveSubclasses(int fewest) {
+        return new ArchCondition<>("have at least " + fewest + " subclasses") {
+            @Override
+            public void check(JavaClass type, ConditionEvents events) {
+                Set<String> names = type.getSubclasses().stream()
+                        .map(JavaClass::getSimpleName)
+                        .collect(Collectors.toSet());
+                if (names.size() < fewest) {
+                    events.add(SimpleConditionEvent.violated(
+                            type, type.getName() + " is abstract and its only subclasses are " + names));
+                }
+            }
+        };
     }
 
     private static Stream<JavaPackage> packages(JavaClasses classes) {

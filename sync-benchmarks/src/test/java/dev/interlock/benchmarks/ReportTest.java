@@ -144,6 +144,14 @@ class ReportTest {
         assertThat(page()).contains("## Absent").contains("| `etcd` | no etcd is installed |");
     }
 
+    /** Tables can't be wrapped. */
+    @Test
+    void linesAreNoWiderThan120Columns() throws IOException {
+        assertThat(page().lines().filter(line -> !line.startsWith("|")))
+                .anySatisfy(line -> assertThat(line).startsWith("  "))
+                .allSatisfy(line -> assertThat(line).hasSizeLessThanOrEqualTo(120));
+    }
+
     /** 300 µs are three times a round trip of 100 µs; 800,000 are 8 % of ten million. */
     @Test
     void thresholdsAreMetOrNotOrNotMeasured() throws IOException {
@@ -157,10 +165,9 @@ class ReportTest {
 
     @Test
     void lossesAreToldInWords() throws IOException {
-        assertThat(page())
-                .contains(
-                        "- `uncontended-1t`: `RLock` is 2.00 times as fast as `Interlock` (4,444 against 2,222 per second);"
-                                + " ours is ahead in 1 of 3 rounds.")
+        assertThat(inOneLine(page()))
+                .contains("- `uncontended-1t`: `RLock` is 2.00 times as fast as `Interlock`"
+                        + " (4,444 against 2,222 per second); ours is ahead in 1 of 3 rounds.")
                 .contains("- `contended-1jvm-8t`: the limit `ReentrantLock` is 12.5 times as fast as `Interlock`"
                         + " (10,000,000 against 800,000 per second).")
                 .contains(Family.UNCONTENDED.reason())
@@ -182,7 +189,8 @@ class ReportTest {
         return """
                 {"jvm": "/somewhere/java", "jvmArgs": ["-Xmx1g"], "jmhVersion": "1.37",
                  "benchmark": "dev.interlock.benchmarks.jmh.LockBenchmark.%s", "mode": "%s", "threads": 8, "forks": 3,
-                 "measurementIterations": 5, "params": {"impl": "%s", "jvms": "1", "delayMillis": "0", "sectionMicros": "0"},
+                 "measurementIterations": 5,
+                 "params": {"impl": "%s", "jvms": "1", "delayMillis": "0", "sectionMicros": "0"},
                  "primaryMetric": {"score": %s, "scoreError": %s, "scoreUnit": "%s", "rawDataHistogram": [[[1, 2]]],
                   "scorePercentiles": {"50.0": 380.0, "99.0": 990.0}},
                  "secondaryMetrics": {"gc.alloc.rate.norm": {"score": 0.01}}}
@@ -210,8 +218,8 @@ class ReportTest {
                 .isZero();
         assertThat(Files.readString(folder.resolve("benchmarks.md")))
                 .contains("3 × 5 forks and iterations")
-                .contains(
-                        "| `LockBenchmark.uncontended` | `Redisson` | 8 | 300 ± 30 | us/op | 380 | 990 | 0 | 0.75 ± 0.11 |")
+                .contains("| `LockBenchmark.uncontended` | `Redisson` | 8 | 300 ± 30 | us/op"
+                        + " | 380 | 990 | 0 | 0.75 ± 0.11 |")
                 .contains("| `LockBenchmark.contended` | `Interlock` | 8 | 8,000 ± 800 | ops/ms | – | – | 0 |  |")
                 .contains("| `LockBenchmark.uncontended` | `uncontended-1t` | 0.75 ± 0.11 | 0.50 (0.46–1.17) | yes |")
                 .contains("](charts/jmh-throughput.png)", "](charts/jmh-latency.png)");
@@ -235,6 +243,11 @@ class ReportTest {
                 .describedAs("%s", err)
                 .isZero();
         return Files.readString(folder.resolve("benchmarks.md"));
+    }
+
+    /** A paragraph or an item is wrapped on the page. */
+    private static String inOneLine(String text) {
+        return text.replaceAll("(?<=\\S)\n *(?=\\S)", " ");
     }
 
     private int run(String... args) {

@@ -57,20 +57,7 @@ final class Queueing {
 
     private static Measurement play(
             Scenario scenario, Pace pace, String redisUrl, String contestant, BiConsumer<String, String> remarks) {
-        boolean isVirtual = scenario.measure() == Measure.VIRTUAL_QUEUE;
-        var child = ChildJvm.of(Queue.class)
-                .options("-Xmx1g", "-Xss256k")
-                .arguments(
-                        redisUrl,
-                        contestant,
-                        String.valueOf(scenario.threads()),
-                        String.valueOf(isVirtual),
-                        String.valueOf(pace.round().toMillis()));
-        Path home = home();
-        if (isVirtual && home != null) {
-            child.home(home);
-        }
-        try (ChildJvm queue = child.start()) {
+        try (ChildJvm queue = start(scenario, pace, redisUrl, contestant)) {
             String[] words = queue.await("had ", PATIENCE.plus(pace.round())).split(" ", -1);
             long had = Long.parseLong(words[1]);
             if (Long.parseLong(words[2]) < had) {
@@ -99,6 +86,23 @@ final class Queueing {
                     null,
                     null);
         }
+    }
+
+    private static ChildJvm start(Scenario scenario, Pace pace, String redisUrl, String contestant) {
+        boolean isVirtual = scenario.measure() == Measure.VIRTUAL_QUEUE;
+        var child = ChildJvm.of(Queue.class)
+                .options("-Xmx1g", "-Xss256k")
+                .arguments(
+                        redisUrl,
+                        contestant,
+                        String.valueOf(scenario.threads()),
+                        String.valueOf(isVirtual),
+                        String.valueOf(pace.round().toMillis()));
+        Path home = home();
+        if (isVirtual && home != null) {
+            child.home(home);
+        }
+        return child.start();
     }
 
     private static @Nullable Latency latency(String[] words) {

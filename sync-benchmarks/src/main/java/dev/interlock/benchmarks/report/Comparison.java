@@ -63,12 +63,14 @@ final class Comparison {
 
     private static String table(Results results) {
         Stream<String> head = Stream.of(
-                line(Stream.concat(Stream.of("scheme"), COLUMNS.stream().map(Column::heading))),
-                line(Stream.concat(Stream.of("---"), COLUMNS.stream().map(column -> "---"))));
+                Markdown.row(Stream.concat(Stream.of("scheme"), COLUMNS.stream().map(Column::heading))),
+                Markdown.row(Stream.concat(Stream.of("---"), COLUMNS.stream().map(column -> "---"))));
         Stream<String> rows = SCHEMES.stream()
-                .map(scheme -> line(Stream.concat(
+                .map(scheme -> Markdown.row(Stream.concat(
                         Stream.of(scheme.title()), COLUMNS.stream().map(column -> cell(results, scheme, column)))));
-        return "Medians, from the run of [benchmarks.md](benchmarks.md), which tells the spread and what was measured how; –: not measured.\n\n"
+        return Markdown.wrapped("Medians, from the run of [benchmarks.md](benchmarks.md), which tells the spread and"
+                        + " what was measured how; –: not measured.")
+                + "\n\n"
                 + Stream.concat(head, rows).collect(Collectors.joining())
                 + "\n";
     }
@@ -76,9 +78,5 @@ final class Comparison {
     private static String cell(Results results, Scheme scheme, Column column) {
         Optional<Measurement> measured = results.of(column.scenario(), scheme.contestant());
         return measured.map(column.figure()::text).orElse("–");
-    }
-
-    private static String line(Stream<String> cells) {
-        return cells.collect(Collectors.joining(" | ", "| ", " |\n"));
     }
 }

@@ -19,8 +19,8 @@ public enum Family {
     HAND_OFFS(
             "Hand-offs between two JVMs",
             "hand-offs",
-            "a hand-off is a release, a message and a thread that has to be woken; a bare message is less than that, and"
-                    + " who polls often enough needs no message"),
+            "a hand-off is a release, a message and a thread that has to be woken; a bare message is less than that,"
+                    + " and who polls often enough needs no message"),
     SECTIONS(
             "Length of the critical section",
             "sections",

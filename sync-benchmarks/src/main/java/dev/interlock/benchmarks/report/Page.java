@@ -11,7 +11,6 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.Set;
-import java.util.stream.Collectors;
 
 /** The report: {@code benchmarks.md} with its charts. Every figure in it comes from the results. */
 public final class Page {
@@ -46,9 +45,8 @@ public final class Page {
 
     private String text(List<Drawn> charts) {
         say("# Benchmarks");
-        say(
-                "Written by `dev.interlock.benchmarks.Report` from what was measured, and by nobody's hand. What the figures mean, how they"
-                        + " come about and what they don't say: [benchmarking.md](benchmarking.md).");
+        say("Written by `dev.interlock.benchmarks.Report` from what was measured, and by nobody's hand. What the"
+                + " figures mean, how they come about and what they don't say: [benchmarking.md](benchmarking.md).");
         environment();
         thresholds();
         say("## Where we lose");
@@ -57,9 +55,8 @@ public final class Page {
         say("## Charts");
         charts.forEach(chart -> say("![" + chart.title() + "](" + CHARTS + "/" + chart.file() + ")"));
         say("## Figures");
-        say(
-                "Medians of interleaved rounds, with the least and the greatest of them; the last column is ours over the peer, and"
-                        + " its spread that of single rounds.");
+        say("Medians of interleaved rounds, with the least and the greatest of them; the last column is ours over the"
+                + " peer, and its spread that of single rounds.");
         for (Family family : Family.values()) {
             family(family);
         }
@@ -162,19 +159,19 @@ public final class Page {
 
     private void jmh(Jmh suite) {
         say("## JMH");
-        say(
-                "What the JMH suite has measured ([benchmarking.md](benchmarking.md)), "
-                        + suite.trials().get(0).runs()
-                        + " forks and iterations; errors are half of the confidence interval of 99.9 %. Bytes are those that a thread allocates per"
-                        + " operation, Redisson's and Netty's threads included. The score of a group is the sum of its readers and writers.");
+        say("What the JMH suite has measured ([benchmarking.md](benchmarking.md)), "
+                + suite.trials().get(0).runs()
+                + " forks and iterations; errors are half of the confidence interval of 99.9 %. Bytes are those that"
+                + " a thread allocates per operation, Redisson's and Netty's threads included. The score of a group is"
+                + " the sum of its readers and writers.");
         table(Jmh.headings(), suite.rows());
         List<List<String>> both = suite.comparison(results);
         if (!both.isEmpty()) {
             say("### JMH beside the Scoreboard");
-            say(
-                    "Ours over Redisson's, in speed: JMH's with its error, the Scoreboard's with the extremes of its rounds. Where they don't agree,"
-                            + " remember what differs: JMH gives each implementation JVMs of its own, one after the other, and half a second an"
-                            + " iteration; the Scoreboard's take turns in one JVM, in rounds that meet the same disturbances.");
+            say("Ours over Redisson's, in speed: JMH's with its error, the Scoreboard's with the extremes of its"
+                    + " rounds. Where they don't agree, remember what differs: JMH gives each implementation JVMs of"
+                    + " its own, one after the other, and half a second an iteration; the Scoreboard's take turns in"
+                    + " one JVM, in rounds that meet the same disturbances.");
             table(List.of("benchmark", "scenario", "JMH", "Scoreboard", "agree"), both);
         }
     }
@@ -192,17 +189,13 @@ public final class Page {
 
     private void table(List<String> headings, List<List<String>> rows) {
         var table = new StringBuilder();
-        table.append(line(headings))
-                .append(line(headings.stream().map(heading -> "---").toList()));
-        rows.forEach(row -> table.append(line(row)));
+        table.append(Markdown.row(headings.stream()))
+                .append(Markdown.row(headings.stream().map(heading -> "---")));
+        rows.forEach(row -> table.append(Markdown.row(row.stream())));
         say(table.toString().stripTrailing());
     }
 
-    private static String line(List<String> cells) {
-        return cells.stream().map(cell -> cell.replace("|", "\\|")).collect(Collectors.joining(" | ", "| ", " |\n"));
-    }
-
     private void say(String paragraph) {
-        text.append(paragraph).append("\n\n");
+        text.append(Markdown.wrapped(paragraph)).append("\n\n");
     }
 }

@@ -88,7 +88,7 @@ final class Plot {
                 .toArray();
         Look.decades(chart.getStyler(), values[0], values[values.length - 1]);
         series.keySet()
-                .forEach(name -> Palette.paint(
+                .forEach(name -> Look.paint(
                         name,
                         errors.isEmpty()
                                 ? chart.addSeries(name, places, values(name))

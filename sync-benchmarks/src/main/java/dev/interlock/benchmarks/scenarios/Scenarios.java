@@ -218,7 +218,6 @@ public final class Scenarios {
     private static Stream<Scenario> others() {
         List<String> fair = List.of("RFairLock");
         List<String> readers = List.of("RReadWriteLock");
-        List<String> semaphores = List.of("RSemaphore");
         List<String> messages = List.of("pubsub-echo");
         List<String> limiters = List.of("RRateLimiter", "Bucket4j");
         return Stream.of(
@@ -239,22 +238,8 @@ public final class Scenarios {
                 readers("read-uncontended-1t", Setting.of(1, 1).writing(0), readers),
                 readers("read-1jvm-8t", Setting.of(1, 8).writing(0), readers),
                 readers("rw-90-10-2jvm-4t", Setting.of(2, 4).writing(10), readers),
-                scenario(
-                        Family.SEMAPHORES,
-                        "semaphore-1jvm-8t-4p",
-                        Setting.of(1, 8),
-                        "Interlock-semaphore",
-                        semaphores,
-                        SMOKE,
-                        BRISK),
-                scenario(
-                        Family.SEMAPHORES,
-                        "semaphore-2jvm-4t-4p",
-                        Setting.of(2, 4),
-                        "Interlock-semaphore",
-                        semaphores,
-                        SMOKE,
-                        BRISK),
+                semaphore("semaphore-1jvm-8t-4p", Setting.of(1, 8)),
+                semaphore("semaphore-2jvm-4t-4p", Setting.of(2, 4)),
                 permits("rate-bucket-1t", 1, "Interlock-bucket", limiters, STEADY),
                 permits("rate-bucket-8t", 8, "Interlock-bucket", limiters, STEADY),
                 permits("rate-prefetch-8t", 8, "Interlock-prefetch", List.of("RRateLimiter"), BRISK));
@@ -299,6 +284,10 @@ public final class Scenarios {
 
     private static Scenario readers(String name, Setting setting, List<String> peers) {
         return scenario(Family.READERS, name, setting, "Interlock-rw", peers, SMOKE, BRISK);
+    }
+
+    private static Scenario semaphore(String name, Setting setting) {
+        return scenario(Family.SEMAPHORES, name, setting, "Interlock-semaphore", List.of("RSemaphore"), SMOKE, BRISK);
     }
 
     private static Scenario permits(String name, int threads, String ours, List<String> peers, Pace full) {

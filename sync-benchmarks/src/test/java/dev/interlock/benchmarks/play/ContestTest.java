@@ -179,10 +179,9 @@ class ContestTest {
             Score score = Score.of(new Contest(scenario, crew, progress::add).play(SHORT))
                     .get(0);
             assertThat(score.waitLine())
-                    .hasValueSatisfying(
-                            line -> assertThat(line)
-                                    .matches(
-                                            "WAIT s ours p50=\\S+us p99.9=\\S+us max=\\S+us This p50=\\S+us p99.9=\\S+us max=\\S+us"));
+                    .hasValueSatisfying(line -> assertThat(line)
+                            .matches("WAIT s ours p50=\\S+us p99.9=\\S+us max=\\S+us"
+                                    + " This p50=\\S+us p99.9=\\S+us max=\\S+us"));
             assertThat(requireNonNull(score.ours().latency()).maxMicros()).isPositive();
         }
     }

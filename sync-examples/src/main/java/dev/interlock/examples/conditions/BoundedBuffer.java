@@ -148,7 +148,8 @@ public final class BoundedBuffer {
         long different = sold.stream().distinct().count();
         boolean isOk = isOrdered && different == sold.size() && sold.size() == BAKERIES * LOAVES && fullest <= ROOM;
         System.out.printf(
-                "BOUNDED BUFFER %s: %d loaves of %d JVMs sold once each by %d others%s, never more than %d on the shelf%n",
+                "BOUNDED BUFFER %s: %d loaves of %d JVMs sold once each by %d others%s,"
+                        + " never more than %d on the shelf%n",
                 isOk ? "OK" : "FAILED", different, BAKERIES, SHOPS, isOrdered ? " in order" : "", fullest);
         System.exit(isOk ? 0 : 1);
     }

@@ -236,7 +236,8 @@ public final class WorkQueue {
         }
         boolean isOk = isDone && exitCode == KILLED && reopened.size() <= 1;
         System.out.printf(
-                "WORK QUEUE %s: %s %d jobs done, and counted once each; 1 of %d workers killed, %d of its jobs done by another%n",
+                "WORK QUEUE %s: %s %d jobs done, and counted once each;"
+                        + " 1 of %d workers killed, %d of its jobs done by another%n",
                 isOk ? "OK" : "FAILED", isDone ? "all" : "not all", JOBS, WORKERS, reopened.size());
         System.exit(isOk ? 0 : 1);
     }

@@ -160,7 +160,8 @@ public final class Batch {
         long expected = IntStream.range(0, PARTS).mapToLong(Batch::sumOf).sum();
         boolean isOk = isDone && left == 0 && total == expected && counted == PARTS && late.equals("TOTAL " + expected);
         System.out.printf(
-                "BATCH %s: %d of %d parts counted, %d of them by a worker that was killed; the total is %s, for a latecomer, too%n",
+                "BATCH %s: %d of %d parts counted, %d of them by a worker that was killed;"
+                        + " the total is %s, for a latecomer, too%n",
                 isOk ? "OK" : "FAILED", counted, PARTS, PARTS_BEFORE_STUCK, total == expected ? "right" : "wrong");
         System.exit(isOk ? 0 : 1);
     }

@@ -194,7 +194,8 @@ public final class PriceList {
         boolean isSeenByAll = reports.stream().allMatch(report -> report.editions() == EDITIONS);
         boolean isOk = intact == EDITIONS && torn == 0 && isSeenByAll;
         System.out.printf(
-                "PRICE LIST %s: %d of %d editions intact and read by %s %d JVMs; %,d look-ups hit, %d found half a refresh%n",
+                "PRICE LIST %s: %d of %d editions intact and read by %s %d JVMs;"
+                        + " %,d look-ups hit, %d found half a refresh%n",
                 isOk ? "OK" : "FAILED", intact, EDITIONS, isSeenByAll ? "all" : "not all", READERS, hits, torn);
         System.exit(isOk ? 0 : 1);
     }

@@ -165,7 +165,8 @@ public final class ConnectionBudget {
             boolean isFree = awaitAll(connections);
             isOk = isFree && answered == expected && database.refused() == 0 && database.open() == 0;
             System.out.printf(
-                    "BUDGET %s: %d of %d queries answered, %d connections refused, %d of %d at most; %s permits are back%n",
+                    "BUDGET %s: %d of %d queries answered, %d connections refused,"
+                            + " %d of %d at most; %s permits are back%n",
                     isOk ? "OK" : "FAILED",
                     answered,
                     expected,
