@@ -18,16 +18,7 @@ class SessionTest extends LockScriptTest {
     /** A release that is sent while the session is being closed is waited for, though its stake is let go. */
     @Test
     void closeWaitsForWhatIsSentMeanwhile() {
-        Settings settings = new Settings(
-                30_000,
-                TimeUnit.MILLISECONDS.toNanos(10),
-                TimeUnit.SECONDS.toNanos(30),
-                5_000,
-                1,
-                "",
-                SyncListener.NONE,
-                System::nanoTime);
-        RedisSession session = RedisSession.open(redisson, false, settings);
+        RedisSession session = openSession(System::nanoTime);
         var confirmation = new CompletableFuture<Void>();
         var isConfirmed = new AtomicBoolean();
         confirmation.thenRun(() -> isConfirmed.set(true));

@@ -21,7 +21,6 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @Timely
 class LeaderTest extends LockScriptTest {
-    private static final long LEASE = 30_000;
 
     /** Far from {@link TicketRequest#POLL_NANOS}, which is what a lost permit would cost. */
     private static final Duration AT_ONCE = Duration.ofNanos(TicketRequest.POLL_NANOS / 2);
@@ -139,16 +138,7 @@ class LeaderTest extends LockScriptTest {
     @Test
     void aPermitThatTheMutexUsesUpWakesTheLeaderAllTheSame() throws InterruptedException {
         var choreography = new Choreography();
-        Settings settings = new Settings(
-                LEASE,
-                TimeUnit.MILLISECONDS.toNanos(10),
-                TimeUnit.SECONDS.toNanos(30),
-                5_000,
-                1,
-                "",
-                SyncListener.NONE,
-                choreography::read);
-        RedisSession session = RedisSession.open(redisson, false, settings);
+        RedisSession session = openSession(choreography::read);
         try {
             // A fair one: after a grant, the thread of a plain lock sleeps for a moment only.
             var lock = new ScriptLock(session, keys.lock(), LOCAL, true, 0);

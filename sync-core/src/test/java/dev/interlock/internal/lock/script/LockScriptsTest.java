@@ -28,21 +28,8 @@ import org.redisson.api.RLock;
 class LockScriptsTest extends LockScriptTest {
     private static final long LEASE = 30_000;
 
-    private RedisSession session = open();
+    private RedisSession session = openSession(System::nanoTime);
     private LockScripts scripts = new LockScripts(session, "");
-
-    private static RedisSession open() {
-        Settings settings = new Settings(
-                LEASE,
-                TimeUnit.MILLISECONDS.toNanos(10),
-                TimeUnit.SECONDS.toNanos(30),
-                5_000,
-                1,
-                "",
-                SyncListener.NONE,
-                System::nanoTime);
-        return RedisSession.open(redisson, false, settings);
-    }
 
     @BeforeEach
     void speakOfThisLock() {
@@ -155,7 +142,7 @@ class LockScriptsTest extends LockScriptTest {
 
     @Test
     void standingsAreRead() {
-        RedisSession otherSession = open();
+        RedisSession otherSession = openSession(System::nanoTime);
         LockScripts other = new LockScripts(otherSession, keys.lock());
 
         Standing granted = acquire(ticket(1, true, 0));
