@@ -27,12 +27,12 @@ abstract class BrokenBarrierContract extends BarrierFixture {
     }
 
     @ParameterizedTest
-    @MethodSource("companies")
+    @MethodSource("contenders")
     @DisplayName(
             "a thread whose time is over breaks the generation, not before: it gets TimeoutException, the others are broken")
-    void timeoutBreaks(Company company) {
+    void timeoutBreaks(Contender contender) {
         CyclicBarrier barrier = newBarrier(4, null);
-        CyclicBarrier side = sideOf(company, barrier);
+        CyclicBarrier side = sideOf(contender, barrier);
         Running<Met> first = come(barrier, UNTIMED, 1);
         Running<Met> second = come(side, TIMED, 2);
         long begin = System.nanoTime();
@@ -45,12 +45,12 @@ abstract class BrokenBarrierContract extends BarrierFixture {
     }
 
     @ParameterizedTest
-    @MethodSource("companies")
+    @MethodSource("contenders")
     @DisplayName("without time a thread that isn't the last breaks the generation at once")
-    void noTimeBreaks(Company company) {
+    void noTimeBreaks(Contender contender) {
         for (Duration time : List.of(Duration.ZERO, Duration.ofNanos(-1), Duration.ofDays(-1))) {
             CyclicBarrier barrier = newBarrier(3, null);
-            CyclicBarrier side = sideOf(company, barrier);
+            CyclicBarrier side = sideOf(contender, barrier);
             Running<Met> first = come(barrier, UNTIMED, 1);
             meet(side, within(time)).assertThrown(TimeoutException.class);
             first.result().assertThrown(BrokenBarrierException.class);
@@ -59,11 +59,11 @@ abstract class BrokenBarrierContract extends BarrierFixture {
     }
 
     @ParameterizedTest
-    @MethodSource("companies")
+    @MethodSource("contenders")
     @DisplayName("of several threads whose time is over one breaks the generation, and the others are broken by it")
-    void oneTimeoutBreaks(Company company) {
+    void oneTimeoutBreaks(Contender contender) {
         CyclicBarrier barrier = newBarrier(5, null);
-        CyclicBarrier side = sideOf(company, barrier);
+        CyclicBarrier side = sideOf(contender, barrier);
         List<Running<Met>> waiters = Stream.of(barrier, side, barrier, side)
                 .map(end -> come(end, within(shortWait().multipliedBy(4))))
                 .toList();
@@ -76,13 +76,13 @@ abstract class BrokenBarrierContract extends BarrierFixture {
     }
 
     @ParameterizedTest
-    @MethodSource("companies")
+    @MethodSource("contenders")
     @DisplayName(
             "an interrupt while waiting breaks the generation: InterruptedException for that thread, its flag cleared")
-    void interruptBreaks(Company company) {
+    void interruptBreaks(Contender contender) {
         for (Waiting waiting : List.of(UNTIMED, TIMED)) {
             CyclicBarrier barrier = newBarrier(4, null);
-            CyclicBarrier side = sideOf(company, barrier);
+            CyclicBarrier side = sideOf(contender, barrier);
             Running<Met> first = come(barrier, UNTIMED, 1);
             Running<Met> victim = come(side, waiting, 2);
             Running<Met> third = come(side, TIMED, 3);
@@ -96,13 +96,13 @@ abstract class BrokenBarrierContract extends BarrierFixture {
     }
 
     @ParameterizedTest
-    @MethodSource("companies")
+    @MethodSource("contenders")
     @DisplayName("a thread that comes interrupted breaks the generation, even if it is the last or needs no time")
-    void interruptBeforeBreaks(Company company) {
+    void interruptBeforeBreaks(Contender contender) {
         for (Waiting waiting : List.of(UNTIMED, TIMED, within(Duration.ZERO))) {
             for (int parties = 1; parties <= 3; parties++) {
                 CyclicBarrier barrier = newBarrier(parties, null);
-                CyclicBarrier side = sideOf(company, barrier);
+                CyclicBarrier side = sideOf(contender, barrier);
                 Running<Met> first = parties > 1 ? come(barrier, UNTIMED, 1) : null;
                 Running<Met> victim = threads().start("victim", () -> {
                     Thread.currentThread().interrupt();
@@ -119,11 +119,11 @@ abstract class BrokenBarrierContract extends BarrierFixture {
     }
 
     @ParameterizedTest
-    @MethodSource("companies")
+    @MethodSource("contenders")
     @DisplayName("at a broken barrier a thread that comes interrupted keeps its flag, and gets BrokenBarrierException")
-    void brokenComesFirst(Company company) {
+    void brokenComesFirst(Contender contender) {
         CyclicBarrier barrier = newBarrier(2, null);
-        CyclicBarrier side = sideOf(company, barrier);
+        CyclicBarrier side = sideOf(contender, barrier);
         meet(barrier, within(Duration.ZERO)).assertThrown(TimeoutException.class);
         Running<Met> victim = threads().start("victim", () -> {
             Thread.currentThread().interrupt();
@@ -135,9 +135,9 @@ abstract class BrokenBarrierContract extends BarrierFixture {
     }
 
     @ParameterizedTest
-    @MethodSource("companies")
+    @MethodSource("contenders")
     @DisplayName("what the action throws its thread gets, and the others are broken")
-    void failingActionBreaks(Company company) {
+    void failingActionBreaks(Contender contender) {
         AtomicReference<RuntimeException> thrown = new AtomicReference<>(new IllegalStateException("action"));
         Runnable action = () -> {
             RuntimeException failure = thrown.getAndSet(null);
@@ -147,7 +147,7 @@ abstract class BrokenBarrierContract extends BarrierFixture {
         };
         RuntimeException expected = thrown.get();
         CyclicBarrier barrier = newBarrier(3, action);
-        CyclicBarrier side = sideOf(company, barrier, action);
+        CyclicBarrier side = sideOf(contender, barrier, action);
         Running<Met> first = come(barrier, UNTIMED, 1);
         Running<Met> second = come(side, UNTIMED, 2);
         Met last = meet(side, UNTIMED);
@@ -175,11 +175,11 @@ abstract class BrokenBarrierContract extends BarrierFixture {
     }
 
     @ParameterizedTest
-    @MethodSource("companies")
+    @MethodSource("contenders")
     @DisplayName("a reset breaks those who wait, and begins a generation that isn't broken")
-    void resetBreaksWaiters(Company company) {
+    void resetBreaksWaiters(Contender contender) {
         CyclicBarrier barrier = newBarrier(4, null);
-        CyclicBarrier side = sideOf(company, barrier);
+        CyclicBarrier side = sideOf(contender, barrier);
         for (int turn = 0; turn < 3; turn++) {
             Running<Met> first = come(barrier, UNTIMED, 1);
             Running<Met> second = come(side, TIMED, 2);
@@ -193,11 +193,11 @@ abstract class BrokenBarrierContract extends BarrierFixture {
     }
 
     @ParameterizedTest
-    @MethodSource("companies")
+    @MethodSource("contenders")
     @DisplayName("a reset of a barrier at which nobody waits, broken or not, leaves it unbroken")
-    void resetOfIdle(Company company) {
+    void resetOfIdle(Contender contender) {
         CyclicBarrier barrier = newBarrier(2, null);
-        CyclicBarrier side = sideOf(company, barrier);
+        CyclicBarrier side = sideOf(contender, barrier);
         barrier.reset();
         side.reset();
         assertTrips(barrier, side);
@@ -208,9 +208,9 @@ abstract class BrokenBarrierContract extends BarrierFixture {
     }
 
     @ParameterizedTest
-    @MethodSource("companies")
+    @MethodSource("contenders")
     @DisplayName("a reset while the action is being run waits for it, and hits the next generation")
-    void resetWaitsForAction(Company company) {
+    void resetWaitsForAction(Contender contender) {
         CountDownLatch began = new CountDownLatch(1);
         CountDownLatch proceed = new CountDownLatch(1);
         Runnable action = () -> {
@@ -218,7 +218,7 @@ abstract class BrokenBarrierContract extends BarrierFixture {
             awaitUninterruptibly(proceed);
         };
         CyclicBarrier barrier = newBarrier(2, action);
-        CyclicBarrier side = sideOf(company, barrier, action);
+        CyclicBarrier side = sideOf(contender, barrier, action);
         Running<Met> first = come(side, UNTIMED, 1);
         Running<Met> last = come(barrier, UNTIMED);
         awaitUninterruptibly(began);
@@ -233,9 +233,9 @@ abstract class BrokenBarrierContract extends BarrierFixture {
     }
 
     @ParameterizedTest
-    @MethodSource("companies")
+    @MethodSource("contenders")
     @DisplayName("an action that resets the barrier breaks the others, while its own thread has index 0")
-    void actionMayReset(Company company) {
+    void actionMayReset(Contender contender) {
         AtomicReference<CyclicBarrier> reset = new AtomicReference<>();
         Runnable action = () -> {
             CyclicBarrier once = reset.getAndSet(null);
@@ -244,7 +244,7 @@ abstract class BrokenBarrierContract extends BarrierFixture {
             }
         };
         CyclicBarrier barrier = newBarrier(3, action);
-        CyclicBarrier side = sideOf(company, barrier, action);
+        CyclicBarrier side = sideOf(contender, barrier, action);
         reset.set(side);
         Running<Met> first = come(barrier, UNTIMED, 1);
         Running<Met> second = come(side, UNTIMED, 2);
@@ -255,11 +255,11 @@ abstract class BrokenBarrierContract extends BarrierFixture {
     }
 
     @ParameterizedTest
-    @MethodSource("companies")
+    @MethodSource("contenders")
     @DisplayName("a thread too many waits in the next generation, which it breaks when its time is over")
-    void surplusBreaksTheNext(Company company) {
+    void surplusBreaksTheNext(Contender contender) {
         CyclicBarrier barrier = newBarrier(2, null);
-        CyclicBarrier side = sideOf(company, barrier);
+        CyclicBarrier side = sideOf(contender, barrier);
         for (int turn = 0; turn < 5; turn++) {
             List<Running<Met>> all = Stream.of(barrier, side, barrier)
                     .map(end -> come(end, within(shortWait().multipliedBy(8))))

@@ -54,11 +54,11 @@ abstract class CyclicBarrierContract extends BrokenBarrierContract {
     }
 
     @ParameterizedTest
-    @MethodSource("companies")
+    @MethodSource("contenders")
     @DisplayName("threads wait until the last has come; the first has index parties - 1, the last 0")
-    void indexTellsOrderOfArrival(Company company) {
+    void indexTellsOrderOfArrival(Contender contender) {
         CyclicBarrier barrier = newBarrier(5, null);
-        CyclicBarrier side = sideOf(company, barrier);
+        CyclicBarrier side = sideOf(contender, barrier);
         for (int generation = 0; generation < 2; generation++) {
             List<Running<Met>> waiters = new ArrayList<>();
             for (int i = 0; i < 4; i++) {
@@ -77,9 +77,9 @@ abstract class CyclicBarrierContract extends BrokenBarrierContract {
     }
 
     @ParameterizedTest
-    @MethodSource("companies")
+    @MethodSource("contenders")
     @DisplayName("through many generations nobody leaves before all have come, and each index is had once")
-    void generationsDoNotMix(Company company) {
+    void generationsDoNotMix(Contender contender) {
         int parties = 4;
         int generations = generations();
         AtomicInteger[] come = counters(generations);
@@ -93,7 +93,7 @@ abstract class CyclicBarrierContract extends BrokenBarrierContract {
             actions[current].incrementAndGet();
         };
         CyclicBarrier barrier = newBarrier(parties, action);
-        CyclicBarrier side = sideOf(company, barrier, action);
+        CyclicBarrier side = sideOf(contender, barrier, action);
         List<Running<Boolean>> all = IntStream.range(0, parties)
                 .mapToObj(self -> threads().start("party " + self, () -> {
                     for (int g = 0; g < generations; g++) {
@@ -119,9 +119,9 @@ abstract class CyclicBarrierContract extends BrokenBarrierContract {
     }
 
     @ParameterizedTest
-    @MethodSource("companies")
+    @MethodSource("contenders")
     @DisplayName("the last thread runs the action, once, before any of the others goes on")
-    void lastThreadRunsAction(Company company) {
+    void lastThreadRunsAction(Contender contender) {
         List<Thread> ran = new ArrayList<>();
         CountDownLatch proceed = new CountDownLatch(1);
         Runnable action = () -> {
@@ -129,7 +129,7 @@ abstract class CyclicBarrierContract extends BrokenBarrierContract {
             awaitUninterruptibly(proceed);
         };
         CyclicBarrier barrier = newBarrier(3, action);
-        CyclicBarrier side = sideOf(company, barrier, action);
+        CyclicBarrier side = sideOf(contender, barrier, action);
         Running<Met> first = come(barrier, UNTIMED, 1);
         Running<Met> second = come(side, UNTIMED, 2);
         Running<Met> last = come(side, UNTIMED);
@@ -163,9 +163,9 @@ abstract class CyclicBarrierContract extends BrokenBarrierContract {
     }
 
     @ParameterizedTest
-    @MethodSource("companies")
+    @MethodSource("contenders")
     @DisplayName("while the action is being run neither an interrupt nor a time-out breaks the generation")
-    void nothingBreaksWhatTrips(Company company) {
+    void nothingBreaksWhatTrips(Contender contender) {
         AtomicBoolean runs = new AtomicBoolean();
         CountDownLatch proceed = new CountDownLatch(1);
         Runnable action = () -> {
@@ -174,7 +174,7 @@ abstract class CyclicBarrierContract extends BrokenBarrierContract {
             }
         };
         CyclicBarrier barrier = newBarrier(3, action);
-        CyclicBarrier side = sideOf(company, barrier, action);
+        CyclicBarrier side = sideOf(contender, barrier, action);
         Running<Met> interrupted = come(barrier, UNTIMED, 1);
         // Long enough for the last one to come, on a machine with other things to do.
         Running<Met> late = come(barrier, within(shortWait().multipliedBy(20)), 2);
@@ -210,11 +210,11 @@ abstract class CyclicBarrierContract extends BrokenBarrierContract {
     }
 
     @ParameterizedTest
-    @MethodSource("companies")
+    @MethodSource("contenders")
     @DisplayName("the last thread needs no time, the others do")
-    void lastNeedsNoTime(Company company) {
+    void lastNeedsNoTime(Contender contender) {
         CyclicBarrier barrier = newBarrier(2, null);
-        CyclicBarrier side = sideOf(company, barrier);
+        CyclicBarrier side = sideOf(contender, barrier);
         Running<Met> first = come(barrier, UNTIMED, 1);
         meet(side, within(Duration.ZERO)).assertIndex(0);
         first.result().assertIndex(1);
@@ -223,11 +223,11 @@ abstract class CyclicBarrierContract extends BrokenBarrierContract {
     }
 
     @ParameterizedTest
-    @MethodSource("companies")
+    @MethodSource("contenders")
     @DisplayName("more threads than parties share out over generations")
-    void crowdSharesOut(Company company) {
+    void crowdSharesOut(Contender contender) {
         CyclicBarrier barrier = newBarrier(3, null);
-        CyclicBarrier side = sideOf(company, barrier);
+        CyclicBarrier side = sideOf(contender, barrier);
         List<Running<Met>> crowd = IntStream.range(0, 11)
                 .mapToObj(i -> come(i % 2 == 0 ? barrier : side, UNTIMED))
                 .toList();
@@ -258,13 +258,13 @@ abstract class CyclicBarrierContract extends BrokenBarrierContract {
     }
 
     @ParameterizedTest
-    @MethodSource("companies")
+    @MethodSource("contenders")
     @DisplayName(
             "through a storm of interrupts, time-outs and resets each generation trips for all of its threads or for none")
-    void survivesStorm(Company company) {
+    void survivesStorm(Contender contender) {
         int parties = 3;
         CyclicBarrier barrier = newBarrier(parties, null);
-        CyclicBarrier side = sideOf(company, barrier);
+        CyclicBarrier side = sideOf(contender, barrier);
         AtomicInteger[] indices = counters(parties);
         AtomicInteger breakages = new AtomicInteger();
         List<Running<Boolean>> all = IntStream.range(0, parties)

@@ -27,7 +27,7 @@ class DistributedCyclicBarrierTest extends CyclicBarrierContract {
     }
 
     @Override
-    protected Optional<CyclicBarrier> peerOf(CyclicBarrier barrier, @Nullable Runnable action) {
+    protected Optional<CyclicBarrier> rivalOf(CyclicBarrier barrier, @Nullable Runnable action) {
         String name = ((DistributedCyclicBarrier) barrier).getName();
         return Optional.of(obtain(other, name, barrier.getParties(), action));
     }

@@ -2,8 +2,8 @@ package dev.interlock.latch;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.Interlock;
-import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.Deviation;
+import dev.interlock.testing.TwoSessions;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
@@ -25,35 +25,21 @@ import org.redisson.config.Config;
  */
 @DisplayName("an adapted RCountDownLatch")
 class AdaptedCountDownLatchTest extends CountDownLatchContract {
-    private static final AtomicInteger NAMES = new AtomicInteger();
-
-    private final RedisServer redis = RedisServer.launch();
-    private final RedissonClient myClient = client();
-    private final RedissonClient otherClient = client();
-    private final Interlock mine = Interlock.using(myClient);
-    private final Interlock other = Interlock.using(otherClient);
-    private final Map<CountDownLatch, CountDownLatch> rivals = new ConcurrentHashMap<>();
-
-    private RedissonClient client() {
-        Config config = new Config();
-        config.useSingleServer().setAddress(redis.url());
-        return Redisson.create(config);
-    }
+    private final TwoSessions sessions = TwoSessions.usingClients();
 
     @Override
     protected CountDownLatch newLatch(int count) {
-        RCountDownLatch counted = myClient.getCountDownLatch("adapted:" + NAMES.incrementAndGet());
+        RCountDownLatch counted = sessions.myClient().getCountDownLatch(TwoSessions.nextName());
         if (count > 0) {
             counted.trySetCount(count);
         }
-        CountDownLatch latch = mine.adapt(counted);
-        rivals.put(latch, other.adapt(otherClient.getCountDownLatch(counted.getName())));
-        return latch;
+        return sessions.rivals(
+                sessions.mine().adapt(counted), sessions.other().adapt(sessions.otherClient().getCountDownLatch(counted.getName())));
     }
 
     @Override
     protected Optional<CountDownLatch> rivalOf(CountDownLatch latch) {
-        return Optional.ofNullable(rivals.get(latch));
+        return sessions.rivalOf(latch);
     }
 
     @Override
@@ -72,9 +58,6 @@ class AdaptedCountDownLatchTest extends CountDownLatchContract {
 
     @AfterAll
     void close() {
-        mine.close();
-        other.close();
-        List.of(myClient, otherClient).forEach(RedissonClient::shutdown);
-        redis.close();
+        sessions.close();
     }
 }

@@ -3,8 +3,8 @@ package dev.interlock.latch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.DistributedCountDownLatch;
-import dev.interlock.Interlock;
 import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.TwoSessions;
 import dev.interlock.testing.TestThreads.Running;
 import java.util.Map;
 import java.util.Optional;
@@ -18,24 +18,19 @@ import org.junit.jupiter.api.DisplayName;
 /** Runs the contract on the latch over our own script; a second session counts it down. */
 @DisplayName("DistributedCountDownLatch")
 class DistributedCountDownLatchTest extends CountDownLatchContract {
-    private static final AtomicInteger NAMES = new AtomicInteger();
-
-    private final RedisServer redis = RedisServer.launch();
-    private final Interlock mine = Interlock.connect(redis.url());
-    private final Interlock other = Interlock.connect(redis.url());
-    private final Map<CountDownLatch, CountDownLatch> rivals = new ConcurrentHashMap<>();
+    private final TwoSessions sessions = TwoSessions.connected();
+    private final RedisServer redis = sessions.redis();
 
     @Override
     protected CountDownLatch newLatch(int count) {
-        String name = "contract:" + NAMES.incrementAndGet();
-        DistributedCountDownLatch latch = mine.countDownLatch(name, count);
-        rivals.put(latch, other.countDownLatch(name, count));
-        return latch;
+        String name = TwoSessions.nextName();
+        return sessions.rivals(
+                sessions.mine().countDownLatch(name, count), sessions.other().countDownLatch(name, count));
     }
 
     @Override
     protected Optional<CountDownLatch> rivalOf(CountDownLatch latch) {
-        return Optional.ofNullable(rivals.get(latch));
+        return sessions.rivalOf(latch);
     }
 
     /** Besides, Redis knows. */
@@ -61,8 +56,6 @@ class DistributedCountDownLatchTest extends CountDownLatchContract {
 
     @AfterAll
     void close() {
-        mine.close();
-        other.close();
-        redis.close();
+        sessions.close();
     }
 }

@@ -3,6 +3,8 @@ package dev.interlock.lock;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.interlock.testing.Visitors.Visitor;
+import dev.interlock.testing.Deviation;
 import com.google.common.util.concurrent.Uninterruptibles;
 import dev.interlock.testing.TestThreads.Running;
 import java.time.Duration;
@@ -149,8 +151,8 @@ abstract class ConditionWaitContract extends LockContract {
     }
 
     final Ends newEnds(Contender contender) {
-        ReentrantLock lock = newLock();
-        return newEnds(lock, sideOf(contender, lock));
+        against(contender);
+        return newEnds(lock, side);
     }
 
     final Ends newEnds(ReentrantLock lock, ReentrantLock side) {
@@ -207,15 +209,15 @@ abstract class ConditionWaitContract extends LockContract {
     }
 
     final Stream<Arguments> contendersAndForms() {
-        return with(Form.ALL.toArray());
+        return contendersWith(Form.ALL.toArray());
     }
 
     final Stream<Arguments> contendersAndInterruptibleForms() {
-        return with(Form.PLAIN, Form.NANOS, Form.TIME, Form.UNTIL);
+        return contendersWith(Form.PLAIN, Form.NANOS, Form.TIME, Form.UNTIL);
     }
 
     final Stream<Arguments> contendersAndTimedForms() {
-        return with(Form.NANOS, Form.TIME, Form.UNTIL);
+        return contendersWith(Form.NANOS, Form.TIME, Form.UNTIL);
     }
 
     @ParameterizedTest
@@ -268,14 +270,14 @@ abstract class ConditionWaitContract extends LockContract {
         Running<Boolean> waiter = startWaiting("waiter", ends.here(), Form.PLAIN);
         assertRefusedWithoutLock(ends.here().condition());
         assertRefusedWithoutLock(ends.there().condition());
-        Holder holder = hold(ends.there().lock());
+        Visitor holder = hold(ends.there().lock());
 
         assertRefusedWithoutLock(ends.here().condition());
         assertRefusedWithoutLock(ends.there().condition());
 
         assertNotHeldHere(ends.here().lock());
         assertThat(ends.there().lock().isLocked()).as("still held").isTrue();
-        holder.release();
+        holder.leave();
         assertNotYet(waiter);
         ends.there().assertWaiters(1);
         ends.there().signal();

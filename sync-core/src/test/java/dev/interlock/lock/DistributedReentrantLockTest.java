@@ -5,14 +5,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.InstanceOfAssertFactories.LONG;
 import static org.awaitility.Awaitility.await;
 
+import dev.interlock.testing.Deviation;
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.LockOptions;
 import dev.interlock.QuorumInterlock;
-import dev.interlock.lock.LockFixture.Deviation;
 import dev.interlock.quorum.Nodes;
 import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.TestThreads.Running;
+import dev.interlock.testing.TwoSessions;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
@@ -52,36 +53,16 @@ class DistributedReentrantLockTest {
         return EnumSet.of(Deviation.NOT_SERIALIZABLE, Deviation.TO_STRING_DIFFERS, Deviation.REMOTE_WAITER_NOT_QUEUED);
     }
 
-    /** Two sessions over one Redis, and names that nobody has used. */
-    private static final class Sessions implements AutoCloseable {
-        private static final AtomicInteger NAMES = new AtomicInteger();
-
-        final RedisServer redis = RedisServer.launch();
-        final Interlock mine = Interlock.connect(redis.url());
-        final Interlock other = Interlock.connect(redis.url());
-
-        static String nextName() {
-            return "contract:" + NAMES.incrementAndGet();
-        }
-
-        @Override
-        public void close() {
-            mine.close();
-            other.close();
-            redis.close();
-        }
-    }
-
     private abstract static class OwnScripts extends ConditionContract {
-        private final Sessions sessions = new Sessions();
-        final RedisServer redis = sessions.redis;
-        final Interlock mine = sessions.mine;
-        final Interlock other = sessions.other;
+        private final TwoSessions sessions = TwoSessions.connected();
+        final RedisServer redis = sessions.redis();
+        final Interlock mine = sessions.mine();
+        final Interlock other = sessions.other();
         private Set<String> before = Set.of();
 
         @Override
         protected ReentrantLock newLock() {
-            return lock(mine, Sessions.nextName());
+            return lock(mine, TwoSessions.nextName());
         }
 
         @Override
@@ -129,7 +110,7 @@ class DistributedReentrantLockTest {
         @DisplayName("a condition has no name or one that says something")
         @SuppressWarnings("NullAway") // What null does is the question.
         void emptyNamesAreRefused() {
-            DistributedReentrantLock lock = lock(mine, Sessions.nextName());
+            DistributedReentrantLock lock = lock(mine, TwoSessions.nextName());
 
             assertThatThrownBy(() -> lock.newCondition("")).isInstanceOf(IllegalArgumentException.class);
             assertThatThrownBy(() -> lock.newCondition(null)).isInstanceOf(NullPointerException.class);
@@ -228,33 +209,26 @@ class DistributedReentrantLockTest {
 
     /** Redisson's own objects decide between sessions here, each session with a client of its own. */
     private abstract static class Adapted extends LockContract {
-        private final Sessions sessions = new Sessions();
-        private final RedissonClient myClient = client(sessions.redis);
-        private final RedissonClient otherClient = client(sessions.redis);
-        private final Map<ReentrantLock, ReentrantLock> rivals = new ConcurrentHashMap<>();
+        private final TwoSessions sessions = TwoSessions.connected();
+        private final RedissonClient myClient = sessions.newClient();
+        private final RedissonClient otherClient = sessions.newClient();
         private final BiFunction<RedissonClient, String, RLock> adaptee;
 
         Adapted(BiFunction<RedissonClient, String, RLock> adaptee) {
             this.adaptee = adaptee;
         }
 
-        private static RedissonClient client(RedisServer redis) {
-            Config config = new Config();
-            config.useSingleServer().setAddress(redis.url());
-            return Redisson.create(config);
-        }
-
         @Override
         protected ReentrantLock newLock() {
-            String name = Sessions.nextName();
-            ReentrantLock lock = sessions.mine.adapt(adaptee.apply(myClient, name));
-            rivals.put(lock, sessions.other.adapt(adaptee.apply(otherClient, name)));
-            return lock;
+            String name = TwoSessions.nextName();
+            return sessions.rivals(
+                    sessions.mine().adapt(adaptee.apply(myClient, name)),
+                    sessions.other().adapt(adaptee.apply(otherClient, name)));
         }
 
         @Override
         protected Optional<ReentrantLock> rivalOf(ReentrantLock lock) {
-            return Optional.ofNullable(rivals.get(lock));
+            return sessions.rivalOf(lock);
         }
 
         @Override
@@ -267,7 +241,6 @@ class DistributedReentrantLockTest {
         @AfterAll
         void close() {
             sessions.close();
-            List.of(myClient, otherClient).forEach(RedissonClient::shutdown);
         }
     }
 
@@ -322,7 +295,7 @@ class DistributedReentrantLockTest {
 
         @Override
         protected ReentrantLock newLock() {
-            return mine.lock(Sessions.nextName());
+            return mine.lock(TwoSessions.nextName());
         }
 
         @Override

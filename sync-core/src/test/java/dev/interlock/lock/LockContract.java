@@ -2,6 +2,8 @@ package dev.interlock.lock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.interlock.testing.Visitors.Visitor;
+import dev.interlock.testing.Deviation;
 import dev.interlock.testing.TestThreads.Running;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -34,9 +36,8 @@ abstract class LockContract extends LockQueueContract {
     @MethodSource("contendersAndWaits")
     @DisplayName("every waiter enters, one at a time; in the order of arrival if the lock is fair")
     void letsWaitersIn(Contender contender, Acquisition way) {
-        ReentrantLock lock = newLock();
-        ReentrantLock side = sideOf(contender, lock);
-        Holder holder = hold(side);
+        against(contender);
+        Visitor holder = hold(side);
         List<Integer> entered = Collections.synchronizedList(new ArrayList<>());
         AtomicInteger inside = new AtomicInteger();
         List<Running<Boolean>> waiters = new ArrayList<>();
@@ -54,7 +55,7 @@ abstract class LockContract extends LockQueueContract {
             waiters.add(waiter);
         }
 
-        holder.release();
+        holder.leave();
         waiters.forEach(Running::result);
 
         List<Integer> arrived = IntStream.range(0, WAITERS).boxed().toList();
@@ -73,8 +74,7 @@ abstract class LockContract extends LockQueueContract {
     @MethodSource("contendersAndWaits")
     @DisplayName("who releases a lock and comes back enters too; after the waiter if the lock is fair")
     void letsReleaserReturn(Contender contender, Acquisition way) throws InterruptedException {
-        ReentrantLock lock = newLock();
-        ReentrantLock side = sideOf(contender, lock);
+        against(contender);
         List<String> entered = Collections.synchronizedList(new ArrayList<>());
         lock.lock();
         Running<Boolean> waiter = threads().start("waiter", () -> {
@@ -100,8 +100,7 @@ abstract class LockContract extends LockQueueContract {
     @MethodSource("contenders")
     @DisplayName("tryLock(0, unit) doesn't overtake the waiters of a fair lock")
     void zeroTimeoutKeepsFairness(Contender contender) throws InterruptedException {
-        ReentrantLock lock = newLock();
-        ReentrantLock side = sideOf(contender, lock);
+        against(contender);
         CountDownLatch mayLeave = new CountDownLatch(1);
         lock.lock();
         Running<Boolean> waiter = threads().start("waiter", () -> {
@@ -128,7 +127,6 @@ abstract class LockContract extends LockQueueContract {
     @Test
     @DisplayName("tryLock() overtakes waiters, even those of a fair lock, who enter afterwards")
     void tryLockOvertakes() {
-        ReentrantLock lock = newLock();
         boolean overtaken = false;
         // Who releases the lock competes with the waiter that this wakes: it may lose, but not every time.
         for (int attempt = 0; attempt < 100 && !overtaken; attempt++) {

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
+import dev.interlock.testing.Visitors.Visitor;
+import dev.interlock.testing.Deviation;
 import dev.interlock.testing.TestThreads;
 import dev.interlock.testing.TestThreads.Running;
 import java.util.List;
@@ -28,7 +30,6 @@ abstract class LockInterruptContract extends LockWaitContract {
     @EnumSource(names = {"LOCK", "TRY_LOCK"})
     @DisplayName("lock() and untimed tryLock() take the lock with the interrupt flag set, and leave it set")
     void ignoresInterruptFlag(Acquisition way) throws InterruptedException {
-        ReentrantLock lock = newLock();
         Thread.currentThread().interrupt();
 
         assertThat(way.on(lock)).isTrue();
@@ -49,15 +50,15 @@ abstract class LockInterruptContract extends LockWaitContract {
     @MethodSource("contenders")
     @DisplayName("untimed tryLock() of a held lock fails with the interrupt flag set, and leaves it set")
     void tryLockOfHeldLockIgnoresInterruptFlag(Contender contender) {
-        ReentrantLock lock = newLock();
-        Holder holder = hold(sideOf(contender, lock));
+        against(contender);
+        Visitor holder = hold(side);
         Thread.currentThread().interrupt();
 
         assertThat(lock.tryLock()).isFalse();
 
         assertThat(Thread.interrupted()).as("flag").isTrue();
         assertNotHeldHere(lock);
-        holder.release();
+        holder.leave();
         assertObtainable(lock);
     }
 
@@ -65,8 +66,8 @@ abstract class LockInterruptContract extends LockWaitContract {
     @MethodSource("contenders")
     @DisplayName("lock() with the interrupt flag set waits as if it weren't, and enters with the flag set")
     void lockWaitsWithInterruptFlag(Contender contender) {
-        ReentrantLock lock = newLock();
-        Holder holder = hold(sideOf(contender, lock));
+        against(contender);
+        Visitor holder = hold(side);
         Running<Boolean> waiter = threads().start("waiter", () -> {
             Thread.currentThread().interrupt();
             lock.lock();
@@ -75,7 +76,7 @@ abstract class LockInterruptContract extends LockWaitContract {
         awaitWaiting(lock, waiter.thread());
 
         assertThat(waiter.endsWithin(shortWait())).isFalse();
-        holder.release();
+        holder.leave();
         waiter.result();
 
         assertFree(lock);
@@ -85,8 +86,8 @@ abstract class LockInterruptContract extends LockWaitContract {
     @MethodSource("contenders")
     @DisplayName("lock() waits on however often it's interrupted, and enters with the interrupt flag set")
     void interruptDoesNotEndLock(Contender contender) {
-        ReentrantLock lock = newLock();
-        Holder holder = hold(sideOf(contender, lock));
+        against(contender);
+        Visitor holder = hold(side);
         Running<Boolean> waiter = threads().start("waiter", () -> {
             lock.lock();
             assertEnteredInterrupted(lock, holder);
@@ -97,13 +98,13 @@ abstract class LockInterruptContract extends LockWaitContract {
             waiter.thread().interrupt();
             assertThat(waiter.endsWithin(shortWait())).isFalse();
         }
-        holder.release();
+        holder.leave();
         waiter.result();
 
         assertFree(lock);
     }
 
-    private static void assertEnteredInterrupted(ReentrantLock lock, Holder holder) {
+    private static void assertEnteredInterrupted(ReentrantLock lock, Visitor holder) {
         assertThat(holder.isLeaving()).as("let in after the release").isTrue();
         assertHeldHere(lock, 1);
         assertThat(Thread.currentThread().isInterrupted())
@@ -121,18 +122,17 @@ abstract class LockInterruptContract extends LockWaitContract {
     @DisplayName(
             "an interruptible acquisition with the interrupt flag set throws, even of a free lock, and clears the flag")
     void interruptFlagForbidsEntry(Contender contender, Acquisition way) {
-        ReentrantLock lock = newLock();
-        ReentrantLock side = sideOf(contender, lock);
+        against(contender);
 
         assertThrowsInterrupted(() -> way.on(lock));
         assertFree(lock);
         assertObtainable(side);
 
-        Holder holder = hold(side);
+        Visitor holder = hold(side);
         assertThrowsInterrupted(() -> way.on(lock));
         assertNotHeldHere(lock);
         assertNobodyQueued(lock);
-        holder.release();
+        holder.leave();
         assertObtainable(lock);
     }
 
@@ -141,7 +141,6 @@ abstract class LockInterruptContract extends LockWaitContract {
     @DisplayName(
             "an interruptible acquisition with the interrupt flag set throws for the owner too, who keeps its holds")
     void interruptFlagForbidsReentry(Acquisition way) {
-        ReentrantLock lock = newLock();
         lock.lock();
 
         assertThrowsInterrupted(() -> way.on(lock));
@@ -155,8 +154,6 @@ abstract class LockInterruptContract extends LockWaitContract {
     @Test
     @DisplayName("timed tryLock with the interrupt flag set throws even if it has no time to wait")
     void interruptFlagGoesBeforeTimeout() {
-        ReentrantLock lock = newLock();
-
         for (long timeout : new long[] {0, -1, Long.MIN_VALUE}) {
             assertThrowsInterrupted(() -> lock.tryLock(timeout, TimeUnit.NANOSECONDS));
             assertFree(lock);
@@ -174,9 +171,8 @@ abstract class LockInterruptContract extends LockWaitContract {
     @MethodSource("contendersAndInterruptibleWaits")
     @DisplayName("an interrupted waiter throws, with the flag cleared, and leaves nothing behind")
     void interruptEndsWait(Contender contender, Acquisition way) {
-        ReentrantLock lock = newLock();
-        ReentrantLock side = sideOf(contender, lock);
-        Holder holder = hold(side);
+        against(contender);
+        Visitor holder = hold(side);
         Running<Boolean> waiter = threads().start("waiter", () -> {
             assertThatThrownBy(() -> way.on(lock)).isExactlyInstanceOf(InterruptedException.class);
             assertThat(Thread.currentThread().isInterrupted()).as("flag").isFalse();
@@ -190,7 +186,7 @@ abstract class LockInterruptContract extends LockWaitContract {
         assertThat(lock.hasQueuedThread(waiter.thread())).isFalse();
         assertNobodyQueued(lock);
         assertThat(lock.tryLock()).as("while still held").isFalse();
-        holder.release();
+        holder.leave();
         assertObtainable(side);
         assertObtainable(lock);
     }
@@ -199,9 +195,8 @@ abstract class LockInterruptContract extends LockWaitContract {
     @MethodSource("contendersAndInterruptibleWaits")
     @DisplayName("an interrupted waiter doesn't stand in the way of those behind it")
     void interruptedWaiterMakesWay(Contender contender, Acquisition way) {
-        ReentrantLock lock = newLock();
-        ReentrantLock side = sideOf(contender, lock);
-        Holder holder = hold(side);
+        against(contender);
+        Visitor holder = hold(side);
         Running<Boolean> front = threads().start("front", () -> {
             assertThatThrownBy(() -> way.on(lock)).isExactlyInstanceOf(InterruptedException.class);
         });
@@ -224,7 +219,7 @@ abstract class LockInterruptContract extends LockWaitContract {
         front.thread().interrupt();
         front.result();
         behind.forEach(waiter -> assertThat(waiter.endsWithin(shortWait())).isFalse());
-        holder.release();
+        holder.leave();
 
         behind.forEach(Running::result);
         assertFree(lock);
@@ -235,8 +230,7 @@ abstract class LockInterruptContract extends LockWaitContract {
     @MethodSource("contenders")
     @DisplayName("an interrupt takes nothing from the owner, who releases as ever and keeps the flag set")
     void interruptDoesNotTouchHold(Contender contender) {
-        ReentrantLock lock = newLock();
-        ReentrantLock side = sideOf(contender, lock);
+        against(contender);
         CountDownLatch release = new CountDownLatch(1);
         lock.lock();
         Running<Boolean> waiter = threads().start("waiter", () -> {
@@ -262,8 +256,7 @@ abstract class LockInterruptContract extends LockWaitContract {
             "after a storm of interrupts and timeouts nothing was entered twice, and the lock is free for everyone")
     void survivesStorm(Contender contender) {
         assumeFalse(contender == Contender.OTHER_SESSION && deviates(Deviation.STUCK_AFTER_STORM));
-        ReentrantLock lock = newLock();
-        ReentrantLock side = sideOf(contender, lock);
+        against(contender);
         GuardedCells cells = new GuardedCells();
         List<Running<Integer>> crowd = IntStream.range(0, THREADS)
                 .mapToObj(member -> threads().start("member " + member, () -> {

@@ -3,6 +3,8 @@ package dev.interlock.lock;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.interlock.testing.Visitors.Visitor;
+import dev.interlock.testing.Deviation;
 import dev.interlock.testing.TestThreads.Running;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
@@ -23,8 +25,8 @@ abstract class LockQueueContract extends LockInterruptContract {
     @MethodSource("contenders")
     @DisplayName("the queue shows the threads that wait, all of them and no others")
     void showsWaiters(Contender contender) {
-        ReentrantLock lock = newLock();
-        Holder holder = hold(sideOf(contender, lock));
+        against(contender);
+        Visitor holder = hold(side);
         List<Running<Boolean>> waiters = new ArrayList<>();
         List<Thread> queued = new ArrayList<>();
         for (int place = 0; place < 4; place++) {
@@ -46,7 +48,7 @@ abstract class LockQueueContract extends LockInterruptContract {
         assertThat(lock.hasQueuedThread(holder.thread())).isFalse();
         assertThat(lock.hasQueuedThread(Thread.currentThread())).isFalse();
 
-        holder.release();
+        holder.leave();
         waiters.forEach(Running::result);
 
         assertNobodyQueued(lock);
@@ -58,9 +60,8 @@ abstract class LockQueueContract extends LockInterruptContract {
     @MethodSource("contenders")
     @DisplayName("isLocked(), getOwner() and toString() tell of who holds the lock, never of who waits for it")
     void showsOwnerNotWaiter(Contender contender) {
-        ReentrantLock lock = newLock();
-        ReentrantLock side = sideOf(contender, lock);
-        Holder holder = hold(side);
+        against(contender);
+        Visitor holder = hold(side);
         Running<Boolean> waiter = threads().start("waiter", () -> {
             lock.lock();
             assertHeldHere(lock, 1);
@@ -76,7 +77,7 @@ abstract class LockQueueContract extends LockInterruptContract {
             assertThat(lock.toString()).contains("[Unlocked]");
         }
 
-        holder.release();
+        holder.leave();
         waiter.result();
     }
 
@@ -88,15 +89,12 @@ abstract class LockQueueContract extends LockInterruptContract {
     @DisplayName("hasQueuedThread() without a thread throws NullPointerException")
     @SuppressWarnings("NullAway")
     void hasQueuedThreadNeedsThread() {
-        ReentrantLock lock = newLock();
-
         assertThatThrownBy(() -> lock.hasQueuedThread(null)).isInstanceOf(NullPointerException.class);
     }
 
     @Test
     @DisplayName("newCondition() makes a condition of its own at every call, which only the owner may use")
     void makesConditions() {
-        ReentrantLock lock = newLock();
         if (deviates(Deviation.NO_CONDITIONS)) {
             assertThatThrownBy(lock::newCondition)
                     .isInstanceOf(UnsupportedOperationException.class)
@@ -117,15 +115,14 @@ abstract class LockQueueContract extends LockInterruptContract {
     @Test
     @DisplayName("a condition's waiters are shown to the owner of its lock only")
     void showsConditionWaitersToOwner() {
-        ReentrantLock lock = newLock();
         if (deviates(Deviation.NO_CONDITIONS)) {
             return;
         }
         Condition condition = lock.newCondition();
         assertRefused(lock, condition, IllegalMonitorStateException.class);
-        Holder holder = hold(lock);
+        Visitor holder = hold(lock);
         assertRefused(lock, condition, IllegalMonitorStateException.class);
-        holder.release();
+        holder.leave();
 
         lock.lock();
 
@@ -139,7 +136,6 @@ abstract class LockQueueContract extends LockInterruptContract {
     @DisplayName(
             "asking for the waiters of no condition throws NullPointerException, of a foreign one IllegalArgumentException")
     void knowsItsConditions() {
-        ReentrantLock lock = newLock();
         List<Condition> foreign = new ArrayList<>(List.of(new ReentrantLock().newCondition(), conditionOfNoLock()));
         if (!deviates(Deviation.NO_CONDITIONS)) {
             foreign.add(newLock().newCondition());

@@ -3,6 +3,7 @@ package dev.interlock.lock;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.interlock.testing.Visitors.Visitor;
 import dev.interlock.testing.TestThreads.Running;
 import java.time.Duration;
 import java.util.List;
@@ -26,8 +27,8 @@ abstract class LockWaitContract extends LockHoldContract {
     @MethodSource("contendersAndWaits")
     @DisplayName("who finds the lock held waits, and enters after the release")
     void waitsThenEnters(Contender contender, Acquisition way) {
-        ReentrantLock lock = newLock();
-        Holder holder = hold(sideOf(contender, lock));
+        against(contender);
+        Visitor holder = hold(side);
         Running<Boolean> waiter = threads().start("waiter", () -> {
             assertThat(way.on(lock)).isTrue();
             assertThat(holder.isLeaving()).as("let in after the release").isTrue();
@@ -38,7 +39,7 @@ abstract class LockWaitContract extends LockHoldContract {
         awaitWaiting(lock, waiter.thread());
 
         assertThat(waiter.endsWithin(shortWait())).isFalse();
-        holder.release();
+        holder.leave();
         waiter.result();
 
         assertFree(lock);
@@ -49,8 +50,7 @@ abstract class LockWaitContract extends LockHoldContract {
     @MethodSource("contenders")
     @DisplayName("a reentrant owner lets others in at its last release, not before")
     void onlyLastReleaseFrees(Contender contender) {
-        ReentrantLock lock = newLock();
-        ReentrantLock side = sideOf(contender, lock);
+        against(contender);
         CountDownLatch lastRelease = new CountDownLatch(1);
         lock.lock();
         lock.lock();
@@ -77,14 +77,14 @@ abstract class LockWaitContract extends LockHoldContract {
     @MethodSource("contenders")
     @DisplayName("untimed tryLock() fails at once while the lock is held, and succeeds when it's free")
     void tryLockDoesNotWait(Contender contender) {
-        ReentrantLock lock = newLock();
-        Holder holder = hold(sideOf(contender, lock));
+        against(contender);
+        Visitor holder = hold(side);
 
         assertThat(lock.tryLock()).isFalse();
         assertNotHeldHere(lock);
         assertNobodyQueued(lock);
 
-        holder.release();
+        holder.leave();
         assertTryLockSucceeds(lock, contender);
         lock.unlock();
         assertFree(lock);
@@ -94,8 +94,8 @@ abstract class LockWaitContract extends LockHoldContract {
     @MethodSource("contenders")
     @DisplayName("timed tryLock without time to wait fails at once while the lock is held")
     void timedTryLockMayHaveNoTime(Contender contender) throws InterruptedException {
-        ReentrantLock lock = newLock();
-        Holder holder = hold(sideOf(contender, lock));
+        against(contender);
+        Visitor holder = hold(side);
 
         for (long timeout : new long[] {0, -1, Long.MIN_VALUE}) {
             for (TimeUnit unit : List.of(TimeUnit.NANOSECONDS, TimeUnit.DAYS)) {
@@ -107,7 +107,7 @@ abstract class LockWaitContract extends LockHoldContract {
             }
         }
 
-        holder.release();
+        holder.leave();
         assertObtainable(lock);
     }
 
@@ -115,9 +115,8 @@ abstract class LockWaitContract extends LockHoldContract {
     @MethodSource("contenders")
     @DisplayName("timed tryLock gives up after its timeout, not earlier, and leaves nothing behind")
     void timedTryLockTimesOut(Contender contender) throws InterruptedException {
-        ReentrantLock lock = newLock();
-        ReentrantLock side = sideOf(contender, lock);
-        Holder holder = hold(side);
+        against(contender);
+        Visitor holder = hold(side);
         long begin = System.nanoTime();
 
         boolean entered = lock.tryLock(shortWait().toNanos(), TimeUnit.NANOSECONDS);
@@ -127,7 +126,7 @@ abstract class LockWaitContract extends LockHoldContract {
         assertThat(waited).isBetween(shortWait(), patience());
         assertNotHeldHere(lock);
         assertNobodyQueued(lock);
-        holder.release();
+        holder.leave();
         assertObtainable(side);
         assertObtainable(lock);
     }
@@ -138,7 +137,7 @@ abstract class LockWaitContract extends LockHoldContract {
     void timedTryLockMayWaitForEver(Contender contender) {
         for (TimeUnit unit : List.of(TimeUnit.NANOSECONDS, TimeUnit.DAYS)) {
             ReentrantLock lock = newLock();
-            Holder holder = hold(sideOf(contender, lock));
+            Visitor holder = hold(sideOf(contender, lock));
             Running<Boolean> waiter = threads().start("waiter", () -> {
                 assertThat(lock.tryLock(Long.MAX_VALUE, unit)).isTrue();
                 assertThat(holder.isLeaving()).as("let in after the release").isTrue();
@@ -146,7 +145,7 @@ abstract class LockWaitContract extends LockHoldContract {
             });
             awaitWaiting(lock, waiter.thread());
 
-            holder.release();
+            holder.leave();
             waiter.result();
         }
     }
@@ -155,8 +154,8 @@ abstract class LockWaitContract extends LockHoldContract {
     @MethodSource("contenders")
     @DisplayName("a waiter that gives up doesn't stand in the way of those behind it")
     void timedOutWaiterMakesWay(Contender contender) {
-        ReentrantLock lock = newLock();
-        Holder holder = hold(sideOf(contender, lock));
+        against(contender);
+        Visitor holder = hold(side);
         CountDownLatch everybodyWaits = new CountDownLatch(1);
         Running<Boolean> front = threads().start("front", () -> {
             // On a slow machine it may time out before anybody is behind it.
@@ -177,7 +176,7 @@ abstract class LockWaitContract extends LockHoldContract {
         everybodyWaits.countDown();
         front.result();
         assertThat(behind.endsWithin(shortWait())).isFalse();
-        holder.release();
+        holder.leave();
 
         behind.result();
         assertFree(lock);
@@ -188,8 +187,7 @@ abstract class LockWaitContract extends LockHoldContract {
     @MethodSource("contenders")
     @DisplayName("critical sections exclude one another, and each sees all that the earlier ones wrote")
     void excludes(Contender contender) {
-        ReentrantLock lock = newLock();
-        ReentrantLock side = sideOf(contender, lock);
+        against(contender);
         GuardedCells cells = new GuardedCells();
         CountDownLatch start = new CountDownLatch(1);
         Acquisition[] ways = Acquisition.values();
@@ -226,8 +224,7 @@ abstract class LockWaitContract extends LockHoldContract {
     @MethodSource("contenders")
     @DisplayName("a thread that dies while it holds the lock keeps it")
     void deadOwnerKeepsLock(Contender contender) throws InterruptedException {
-        ReentrantLock lock = newLock();
-        ReentrantLock side = sideOf(contender, lock);
+        against(contender);
         Running<Boolean> dying = threads().start("dying", () -> {
             lock.lock();
         });
@@ -247,8 +244,7 @@ abstract class LockWaitContract extends LockHoldContract {
     @EnabledForJreRange(min = JRE.JAVA_21)
     @DisplayName("virtual threads exclude one another, each with holds of its own")
     void excludesVirtualThreads(Contender contender) {
-        ReentrantLock lock = newLock();
-        ReentrantLock side = sideOf(contender, lock);
+        against(contender);
         GuardedCells cells = new GuardedCells();
         int members = 100;
         List<Running<Boolean>> crowd = IntStream.range(0, members)

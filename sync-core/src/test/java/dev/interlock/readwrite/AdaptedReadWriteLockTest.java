@@ -1,7 +1,7 @@
 package dev.interlock.readwrite;
 
-import dev.interlock.Interlock;
-import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.Deviation;
+import dev.interlock.testing.TwoSessions;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
@@ -22,32 +22,18 @@ import org.redisson.config.Config;
  */
 @DisplayName("an adapted RReadWriteLock")
 class AdaptedReadWriteLockTest extends ReadWriteLockContract {
-    private static final AtomicInteger NAMES = new AtomicInteger();
-
-    private final RedisServer redis = RedisServer.launch();
-    private final RedissonClient myClient = client();
-    private final RedissonClient otherClient = client();
-    private final Interlock mine = Interlock.using(myClient);
-    private final Interlock other = Interlock.using(otherClient);
-    private final Map<ReentrantReadWriteLock, ReentrantReadWriteLock> rivals = new ConcurrentHashMap<>();
-
-    private RedissonClient client() {
-        Config config = new Config();
-        config.useSingleServer().setAddress(redis.url());
-        return Redisson.create(config);
-    }
+    private final TwoSessions sessions = TwoSessions.usingClients();
 
     @Override
     protected ReentrantReadWriteLock newLock() {
-        String name = "adapted:" + NAMES.incrementAndGet();
-        ReentrantReadWriteLock lock = mine.adapt(myClient.getReadWriteLock(name));
-        rivals.put(lock, other.adapt(otherClient.getReadWriteLock(name)));
-        return lock;
+        String name = TwoSessions.nextName();
+        return sessions.rivals(
+                sessions.mine().adapt(sessions.myClient().getReadWriteLock(name)), sessions.other().adapt(sessions.otherClient().getReadWriteLock(name)));
     }
 
     @Override
     protected Optional<ReentrantReadWriteLock> rivalOf(ReentrantReadWriteLock lock) {
-        return Optional.ofNullable(rivals.get(lock));
+        return sessions.rivalOf(lock);
     }
 
     @Override
@@ -63,9 +49,6 @@ class AdaptedReadWriteLockTest extends ReadWriteLockContract {
 
     @AfterAll
     void close() {
-        mine.close();
-        other.close();
-        List.of(myClient, otherClient).forEach(RedissonClient::shutdown);
-        redis.close();
+        sessions.close();
     }
 }

@@ -3,9 +3,11 @@ package dev.interlock.readwrite;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.interlock.testing.Deviation;
 import dev.interlock.DistributedReadWriteLock;
 import dev.interlock.Interlock;
 import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.TwoSessions;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -26,17 +28,16 @@ import org.junit.jupiter.api.Tag;
 class DistributedReadWriteLockTest {
 
     private abstract static class OwnScripts extends ReadWriteLockContract {
-        private static final AtomicInteger NAMES = new AtomicInteger();
-
-        private final RedisServer redis = RedisServer.launch();
-        private final Interlock mine = Interlock.connect(redis.url());
-        private final Interlock other = Interlock.connect(redis.url());
+        private final TwoSessions sessions = TwoSessions.connected();
+        private final RedisServer redis = sessions.redis();
+        private final Interlock mine = sessions.mine();
+        private final Interlock other = sessions.other();
         private final List<String> names = new ArrayList<>();
         private Set<String> before = Set.of();
 
         @Override
         protected ReentrantReadWriteLock newLock() {
-            String name = "contract:" + NAMES.incrementAndGet();
+            String name = TwoSessions.nextName();
             names.add(name);
             return lock(mine, name);
         }
@@ -92,7 +93,6 @@ class DistributedReadWriteLockTest {
         /** What a test that failed has left behind isn't the fault of the next. */
         @BeforeEach
         void lookAround() {
-            names.clear();
             before = redis.keys();
         }
 
@@ -103,6 +103,7 @@ class DistributedReadWriteLockTest {
                     .filter(name -> isHeld(lock(mine, name)) || isHeld(lock(other, name)))
                     .map(name -> "{" + name + "}")
                     .toList();
+            names.clear();
             await("what is left")
                     .untilAsserted(() -> assertThat(redis.keys())
                             .filteredOn(key ->
@@ -114,9 +115,7 @@ class DistributedReadWriteLockTest {
 
         @AfterAll
         void close() {
-            mine.close();
-            other.close();
-            redis.close();
+            sessions.close();
         }
     }
 

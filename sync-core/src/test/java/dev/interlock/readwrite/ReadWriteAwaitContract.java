@@ -4,9 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
+import dev.interlock.testing.Deviation;
 import com.google.common.util.concurrent.Uninterruptibles;
 import dev.interlock.lock.Acquisition;
-import dev.interlock.readwrite.Room.Visitor;
+import dev.interlock.testing.Visitors.Visitor;
 import dev.interlock.testing.TestThreads.Running;
 import java.time.Duration;
 import java.time.Instant;
@@ -125,8 +126,7 @@ abstract class ReadWriteAwaitContract extends ReadWriteQueueContract {
 
     final Ends newEnds(Contender contender) {
         assumeFalse(deviates(Deviation.NO_CONDITIONS));
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
+        against(contender);
         Condition condition = lock.writeLock().newCondition();
         Condition same = side == lock ? condition : sameCondition(condition, side);
         return new Ends(new End(lock, condition), new End(side, same));

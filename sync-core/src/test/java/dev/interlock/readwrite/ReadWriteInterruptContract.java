@@ -3,9 +3,10 @@ package dev.interlock.readwrite;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.interlock.lock.Entry;
 import dev.interlock.lock.Acquisition;
-import dev.interlock.readwrite.Room.Outcome;
-import dev.interlock.readwrite.Room.Visitor;
+import dev.interlock.testing.Visitors.Outcome;
+import dev.interlock.testing.Visitors.Visitor;
 import dev.interlock.readwrite.View.Conflict;
 import dev.interlock.testing.TestThreads;
 import dev.interlock.testing.TestThreads.Running;
@@ -31,7 +32,6 @@ abstract class ReadWriteInterruptContract extends ReadWriteWaitContract {
     @EnumSource
     @DisplayName("lock() and untimed tryLock() of a view work with the interrupt flag set, and leave it set")
     void ignoresInterruptFlag(View view) throws InterruptedException {
-        ReentrantReadWriteLock lock = newLock();
         Thread.currentThread().interrupt();
 
         for (int holds = 1; holds <= 4; holds++) {
@@ -54,8 +54,7 @@ abstract class ReadWriteInterruptContract extends ReadWriteWaitContract {
     @MethodSource("contendersAndConflicts")
     @DisplayName("untimed tryLock() of an excluded view fails with the interrupt flag set, and leaves it set")
     void failedTryLockIgnoresInterruptFlag(Contender contender, Conflict conflict) {
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
+        against(contender);
         Visitor holder = hold(side, conflict.held);
         Thread.currentThread().interrupt();
 
@@ -71,8 +70,8 @@ abstract class ReadWriteInterruptContract extends ReadWriteWaitContract {
     @MethodSource("contendersAndConflicts")
     @DisplayName("lock() waits on however often it's interrupted, before or meanwhile, and enters with the flag set")
     void interruptDoesNotEndLock(Contender contender, Conflict conflict) {
-        ReentrantReadWriteLock lock = newLock();
-        Visitor holder = hold(sideOf(contender, lock), conflict.held);
+        against(contender);
+        Visitor holder = hold(side, conflict.held);
         Visitor flagged = visit("flagged", lock, conflict.wanted, view -> {
             Thread.currentThread().interrupt();
             view.lock();
@@ -103,8 +102,6 @@ abstract class ReadWriteInterruptContract extends ReadWriteWaitContract {
     @MethodSource("viewsAndInterruptibleWays")
     @DisplayName("an interruptible way throws with the flag set, even into a free or owned view, and clears the flag")
     void interruptFlagForbidsEntry(View view, Acquisition way) {
-        ReentrantReadWriteLock lock = newLock();
-
         assertThrowsInterrupted(() -> way.on(view.of(lock)));
         assertThrowsInterrupted(() -> view.of(lock).tryLock(0, NANOS));
         assertThrowsInterrupted(() -> view.of(lock).tryLock(Long.MIN_VALUE, TimeUnit.DAYS));
@@ -123,8 +120,7 @@ abstract class ReadWriteInterruptContract extends ReadWriteWaitContract {
     @MethodSource("contendersConflictsAndInterruptibleWaits")
     @DisplayName("an interruptible way throws with the flag set instead of waiting, and leaves nothing behind")
     void interruptFlagForbidsWait(Contender contender, Conflict conflict, Acquisition way) {
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
+        against(contender);
         Visitor holder = hold(side, conflict.held);
 
         assertThrowsInterrupted(() -> way.on(conflict.wanted.of(lock)));
@@ -145,8 +141,7 @@ abstract class ReadWriteInterruptContract extends ReadWriteWaitContract {
     @MethodSource("contendersConflictsAndInterruptibleWaits")
     @DisplayName("an interrupted waiter throws, with the flag cleared, holds nothing and lets everybody else in")
     void interruptEndsWait(Contender contender, Conflict conflict, Acquisition way) {
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
+        against(contender);
         Visitor holder = hold(side, conflict.held);
         Visitor waiter = queue("waiter", lock, conflict.wanted, way);
 
@@ -164,8 +159,7 @@ abstract class ReadWriteInterruptContract extends ReadWriteWaitContract {
     @MethodSource("contenders")
     @DisplayName("readers who wait behind a writer join those inside when the writer is interrupted")
     void interruptedWriterMakesWay(Contender contender) {
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
+        against(contender);
         for (Acquisition way : INTERRUPTIBLE_WAITS) {
             Visitor holder = hold(side, View.READ);
             Visitor writer = queue("writer", lock, View.WRITE, way);
@@ -188,8 +182,7 @@ abstract class ReadWriteInterruptContract extends ReadWriteWaitContract {
     @MethodSource("contenders")
     @DisplayName("a reader who waits to write can't get on, but is interrupted out of it, and reads on")
     void upgradeEndsByInterrupt(Contender contender) {
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
+        against(contender);
         for (Acquisition way : INTERRUPTIBLE_WAITS) {
             CountDownLatch mayLeave = new CountDownLatch(1);
             Running<Boolean> upgrader = threads().start("upgrader", () -> {
@@ -220,7 +213,6 @@ abstract class ReadWriteInterruptContract extends ReadWriteWaitContract {
     @EnumSource
     @DisplayName("an interrupt takes nothing from a holder, who releases as ever and keeps the flag set")
     void interruptDoesNotTouchHold(View view) {
-        ReentrantReadWriteLock lock = newLock();
         view.of(lock).lock();
 
         Thread.currentThread().interrupt();
@@ -248,7 +240,7 @@ abstract class ReadWriteInterruptContract extends ReadWriteWaitContract {
             readers.add(queue("reader there", side, View.READ, Acquisition.LOCK));
             Visitor writer = queue("writer", side, View.WRITE, Acquisition.LOCK);
 
-            Visitor impatient = visit("impatient", lock, View.READ, within(shortWait()));
+            Visitor impatient = visit("impatient", lock, View.READ, Entry.within(shortWait()));
             Visitor quitting = readers.remove(quitter);
             quitting.thread().interrupt();
             quitting.assertOutcome(Outcome.INTERRUPTED);
@@ -273,16 +265,15 @@ abstract class ReadWriteInterruptContract extends ReadWriteWaitContract {
     @MethodSource("contenders")
     @DisplayName("readers who wait with different time-outs each give up at their own time, and the others get in")
     void readersGiveUpAtTheirOwnTime(Contender contender) {
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
+        against(contender);
         Visitor holder = hold(side, View.WRITE);
         List<Visitor> impatient = new ArrayList<>();
         List<Visitor> patient = new ArrayList<>();
         for (int wait : new int[] {4, 1, 3, 2, 1}) {
             Duration timeout = shortWait().multipliedBy(wait);
             patient.add(visit("waits", lock, View.READ, WAITS.get(wait % 3)::on));
-            impatient.add(visit("waits here for " + timeout, lock, View.READ, within(timeout)));
-            impatient.add(visit("waits there for " + timeout, side, View.READ, within(timeout)));
+            impatient.add(visit("waits here for " + timeout, lock, View.READ, Entry.within(timeout)));
+            impatient.add(visit("waits there for " + timeout, side, View.READ, Entry.within(timeout)));
         }
 
         impatient.forEach(reader -> reader.assertOutcome(Outcome.GAVE_UP));
@@ -299,10 +290,9 @@ abstract class ReadWriteInterruptContract extends ReadWriteWaitContract {
     @MethodSource("contendersAndViews")
     @DisplayName("however many come and quit meanwhile, a waiter gives up when its own time is over")
     void othersDoNotProlongWait(Contender contender, View view) {
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
+        against(contender);
         Visitor holder = hold(side, View.WRITE);
-        Visitor waiter = visit("waiter", lock, view, within(shortWait().multipliedBy(3)));
+        Visitor waiter = visit("waiter", lock, view, Entry.within(shortWait().multipliedBy(3)));
         Running<Boolean> restless = threads().start("restless", () -> {
             while (waiter.thread().isAlive()) {
                 assertThat(view.of(lock).tryLock(1, TimeUnit.MILLISECONDS)).isFalse();
@@ -320,8 +310,7 @@ abstract class ReadWriteInterruptContract extends ReadWriteWaitContract {
     @DisplayName(
             "who is interrupted when it's let in either enters or throws, and leaves nothing behind in either case")
     void interruptRacesWithRelease(Contender contender, Conflict conflict) {
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
+        against(contender);
         for (int race = 0; race < RACES; race++) {
             Visitor holder = hold(side, conflict.held);
             Visitor first = visit("first", lock, conflict.wanted, INTERRUPTIBLE_WAITS.get(race % 2)::on);
@@ -345,7 +334,6 @@ abstract class ReadWriteInterruptContract extends ReadWriteWaitContract {
     @Test
     @DisplayName("a burst of interrupted readers neither keeps a hold nor takes one from the reader inside")
     void interruptedReadersKeepNothing() {
-        ReentrantReadWriteLock lock = newLock();
         lock.readLock().lock();
         Visitor writer = queue("writer", lock, View.WRITE, Acquisition.LOCK);
         List<Visitor> readers = new ArrayList<>();

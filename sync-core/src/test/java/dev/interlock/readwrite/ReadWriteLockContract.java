@@ -3,8 +3,9 @@ package dev.interlock.readwrite;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
+import dev.interlock.testing.Deviation;
 import dev.interlock.lock.Acquisition;
-import dev.interlock.readwrite.Room.Visitor;
+import dev.interlock.testing.Visitors.Visitor;
 import dev.interlock.readwrite.View.Conflict;
 import dev.interlock.testing.TestThreads.Running;
 import java.util.ArrayList;
@@ -43,8 +44,7 @@ abstract class ReadWriteLockContract extends ReadWriteConditionContract {
     @MethodSource("contendersAndConflicts")
     @DisplayName("every writer that waits enters, one at a time; in the order of arrival if the lock is fair")
     void letsWritersIn(Contender contender, Conflict conflict) {
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
+        against(contender);
         Visitor holder = hold(side, conflict.held);
         List<Integer> entered = Collections.synchronizedList(new ArrayList<>());
         List<Visitor> writers = new ArrayList<>();
@@ -79,8 +79,7 @@ abstract class ReadWriteLockContract extends ReadWriteConditionContract {
     @DisplayName(
             "of a mixed queue all enter; if the lock is fair, readers together up to the next writer, and those behind it later")
     void letsMixedQueueIn(Contender contender, View held) {
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
+        against(contender);
         Visitor holder = hold(side, held);
         // Nobody but a writer waits for readers, and the others wait for that.
         Visitor front = held == View.READ ? queue("front", lock, View.WRITE, Acquisition.LOCK) : holder;
@@ -118,8 +117,7 @@ abstract class ReadWriteLockContract extends ReadWriteConditionContract {
     @MethodSource("contendersAndViews")
     @DisplayName("tryLock(0, unit) of either view doesn't overtake those who wait for a fair lock")
     void zeroTimeoutKeepsFairness(Contender contender, View view) throws InterruptedException {
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
+        against(contender);
         lock.writeLock().lock();
         Visitor waiter = queue("waiter", side, View.WRITE, Acquisition.LOCK);
 
@@ -137,7 +135,6 @@ abstract class ReadWriteLockContract extends ReadWriteConditionContract {
     @EnumSource
     @DisplayName("tryLock() of either view overtakes waiters, even those of a fair lock, who enter afterwards")
     void tryLockOvertakes(View view) {
-        ReentrantReadWriteLock lock = newLock();
         boolean overtaken = false;
         // Who releases the lock competes with the waiter that this wakes: it may lose, but not every time.
         for (int attempt = 0; attempt < 100 && !overtaken; attempt++) {
@@ -171,8 +168,7 @@ abstract class ReadWriteLockContract extends ReadWriteConditionContract {
             "through a storm of interrupts and time-outs no reader meets a writer, and the lock is free afterwards")
     void survivesStorm(Contender contender) {
         assumeFalse(contender == Contender.OTHER_SESSION && deviates(Deviation.STUCK_AFTER_STORM));
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
+        against(contender);
         Ledger ledger = new Ledger(contender == Contender.SAME_OBJECT);
         List<Running<Integer>> crowd = startCrowd(lock, side, ledger, true);
 
@@ -193,8 +189,7 @@ abstract class ReadWriteLockContract extends ReadWriteConditionContract {
     @MethodSource("contenders")
     @DisplayName("readers see all that earlier writers wrote, and nothing by halves")
     void excludes(Contender contender) {
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
+        against(contender);
         Ledger ledger = new Ledger(contender == Contender.SAME_OBJECT);
 
         int writes = startCrowd(lock, side, ledger, false).stream()

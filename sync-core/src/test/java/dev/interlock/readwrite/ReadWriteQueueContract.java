@@ -3,8 +3,9 @@ package dev.interlock.readwrite;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.interlock.testing.Deviation;
 import dev.interlock.lock.Acquisition;
-import dev.interlock.readwrite.Room.Visitor;
+import dev.interlock.testing.Visitors.Visitor;
 import dev.interlock.readwrite.View.Conflict;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -25,8 +26,7 @@ abstract class ReadWriteQueueContract extends ReadWriteInterruptContract {
     @MethodSource("contenders")
     @DisplayName("the queue shows the threads that wait, readers as readers and writers as writers, and no others")
     void showsWaiters(Contender contender) {
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
+        against(contender);
         Visitor holder = hold(side, View.WRITE);
         List<Visitor> waiters = new ArrayList<>();
         List<Thread> readers = new ArrayList<>();
@@ -74,8 +74,7 @@ abstract class ReadWriteQueueContract extends ReadWriteInterruptContract {
     @MethodSource("contendersAndConflicts")
     @DisplayName("counts, owner and toString() tell of who holds this lock object, never of who waits for it")
     void showsHoldersNotWaiters(Contender contender, Conflict conflict) {
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
+        against(contender);
         Visitor holder = hold(side, conflict.held);
         Visitor waiter = queue("waiter", lock, conflict.wanted, Acquisition.LOCK);
         boolean isWritten = conflict.held == View.WRITE;
@@ -102,16 +101,12 @@ abstract class ReadWriteQueueContract extends ReadWriteInterruptContract {
     @DisplayName("hasQueuedThread() without a thread throws NullPointerException")
     @SuppressWarnings("NullAway")
     void hasQueuedThreadNeedsThread() {
-        ReentrantReadWriteLock lock = newLock();
-
         assertThatThrownBy(() -> lock.hasQueuedThread(null)).isInstanceOf(NullPointerException.class);
     }
 
     @Test
     @DisplayName("the read lock has no conditions, whoever asks")
     void readLockHasNoConditions() {
-        ReentrantReadWriteLock lock = newLock();
-
         assertThatThrownBy(View.READ.of(lock)::newCondition).isInstanceOf(UnsupportedOperationException.class);
         lock.writeLock().lock();
         lock.readLock().lock();
@@ -126,7 +121,6 @@ abstract class ReadWriteQueueContract extends ReadWriteInterruptContract {
     @Test
     @DisplayName("the write lock makes a condition of its own at every call, or says why it has none")
     void makesConditions() {
-        ReentrantReadWriteLock lock = newLock();
         if (deviates(Deviation.NO_CONDITIONS)) {
             assertThatThrownBy(lock.writeLock()::newCondition)
                     .isInstanceOf(UnsupportedOperationException.class)
@@ -144,7 +138,6 @@ abstract class ReadWriteQueueContract extends ReadWriteInterruptContract {
     @Test
     @DisplayName("a condition's waiters are shown to the writer only, not to a reader")
     void showsConditionWaitersToWriter() {
-        ReentrantReadWriteLock lock = newLock();
         if (deviates(Deviation.NO_CONDITIONS)) {
             return;
         }
@@ -169,7 +162,6 @@ abstract class ReadWriteQueueContract extends ReadWriteInterruptContract {
     @DisplayName(
             "to ask for the waiters of no condition throws NullPointerException, of a foreign one IllegalArgumentException")
     void knowsItsConditions() {
-        ReentrantReadWriteLock lock = newLock();
         List<Condition> foreign =
                 new ArrayList<>(List.of(new ReentrantReadWriteLock().writeLock().newCondition()));
         if (!deviates(Deviation.NO_CONDITIONS)) {

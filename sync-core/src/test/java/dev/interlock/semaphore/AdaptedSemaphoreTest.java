@@ -1,7 +1,7 @@
 package dev.interlock.semaphore;
 
-import dev.interlock.Interlock;
-import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.Deviation;
+import dev.interlock.testing.TwoSessions;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
@@ -23,34 +23,19 @@ import org.redisson.config.Config;
  */
 @DisplayName("an adapted RSemaphore")
 class AdaptedSemaphoreTest extends SemaphoreContract {
-    private static final AtomicInteger NAMES = new AtomicInteger();
-
-    private final RedisServer redis = RedisServer.launch();
-    private final RedissonClient myClient = client();
-    private final RedissonClient otherClient = client();
-    private final Interlock mine = Interlock.using(myClient);
-    private final Interlock other = Interlock.using(otherClient);
-    private final Map<Semaphore, Semaphore> rivals = new ConcurrentHashMap<>();
-
-    private RedissonClient client() {
-        Config config = new Config();
-        config.useSingleServer().setAddress(redis.url());
-        return Redisson.create(config);
-    }
+    private final TwoSessions sessions = TwoSessions.usingClients();
 
     @Override
     protected Semaphore newSemaphore(int permits) {
-        String name = "adapted:" + NAMES.incrementAndGet();
-        RSemaphore semaphore = myClient.getSemaphore(name);
+        String name = TwoSessions.nextName();
+        RSemaphore semaphore = sessions.myClient().getSemaphore(name);
         semaphore.trySetPermits(permits);
-        Semaphore adapted = mine.adapt(semaphore);
-        rivals.put(adapted, other.adapt(otherClient.getSemaphore(name)));
-        return adapted;
+        return sessions.rivals(sessions.mine().adapt(semaphore), sessions.other().adapt(sessions.otherClient().getSemaphore(name)));
     }
 
     @Override
     protected Optional<Semaphore> rivalOf(Semaphore semaphore) {
-        return Optional.ofNullable(rivals.get(semaphore));
+        return sessions.rivalOf(semaphore);
     }
 
     @Override
@@ -68,8 +53,6 @@ class AdaptedSemaphoreTest extends SemaphoreContract {
 
     @AfterAll
     void close() {
-        List.of(mine, other).forEach(Interlock::close);
-        List.of(myClient, otherClient).forEach(RedissonClient::shutdown);
-        redis.close();
+        sessions.close();
     }
 }

@@ -3,10 +3,12 @@ package dev.interlock.semaphore;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.interlock.testing.Deviation;
 import dev.interlock.DistributedSemaphore;
 import dev.interlock.Interlock;
 import dev.interlock.SemaphoreOptions;
 import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.TwoSessions;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
@@ -26,26 +28,22 @@ import org.junit.jupiter.api.Tag;
 class DistributedSemaphoreTest {
 
     private abstract static class OwnScripts extends SemaphoreContract {
-        private static final AtomicInteger NAMES = new AtomicInteger();
-
-        private final RedisServer redis = RedisServer.launch();
-        private final Interlock mine = Interlock.connect(redis.url());
-        private final Interlock other = Interlock.connect(redis.url());
-        private final Map<Semaphore, Semaphore> rivals = new ConcurrentHashMap<>();
+        private final TwoSessions sessions = TwoSessions.connected();
+        private final RedisServer redis = sessions.redis();
+        private final Interlock mine = sessions.mine();
+        private final Interlock other = sessions.other();
 
         abstract DistributedSemaphore of(Interlock session, String name, int permits);
 
         @Override
         protected Semaphore newSemaphore(int permits) {
-            String name = "contract:" + NAMES.incrementAndGet();
-            DistributedSemaphore semaphore = of(mine, name, permits);
-            rivals.put(semaphore, of(other, name, permits));
-            return semaphore;
+            String name = TwoSessions.nextName();
+            return sessions.rivals(of(mine, name, permits), of(other, name, permits));
         }
 
         @Override
         protected Optional<Semaphore> rivalOf(Semaphore semaphore) {
-            return Optional.ofNullable(rivals.get(semaphore));
+            return sessions.rivalOf(semaphore);
         }
 
         @Override
@@ -65,7 +63,7 @@ class DistributedSemaphoreTest {
         protected void awaitWaiting(Semaphore semaphore, Thread waiter) {
             super.awaitWaiting(semaphore, waiter);
             String name = ((DistributedSemaphore) semaphore).getName();
-            Interlock session = rivals.containsKey(semaphore) ? mine : other;
+            Interlock session = sessions.isMine(semaphore) ? mine : other;
             await(waiter.getName() + " is known")
                     .until(() -> String.valueOf(
                                     redis.command("ZRANGE", "interlock:{" + name + "}:semaphore-queue", "0", "-1"))
@@ -85,8 +83,7 @@ class DistributedSemaphoreTest {
 
         @AfterAll
         void close() {
-            List.of(mine, other).forEach(Interlock::close);
-            redis.close();
+            sessions.close();
         }
     }
 

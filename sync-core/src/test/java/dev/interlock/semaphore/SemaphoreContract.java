@@ -2,7 +2,7 @@ package dev.interlock.semaphore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.semaphore.Guests.Guest;
+import dev.interlock.testing.Visitors.Visitor;
 import dev.interlock.testing.TestThreads.Running;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -38,14 +38,14 @@ abstract class SemaphoreContract extends SemaphoreQueueContract {
     void letsWaitersIn(Contender contender) {
         Semaphore semaphore = semaphore(3);
         Semaphore side = sideOf(contender, semaphore);
-        Guest holder = hold(side, 3);
+        Visitor holder = hold(side, 3);
         List<Integer> entered = Collections.synchronizedList(new ArrayList<>());
-        List<Guest> waiters = new ArrayList<>();
+        List<Visitor> waiters = new ArrayList<>();
         for (int place = 0; place < WAITERS; place++) {
             int mine = place;
             // No two of them fit in together, lest they race for their entry in the list.
             int count = place % 3 == 1 ? 3 : 2;
-            Guest waiter = queue("waiter " + place, place % 2 == 0 ? semaphore : side, count, (through, permits) -> {
+            Visitor waiter = queue("waiter " + place, place % 2 == 0 ? semaphore : side, count, (through, permits) -> {
                 through.acquire(permits);
                 return entered.add(mine);
             });
@@ -54,7 +54,7 @@ abstract class SemaphoreContract extends SemaphoreQueueContract {
         }
 
         holder.leave();
-        waiters.forEach(Guest::leave);
+        waiters.forEach(Visitor::leave);
 
         List<Integer> arrived = IntStream.range(0, WAITERS).boxed().toList();
         assertThat(entered).containsExactlyInAnyOrderElementsOf(arrived);
@@ -74,14 +74,14 @@ abstract class SemaphoreContract extends SemaphoreQueueContract {
     void smallRequestMeetsLargeOne(Contender contender) {
         Semaphore semaphore = semaphore(3);
         Semaphore side = sideOf(contender, semaphore);
-        Guest holder = hold(side, 1);
-        Guest large = queue("large", side, 3, Way.ACQUIRE::on);
+        Visitor holder = hold(side, 1);
+        Visitor large = queue("large", side, 3, Way.ACQUIRE::on);
 
         assertThat(semaphore.tryAcquire())
                 .as("tryAcquire() beside a large request")
                 .isTrue();
         semaphore.release();
-        Guest small = guest("small", semaphore, 1, Way.ACQUIRE::on);
+        Visitor small = guest("small", semaphore, 1, Way.ACQUIRE::on);
         if (smallWaitsBehindLarge(contender)) {
             awaitWaiting(semaphore, small.thread());
             small.assertStillWaits();
@@ -140,7 +140,7 @@ abstract class SemaphoreContract extends SemaphoreQueueContract {
         Semaphore semaphore = semaphore(1);
         Semaphore side = sideOf(contender, semaphore);
         semaphore.acquire();
-        Guest waiter = queue("waiter", side, 1, Way.ACQUIRE::on);
+        Visitor waiter = queue("waiter", side, 1, Way.ACQUIRE::on);
 
         semaphore.release();
         boolean overtaken = semaphore.tryAcquire(0, NANOS);

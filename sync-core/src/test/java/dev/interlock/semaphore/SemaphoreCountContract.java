@@ -3,7 +3,8 @@ package dev.interlock.semaphore;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.interlock.semaphore.Guests.Guest;
+import dev.interlock.testing.Deviation;
+import dev.interlock.testing.Visitors.Visitor;
 import dev.interlock.testing.TestThreads.Action;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
@@ -242,7 +243,7 @@ abstract class SemaphoreCountContract extends SemaphoreFixture {
         }
         assertThat(semaphore.tryAcquire(0)).isFalse();
         assertThat(side.tryAcquire(0, 0, NANOS)).isFalse();
-        Guest guest = queue("content", semaphore, 0, Way.ACQUIRE::on);
+        Visitor guest = queue("content", semaphore, 0, Way.ACQUIRE::on);
         guest.assertStillWaits();
         side.release();
         guest.leave();

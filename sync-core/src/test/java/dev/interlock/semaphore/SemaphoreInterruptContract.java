@@ -3,8 +3,8 @@ package dev.interlock.semaphore;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.interlock.semaphore.Guests.Guest;
-import dev.interlock.semaphore.Guests.Outcome;
+import dev.interlock.testing.Visitors.Visitor;
+import dev.interlock.testing.Visitors.Outcome;
 import dev.interlock.testing.TestThreads.Action;
 import java.util.ArrayList;
 import java.util.List;
@@ -64,7 +64,7 @@ abstract class SemaphoreInterruptContract extends SemaphoreWaitContract {
     @DisplayName("an interruptible way throws with the flag set instead of waiting, and leaves nothing behind")
     void interruptFlagForbidsWait(Contender contender, Way way) {
         Semaphore semaphore = semaphore(3);
-        Guest holder = hold(sideOf(contender, semaphore), 2);
+        Visitor holder = hold(sideOf(contender, semaphore), 2);
 
         assertThrowsInterrupted(() -> way.on(semaphore, 2));
 
@@ -86,8 +86,8 @@ abstract class SemaphoreInterruptContract extends SemaphoreWaitContract {
     void interruptEndsWait(Contender contender, Way way) {
         for (int count : new int[] {1, 3}) {
             Semaphore semaphore = semaphore(3);
-            Guest holder = hold(sideOf(contender, semaphore), 3);
-            Guest waiter = queue("waiter", semaphore, count, way::on);
+            Visitor holder = hold(sideOf(contender, semaphore), 3);
+            Visitor waiter = queue("waiter", semaphore, count, way::on);
 
             waiter.thread().interrupt();
             waiter.assertOutcome(Outcome.INTERRUPTED);
@@ -105,13 +105,13 @@ abstract class SemaphoreInterruptContract extends SemaphoreWaitContract {
             "acquireUninterruptibly() waits on however often it's interrupted, before or meanwhile, and returns with the flag set")
     void interruptDoesNotEndUninterruptibleWait(Contender contender, int count) {
         Semaphore semaphore = semaphore(3);
-        Guest holder = hold(sideOf(contender, semaphore), 3);
-        Guest flagged = queue("flagged", semaphore, count, (mine, permits) -> {
+        Visitor holder = hold(sideOf(contender, semaphore), 3);
+        Visitor flagged = queue("flagged", semaphore, count, (mine, permits) -> {
             Thread.currentThread().interrupt();
             mine.acquireUninterruptibly(permits);
             return Thread.currentThread().isInterrupted();
         });
-        Guest interrupted = queue("interrupted", semaphore, count, (mine, permits) -> {
+        Visitor interrupted = queue("interrupted", semaphore, count, (mine, permits) -> {
             mine.acquireUninterruptibly(permits);
             return Thread.currentThread().isInterrupted();
         });
@@ -136,11 +136,11 @@ abstract class SemaphoreInterruptContract extends SemaphoreWaitContract {
     void largeOneThatIsInterruptedMakesWay(Contender contender, Way way) {
         Semaphore semaphore = semaphore(4);
         Semaphore side = sideOf(contender, semaphore);
-        Guest holder = hold(side, 2);
+        Visitor holder = hold(side, 2);
         for (Semaphore through : List.of(semaphore, side)) {
-            Guest large = queue("large", side, 3, way::on);
-            Guest small = guest("small", through, 1, Way.ACQUIRE::on);
-            Guest another = guest("another", semaphore, 1, Way.UNINTERRUPTIBLY::on);
+            Visitor large = queue("large", side, 3, way::on);
+            Visitor small = guest("small", through, 1, Way.ACQUIRE::on);
+            Visitor another = guest("another", semaphore, 1, Way.UNINTERRUPTIBLY::on);
 
             large.thread().interrupt();
             large.assertOutcome(Outcome.INTERRUPTED);
@@ -162,16 +162,16 @@ abstract class SemaphoreInterruptContract extends SemaphoreWaitContract {
         for (int quitter = 0; quitter < 3; quitter++) {
             Semaphore semaphore = semaphore(2);
             Semaphore side = sideOf(contender, semaphore);
-            Guest holder = hold(side, 2);
-            List<Guest> waiters = new ArrayList<>();
+            Visitor holder = hold(side, 2);
+            List<Visitor> waiters = new ArrayList<>();
             for (int place = 0; place < 3; place++) {
                 Way way = place == quitter ? INTERRUPTIBLE_WAITS.get(quitter % 2) : WAITS.get(place);
                 waiters.add(queue("waiter " + place, semaphore, 2, way::on));
             }
-            Guest last = queue("last", semaphore, 2, Way.ACQUIRE::on);
-            Guest impatient = guest("impatient", side, 2, within(shortWait()));
+            Visitor last = queue("last", semaphore, 2, Way.ACQUIRE::on);
+            Visitor impatient = guest("impatient", side, 2, within(shortWait()));
 
-            Guest quitting = waiters.remove(quitter);
+            Visitor quitting = waiters.remove(quitter);
             quitting.thread().interrupt();
             quitting.assertOutcome(Outcome.INTERRUPTED);
             impatient.assertOutcome(Outcome.GAVE_UP);
@@ -186,8 +186,8 @@ abstract class SemaphoreInterruptContract extends SemaphoreWaitContract {
                 assertThat(last.isIn()).as("the last is in").isFalse();
             }
             last.letGo();
-            waiters.forEach(Guest::letGo);
-            waiters.forEach(Guest::leave);
+            waiters.forEach(Visitor::letGo);
+            waiters.forEach(Visitor::leave);
             last.leave();
             assertLeftClean(semaphore, 2);
         }
@@ -201,10 +201,10 @@ abstract class SemaphoreInterruptContract extends SemaphoreWaitContract {
         Semaphore semaphore = semaphore(3);
         Semaphore side = sideOf(contender, semaphore);
         for (int race = 0; race < RACES; race++) {
-            Guest holder = hold(side, 3);
-            Guest first = guest("first", semaphore, 1 + race % 3, INTERRUPTIBLE_WAITS.get(race % 2)::on);
-            Guest second = guest("second", semaphore, 1 + race % 2, Way.UNINTERRUPTIBLY::on);
-            Guest third = guest("third", side, 2, Way.ACQUIRE::on);
+            Visitor holder = hold(side, 3);
+            Visitor first = guest("first", semaphore, 1 + race % 3, INTERRUPTIBLE_WAITS.get(race % 2)::on);
+            Visitor second = guest("second", semaphore, 1 + race % 2, Way.UNINTERRUPTIBLY::on);
+            Visitor third = guest("third", side, 2, Way.ACQUIRE::on);
             awaitWaiting(semaphore, second.thread());
             first.letGo();
             second.letGo();
@@ -228,8 +228,8 @@ abstract class SemaphoreInterruptContract extends SemaphoreWaitContract {
     void interruptedCrowdTakesNothing(Contender contender) {
         Semaphore semaphore = semaphore(3);
         Semaphore side = sideOf(contender, semaphore);
-        Guest holder = hold(side, 2);
-        List<Guest> waiters = new ArrayList<>();
+        Visitor holder = hold(side, 2);
+        List<Visitor> waiters = new ArrayList<>();
         for (int place = 0; place < 6; place++) {
             Semaphore through = place % 2 == 0 ? semaphore : side;
             waiters.add(queue("waiter " + place, through, 2, INTERRUPTIBLE_WAITS.get(place / 3)::on));

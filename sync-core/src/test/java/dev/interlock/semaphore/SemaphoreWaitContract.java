@@ -2,8 +2,8 @@ package dev.interlock.semaphore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.semaphore.Guests.Guest;
-import dev.interlock.semaphore.Guests.Outcome;
+import dev.interlock.testing.Visitors.Visitor;
+import dev.interlock.testing.Visitors.Outcome;
 import dev.interlock.testing.TestThreads.Running;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -24,8 +24,8 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     void waitsThenEnters(Contender contender, Way way) {
         for (int count : new int[] {1, 2, 3}) {
             Semaphore semaphore = semaphore(3);
-            Guest holder = hold(sideOf(contender, semaphore), 3);
-            Guest waiter = queue("waiter", semaphore, count, way::on);
+            Visitor holder = hold(sideOf(contender, semaphore), 3);
+            Visitor waiter = queue("waiter", semaphore, count, way::on);
 
             waiter.assertStillWaits();
             holder.leave();
@@ -42,7 +42,7 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     @DisplayName("tryAcquire() in vain: untimed or without time at once, timed when its time is over")
     void triesInVain(Contender contender, int count) throws InterruptedException {
         Semaphore semaphore = semaphore(3);
-        Guest holder = hold(sideOf(contender, semaphore), 4 - count);
+        Visitor holder = hold(sideOf(contender, semaphore), 4 - count);
 
         assertThat(semaphore.tryAcquire(count)).isFalse();
         for (long timeout : new long[] {0, -1, Long.MIN_VALUE}) {
@@ -69,20 +69,20 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     void asManyAsThereArePermits(Contender contender, Way way) {
         Semaphore semaphore = semaphore(4);
         Semaphore side = sideOf(contender, semaphore);
-        List<Guest> guests = new ArrayList<>();
+        List<Visitor> guests = new ArrayList<>();
         for (int place = 0; place < 4; place++) {
             guests.add(guest("guest " + place, place % 2 == 0 ? semaphore : side, 1, way::on)
                     .awaitIn());
         }
 
         assertPermits(semaphore, 0);
-        Guest next = queue("next", semaphore, 1, Way.ACQUIRE::on);
+        Visitor next = queue("next", semaphore, 1, Way.ACQUIRE::on);
         next.assertStillWaits();
         guests.remove(1).leave();
         next.awaitIn();
         assertPermits(semaphore, 0);
         next.leave();
-        guests.forEach(Guest::leave);
+        guests.forEach(Visitor::leave);
         assertLeftClean(semaphore, 4);
     }
 
@@ -92,22 +92,22 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     void oneReleaseServesSeveral(Contender contender) {
         Semaphore semaphore = semaphore(6);
         Semaphore side = sideOf(contender, semaphore);
-        Guest holder = hold(side, 3);
-        Guest rest = hold(side, 3);
-        List<Guest> waiters = new ArrayList<>();
+        Visitor holder = hold(side, 3);
+        Visitor rest = hold(side, 3);
+        List<Visitor> waiters = new ArrayList<>();
         for (int place = 0; place < 6; place++) {
             Semaphore through = place % 2 == 0 ? semaphore : side;
             waiters.add(queue("waiter " + place, through, 1, WAITS.get(place % 3)::on));
         }
 
         holder.leave();
-        await("three are in").until(() -> waiters.stream().filter(Guest::isIn).count() == 3);
-        waiters.stream().filter(waiter -> !waiter.isIn()).findFirst().ifPresent(Guest::assertStillWaits);
-        assertThat(waiters.stream().filter(Guest::isIn)).hasSize(3);
+        await("three are in").until(() -> waiters.stream().filter(Visitor::isIn).count() == 3);
+        waiters.stream().filter(waiter -> !waiter.isIn()).findFirst().ifPresent(Visitor::assertStillWaits);
+        assertThat(waiters.stream().filter(Visitor::isIn)).hasSize(3);
         rest.leave();
-        waiters.forEach(Guest::awaitIn);
+        waiters.forEach(Visitor::awaitIn);
         assertPermits(semaphore, 0);
-        waiters.forEach(Guest::leave);
+        waiters.forEach(Visitor::leave);
         assertLeftClean(semaphore, 6);
     }
 
@@ -117,10 +117,10 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     void waitsForAllOfThem(Contender contender, Way way) {
         Semaphore semaphore = semaphore(4);
         Semaphore side = sideOf(contender, semaphore);
-        List<Guest> holders = IntStream.range(0, 4)
+        List<Visitor> holders = IntStream.range(0, 4)
                 .mapToObj(place -> hold(place % 2 == 0 ? side : semaphore, 1))
                 .toList();
-        Guest waiter = queue("waiter", semaphore, 3, way::on);
+        Visitor waiter = queue("waiter", semaphore, 3, way::on);
 
         holders.get(0).leave();
         waiter.assertStillWaits();
@@ -141,17 +141,17 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
         for (int rounds = 0; rounds < 5; rounds++) {
             Semaphore semaphore = semaphore(3);
             Semaphore side = sideOf(contender, semaphore);
-            List<Guest> holders = List.of(hold(semaphore, 1), hold(side, 1), hold(semaphore, 1));
-            List<Guest> waiters = List.of(
+            List<Visitor> holders = List.of(hold(semaphore, 1), hold(side, 1), hold(semaphore, 1));
+            List<Visitor> waiters = List.of(
                     queue("here", semaphore, 3, Way.ACQUIRE::on),
                     queue("there", side, 3, Way.TIMED::on),
                     queue("here, too", semaphore, 2, Way.ACQUIRE::on),
                     queue("there, too", side, 2, Way.UNINTERRUPTIBLY::on));
-            waiters.forEach(Guest::letGo);
+            waiters.forEach(Visitor::letGo);
 
-            holders.forEach(Guest::leave);
+            holders.forEach(Visitor::leave);
 
-            waiters.forEach(Guest::leave);
+            waiters.forEach(Visitor::leave);
             assertLeftClean(semaphore, 3);
         }
     }
@@ -162,17 +162,17 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     void letsMixedCrowdIn(Contender contender) {
         Semaphore semaphore = semaphore(5);
         Semaphore side = sideOf(contender, semaphore);
-        Guest holder = hold(side, 5);
-        List<Guest> waiters = new ArrayList<>();
+        Visitor holder = hold(side, 5);
+        List<Visitor> waiters = new ArrayList<>();
         for (int place = 0; place < 9; place++) {
             Semaphore through = place % 2 == 0 ? semaphore : side;
-            Guest waiter = queue("waiter " + place, through, 1 + place * 2 % 5, WAITS.get(place % 3)::on);
+            Visitor waiter = queue("waiter " + place, through, 1 + place * 2 % 5, WAITS.get(place % 3)::on);
             waiter.letGo();
             waiters.add(waiter);
         }
 
         holder.leave();
-        waiters.forEach(Guest::leave);
+        waiters.forEach(Visitor::leave);
 
         assertLeftClean(semaphore, 5);
     }
@@ -183,10 +183,10 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     void largeOneThatGivesUpMakesWay(Contender contender) {
         Semaphore semaphore = semaphore(4);
         Semaphore side = sideOf(contender, semaphore);
-        Guest holder = hold(side, 2);
+        Visitor holder = hold(side, 2);
         for (Semaphore through : List.of(side, semaphore)) {
-            Guest large = queue("large", side, 3, within(shortWait().multipliedBy(10)));
-            Guest small = guest("small", through, 2, Way.ACQUIRE::on);
+            Visitor large = queue("large", side, 3, within(shortWait().multipliedBy(10)));
+            Visitor small = guest("small", through, 2, Way.ACQUIRE::on);
             if (smallWaitsBehindLarge(Contender.SAME_OBJECT)) {
                 awaitQueuedOrIn(through, small);
             }
@@ -200,7 +200,7 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
         assertLeftClean(semaphore, 4);
     }
 
-    private void awaitQueuedOrIn(Semaphore semaphore, Guest guest) {
+    private void awaitQueuedOrIn(Semaphore semaphore, Visitor guest) {
         await("in or waits")
                 .until(() ->
                         guest.isIn() || SemaphoreProbe.queuedThreads(semaphore).contains(guest.thread()));
@@ -214,7 +214,7 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
         Semaphore side = sideOf(contender, semaphore);
         for (int signal = 1; signal <= 3; signal++) {
             guests().limit(signal);
-            Guest waiter = queue("waiter", semaphore, signal, Way.ACQUIRE::on);
+            Visitor waiter = queue("waiter", semaphore, signal, Way.ACQUIRE::on);
 
             side.release();
 
@@ -229,8 +229,8 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     void reductionComesBeforeWaiters(Contender contender) {
         Semaphore semaphore = semaphore(2);
         Semaphore side = sideOf(contender, semaphore);
-        Guest holder = hold(side, 2);
-        Guest waiter = queue("waiter", semaphore, 1, Way.ACQUIRE::on);
+        Visitor holder = hold(side, 2);
+        Visitor waiter = queue("waiter", semaphore, 1, Way.ACQUIRE::on);
 
         SemaphoreProbe.reducePermits(semaphore, 2);
         assertPermits(semaphore, -2);
@@ -249,8 +249,8 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     void drainsUnderAWaiter(Contender contender) {
         Semaphore semaphore = semaphore(3);
         Semaphore side = sideOf(contender, semaphore);
-        Guest holder = hold(side, 1);
-        Guest waiter = queue("waiter", semaphore, 3, Way.ACQUIRE::on);
+        Visitor holder = hold(side, 1);
+        Visitor waiter = queue("waiter", semaphore, 3, Way.ACQUIRE::on);
 
         assertThat(side.drainPermits()).isEqualTo(2);
         assertPermits(semaphore, 0);
@@ -269,7 +269,7 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
         Semaphore semaphore = semaphore(-2);
         Semaphore side = sideOf(contender, semaphore);
         guests().limit(1);
-        Guest waiter = queue("waiter", semaphore, 1, Way.ACQUIRE::on);
+        Visitor waiter = queue("waiter", semaphore, 1, Way.ACQUIRE::on);
 
         assertThat(side.drainPermits()).isEqualTo(-2);
         waiter.assertStillWaits();
@@ -285,9 +285,9 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     void giveUpAtTheirOwnTime(Contender contender) {
         Semaphore semaphore = semaphore(3);
         Semaphore side = sideOf(contender, semaphore);
-        Guest holder = hold(side, 3);
-        List<Guest> impatient = new ArrayList<>();
-        List<Guest> patient = new ArrayList<>();
+        Visitor holder = hold(side, 3);
+        List<Visitor> impatient = new ArrayList<>();
+        List<Visitor> patient = new ArrayList<>();
         for (int wait : new int[] {4, 1, 3, 2, 1}) {
             Duration timeout = shortWait().multipliedBy(wait);
             int permits = 1 + wait % 3;
@@ -299,10 +299,10 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
         impatient.forEach(waiter -> waiter.assertOutcome(Outcome.GAVE_UP));
         patient.get(0).assertStillWaits();
         patient.forEach(waiter -> assertThat(waiter.isIn()).isFalse());
-        patient.forEach(Guest::letGo);
+        patient.forEach(Visitor::letGo);
         holder.leave();
 
-        patient.forEach(Guest::leave);
+        patient.forEach(Visitor::leave);
         assertLeftClean(semaphore, 3);
     }
 
@@ -312,8 +312,8 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     void othersDoNotProlongWait(Contender contender, int count) {
         Semaphore semaphore = semaphore(3);
         Semaphore side = sideOf(contender, semaphore);
-        Guest holder = hold(side, 3);
-        Guest waiter = guest("waiter", semaphore, count, within(shortWait().multipliedBy(3)));
+        Visitor holder = hold(side, 3);
+        Visitor waiter = guest("waiter", semaphore, count, within(shortWait().multipliedBy(3)));
         Running<Boolean> restless = threads().start("restless", () -> {
             while (waiter.thread().isAlive()) {
                 assertThat(semaphore.tryAcquire(1, 1, TimeUnit.MILLISECONDS)).isFalse();
