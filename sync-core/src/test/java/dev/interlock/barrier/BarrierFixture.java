@@ -16,6 +16,7 @@ import org.jspecify.annotations.Nullable;
  * What {@link CyclicBarrierContract} asks of a subclass, and the means its tests share. A contender is through which
  * object the other parties come.
  */
+@SuppressWarnings("NullAway.Init") // a test that needs them begins with against()
 abstract class BarrierFixture extends ContractFixture<CyclicBarrier> {
     /** How a thread waits. */
     interface Waiting {
@@ -38,6 +39,11 @@ abstract class BarrierFixture extends ContractFixture<CyclicBarrier> {
 
     static final Waiting UNTIMED = CyclicBarrier::await;
     static final Waiting TIMED = within(LONG);
+
+    /** The barrier of a test, and the object through which the contender comes to it. */
+    CyclicBarrier barrier;
+
+    CyclicBarrier side;
 
     /** A barrier that is not broken and at which nobody waits. */
     protected abstract CyclicBarrier newBarrier(int parties, @Nullable Runnable action);
@@ -62,11 +68,24 @@ abstract class BarrierFixture extends ContractFixture<CyclicBarrier> {
         return 200;
     }
 
-    /** The object through which a contender comes to {@code barrier}. */
-    final CyclicBarrier sideOf(Contender contender, CyclicBarrier barrier, @Nullable Runnable action) {
-        return contender == Contender.SAME_OBJECT
+    /** Begins a test against this contender. */
+    final void against(Contender contender, int parties) {
+        against(contender, parties, null);
+    }
+
+    final void against(Contender contender, int parties, @Nullable Runnable action) {
+        barrier = newBarrier(parties, action);
+        side = contender == Contender.SAME_OBJECT
                 ? barrier
                 : rivalOf(barrier, action).orElseThrow();
+    }
+
+    /** Asserts that these are broken by what befalls another one. */
+    @SafeVarargs
+    static void assertBroken(Running<Met>... waiters) {
+        for (Running<Met> waiter : waiters) {
+            waiter.result().assertThrown(BrokenBarrierException.class);
+        }
     }
 
     static Waiting within(Duration time) {
@@ -96,10 +115,6 @@ abstract class BarrierFixture extends ContractFixture<CyclicBarrier> {
 
     final void awaitArrived(CyclicBarrier barrier, int count) {
         await(count + " threads").until(() -> barrier.getNumberWaiting() == count);
-    }
-
-    final void assertStillWaits(Running<?> waiter) {
-        assertThat(waiter.endsWithin(shortWait())).as("it has returned").isFalse();
     }
 
     /** Asserts that it can be used, by threads that come through both objects. */

@@ -31,16 +31,14 @@ abstract class BrokenBarrierContract extends BarrierFixture {
     @DisplayName(
             "a thread whose time is over breaks the generation, not before: it gets TimeoutException, the others are broken")
     void timeoutBreaks(Contender contender) {
-        CyclicBarrier barrier = newBarrier(4, null);
-        CyclicBarrier side = sideOf(contender, barrier);
+        against(contender, 4);
         Running<Met> first = come(barrier, UNTIMED, 1);
         Running<Met> second = come(side, TIMED, 2);
         long begin = System.nanoTime();
         Met late = meet(side, within(shortWait()));
         assertThat(System.nanoTime() - begin).isGreaterThanOrEqualTo(shortWait().toNanos());
         late.assertThrown(TimeoutException.class);
-        first.result().assertThrown(BrokenBarrierException.class);
-        second.result().assertThrown(BrokenBarrierException.class);
+        assertBroken(first, second);
         assertBrokenUntilReset(barrier, side);
     }
 
@@ -49,11 +47,10 @@ abstract class BrokenBarrierContract extends BarrierFixture {
     @DisplayName("without time a thread that isn't the last breaks the generation at once")
     void noTimeBreaks(Contender contender) {
         for (Duration time : List.of(Duration.ZERO, Duration.ofNanos(-1), Duration.ofDays(-1))) {
-            CyclicBarrier barrier = newBarrier(3, null);
-            CyclicBarrier side = sideOf(contender, barrier);
+            against(contender, 3);
             Running<Met> first = come(barrier, UNTIMED, 1);
             meet(side, within(time)).assertThrown(TimeoutException.class);
-            first.result().assertThrown(BrokenBarrierException.class);
+            assertBroken(first);
             assertBrokenUntilReset(barrier, side);
         }
     }
@@ -62,8 +59,7 @@ abstract class BrokenBarrierContract extends BarrierFixture {
     @MethodSource("contenders")
     @DisplayName("of several threads whose time is over one breaks the generation, and the others are broken by it")
     void oneTimeoutBreaks(Contender contender) {
-        CyclicBarrier barrier = newBarrier(5, null);
-        CyclicBarrier side = sideOf(contender, barrier);
+        against(contender, 5);
         List<Running<Met>> waiters = Stream.of(barrier, side, barrier, side)
                 .map(end -> come(end, within(shortWait().multipliedBy(4))))
                 .toList();
@@ -81,16 +77,14 @@ abstract class BrokenBarrierContract extends BarrierFixture {
             "an interrupt while waiting breaks the generation: InterruptedException for that thread, its flag cleared")
     void interruptBreaks(Contender contender) {
         for (Waiting waiting : List.of(UNTIMED, TIMED)) {
-            CyclicBarrier barrier = newBarrier(4, null);
-            CyclicBarrier side = sideOf(contender, barrier);
+            against(contender, 4);
             Running<Met> first = come(barrier, UNTIMED, 1);
             Running<Met> victim = come(side, waiting, 2);
             Running<Met> third = come(side, TIMED, 3);
             victim.thread().interrupt();
             victim.result().assertThrown(InterruptedException.class);
             assertThat(victim.result().flagged()).as("flag").isFalse();
-            first.result().assertThrown(BrokenBarrierException.class);
-            third.result().assertThrown(BrokenBarrierException.class);
+            assertBroken(first, third);
             assertBrokenUntilReset(barrier, side);
         }
     }
@@ -101,8 +95,7 @@ abstract class BrokenBarrierContract extends BarrierFixture {
     void interruptBeforeBreaks(Contender contender) {
         for (Waiting waiting : List.of(UNTIMED, TIMED, within(Duration.ZERO))) {
             for (int parties = 1; parties <= 3; parties++) {
-                CyclicBarrier barrier = newBarrier(parties, null);
-                CyclicBarrier side = sideOf(contender, barrier);
+                against(contender, parties);
                 Running<Met> first = parties > 1 ? come(barrier, UNTIMED, 1) : null;
                 Running<Met> victim = threads().start("victim", () -> {
                     Thread.currentThread().interrupt();
@@ -111,7 +104,7 @@ abstract class BrokenBarrierContract extends BarrierFixture {
                 victim.result().assertThrown(InterruptedException.class);
                 assertThat(victim.result().flagged()).as("flag").isFalse();
                 if (first != null) {
-                    first.result().assertThrown(BrokenBarrierException.class);
+                    assertBroken(first);
                 }
                 assertBrokenUntilReset(barrier, side);
             }
@@ -122,14 +115,13 @@ abstract class BrokenBarrierContract extends BarrierFixture {
     @MethodSource("contenders")
     @DisplayName("at a broken barrier a thread that comes interrupted keeps its flag, and gets BrokenBarrierException")
     void brokenComesFirst(Contender contender) {
-        CyclicBarrier barrier = newBarrier(2, null);
-        CyclicBarrier side = sideOf(contender, barrier);
+        against(contender, 2);
         meet(barrier, within(Duration.ZERO)).assertThrown(TimeoutException.class);
         Running<Met> victim = threads().start("victim", () -> {
             Thread.currentThread().interrupt();
             return meet(side, UNTIMED);
         });
-        victim.result().assertThrown(BrokenBarrierException.class);
+        assertBroken(victim);
         assertThat(victim.result().flagged()).as("flag").isTrue();
         assertBrokenUntilReset(barrier, side);
     }
@@ -146,14 +138,12 @@ abstract class BrokenBarrierContract extends BarrierFixture {
             }
         };
         RuntimeException expected = thrown.get();
-        CyclicBarrier barrier = newBarrier(3, action);
-        CyclicBarrier side = sideOf(contender, barrier, action);
+        against(contender, 3, action);
         Running<Met> first = come(barrier, UNTIMED, 1);
         Running<Met> second = come(side, UNTIMED, 2);
         Met last = meet(side, UNTIMED);
         assertThat(last.thrown()).isSameAs(expected);
-        first.result().assertThrown(BrokenBarrierException.class);
-        second.result().assertThrown(BrokenBarrierException.class);
+        assertBroken(first, second);
         assertBrokenUntilReset(barrier, side);
     }
 
@@ -164,7 +154,7 @@ abstract class BrokenBarrierContract extends BarrierFixture {
             CyclicBarrier barrier = newBarrier(2, () -> BrokenBarrierContract.<RuntimeException>sneak(failure));
             Running<Met> first = come(barrier, UNTIMED, 1);
             assertThat(meet(barrier, UNTIMED).thrown()).isSameAs(failure);
-            first.result().assertThrown(BrokenBarrierException.class);
+            assertBroken(first);
             assertThat(barrier.isBroken()).isTrue();
         }
     }
@@ -178,14 +168,12 @@ abstract class BrokenBarrierContract extends BarrierFixture {
     @MethodSource("contenders")
     @DisplayName("a reset breaks those who wait, and begins a generation that isn't broken")
     void resetBreaksWaiters(Contender contender) {
-        CyclicBarrier barrier = newBarrier(4, null);
-        CyclicBarrier side = sideOf(contender, barrier);
+        against(contender, 4);
         for (int turn = 0; turn < 3; turn++) {
             Running<Met> first = come(barrier, UNTIMED, 1);
             Running<Met> second = come(side, TIMED, 2);
             (turn % 2 == 0 ? side : barrier).reset();
-            first.result().assertThrown(BrokenBarrierException.class);
-            second.result().assertThrown(BrokenBarrierException.class);
+            assertBroken(first, second);
             assertThat(barrier.isBroken()).isFalse();
             assertThat(side.getNumberWaiting()).isZero();
         }
@@ -196,8 +184,7 @@ abstract class BrokenBarrierContract extends BarrierFixture {
     @MethodSource("contenders")
     @DisplayName("a reset of a barrier at which nobody waits, broken or not, leaves it unbroken")
     void resetOfIdle(Contender contender) {
-        CyclicBarrier barrier = newBarrier(2, null);
-        CyclicBarrier side = sideOf(contender, barrier);
+        against(contender, 2);
         barrier.reset();
         side.reset();
         assertTrips(barrier, side);
@@ -217,14 +204,13 @@ abstract class BrokenBarrierContract extends BarrierFixture {
             began.countDown();
             awaitUninterruptibly(proceed);
         };
-        CyclicBarrier barrier = newBarrier(2, action);
-        CyclicBarrier side = sideOf(contender, barrier, action);
+        against(contender, 2, action);
         Running<Met> first = come(side, UNTIMED, 1);
         Running<Met> last = come(barrier, UNTIMED);
         awaitUninterruptibly(began);
         Running<Boolean> reset = threads().start("reset", side::reset);
-        assertStillWaits(reset);
-        assertStillWaits(first);
+        assertNotYet(reset);
+        assertNotYet(first);
         proceed.countDown();
         first.result().assertIndex(1);
         last.result().assertIndex(0);
@@ -243,14 +229,12 @@ abstract class BrokenBarrierContract extends BarrierFixture {
                 once.reset();
             }
         };
-        CyclicBarrier barrier = newBarrier(3, action);
-        CyclicBarrier side = sideOf(contender, barrier, action);
+        against(contender, 3, action);
         reset.set(side);
         Running<Met> first = come(barrier, UNTIMED, 1);
         Running<Met> second = come(side, UNTIMED, 2);
         meet(side, UNTIMED).assertIndex(0);
-        first.result().assertThrown(BrokenBarrierException.class);
-        second.result().assertThrown(BrokenBarrierException.class);
+        assertBroken(first, second);
         assertTrips(barrier, side);
     }
 
@@ -258,8 +242,7 @@ abstract class BrokenBarrierContract extends BarrierFixture {
     @MethodSource("contenders")
     @DisplayName("a thread too many waits in the next generation, which it breaks when its time is over")
     void surplusBreaksTheNext(Contender contender) {
-        CyclicBarrier barrier = newBarrier(2, null);
-        CyclicBarrier side = sideOf(contender, barrier);
+        against(contender, 2);
         for (int turn = 0; turn < 5; turn++) {
             List<Running<Met>> all = Stream.of(barrier, side, barrier)
                     .map(end -> come(end, within(shortWait().multipliedBy(8))))

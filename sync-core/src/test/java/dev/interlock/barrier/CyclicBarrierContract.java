@@ -57,15 +57,14 @@ abstract class CyclicBarrierContract extends BrokenBarrierContract {
     @MethodSource("contenders")
     @DisplayName("threads wait until the last has come; the first has index parties - 1, the last 0")
     void indexTellsOrderOfArrival(Contender contender) {
-        CyclicBarrier barrier = newBarrier(5, null);
-        CyclicBarrier side = sideOf(contender, barrier);
+        against(contender, 5);
         for (int generation = 0; generation < 2; generation++) {
             List<Running<Met>> waiters = new ArrayList<>();
             for (int i = 0; i < 4; i++) {
                 waiters.add(come(i % 2 == 0 ? barrier : side, i < 2 ? UNTIMED : TIMED, i + 1));
                 assertThat(side.getNumberWaiting()).isEqualTo(i + 1);
             }
-            assertStillWaits(waiters.get(0));
+            assertNotYet(waiters.get(0));
             meet(barrier, UNTIMED).assertIndex(0);
             for (int i = 0; i < 4; i++) {
                 waiters.get(i).result().assertIndex(4 - i);
@@ -92,8 +91,7 @@ abstract class CyclicBarrierContract extends BrokenBarrierContract {
             assertThat(come[current].get()).as("arrivals before the action").isEqualTo(parties);
             actions[current].incrementAndGet();
         };
-        CyclicBarrier barrier = newBarrier(parties, action);
-        CyclicBarrier side = sideOf(contender, barrier, action);
+        against(contender, parties, action);
         List<Running<Boolean>> all = IntStream.range(0, parties)
                 .mapToObj(self -> threads().start("party " + self, () -> {
                     for (int g = 0; g < generations; g++) {
@@ -128,14 +126,13 @@ abstract class CyclicBarrierContract extends BrokenBarrierContract {
             ran.add(Thread.currentThread());
             awaitUninterruptibly(proceed);
         };
-        CyclicBarrier barrier = newBarrier(3, action);
-        CyclicBarrier side = sideOf(contender, barrier, action);
+        against(contender, 3, action);
         Running<Met> first = come(barrier, UNTIMED, 1);
         Running<Met> second = come(side, UNTIMED, 2);
         Running<Met> last = come(side, UNTIMED);
         await("the action").until(() -> !ran.isEmpty());
-        assertStillWaits(first);
-        assertStillWaits(second);
+        assertNotYet(first);
+        assertNotYet(second);
         proceed.countDown();
         first.result().assertIndex(2);
         second.result().assertIndex(1);
@@ -173,8 +170,7 @@ abstract class CyclicBarrierContract extends BrokenBarrierContract {
                 awaitUninterruptibly(proceed);
             }
         };
-        CyclicBarrier barrier = newBarrier(3, action);
-        CyclicBarrier side = sideOf(contender, barrier, action);
+        against(contender, 3, action);
         Running<Met> interrupted = come(barrier, UNTIMED, 1);
         // Long enough for the last one to come, on a machine with other things to do.
         Running<Met> late = come(barrier, within(shortWait().multipliedBy(20)), 2);
@@ -182,7 +178,7 @@ abstract class CyclicBarrierContract extends BrokenBarrierContract {
         await("the action").untilTrue(runs);
         interrupted.thread().interrupt();
         assertThat(late.endsWithin(shortWait().multipliedBy(22))).isFalse();
-        assertStillWaits(interrupted);
+        assertNotYet(interrupted);
         proceed.countDown();
         interrupted.result().assertIndex(2);
         assertThat(interrupted.result().flagged()).as("flag").isTrue();
@@ -213,8 +209,7 @@ abstract class CyclicBarrierContract extends BrokenBarrierContract {
     @MethodSource("contenders")
     @DisplayName("the last thread needs no time, the others do")
     void lastNeedsNoTime(Contender contender) {
-        CyclicBarrier barrier = newBarrier(2, null);
-        CyclicBarrier side = sideOf(contender, barrier);
+        against(contender, 2);
         Running<Met> first = come(barrier, UNTIMED, 1);
         meet(side, within(Duration.ZERO)).assertIndex(0);
         first.result().assertIndex(1);
@@ -226,8 +221,7 @@ abstract class CyclicBarrierContract extends BrokenBarrierContract {
     @MethodSource("contenders")
     @DisplayName("more threads than parties share out over generations")
     void crowdSharesOut(Contender contender) {
-        CyclicBarrier barrier = newBarrier(3, null);
-        CyclicBarrier side = sideOf(contender, barrier);
+        against(contender, 3);
         List<Running<Met>> crowd = IntStream.range(0, 11)
                 .mapToObj(i -> come(i % 2 == 0 ? barrier : side, UNTIMED))
                 .toList();
@@ -263,8 +257,7 @@ abstract class CyclicBarrierContract extends BrokenBarrierContract {
             "through a storm of interrupts, time-outs and resets each generation trips for all of its threads or for none")
     void survivesStorm(Contender contender) {
         int parties = 3;
-        CyclicBarrier barrier = newBarrier(parties, null);
-        CyclicBarrier side = sideOf(contender, barrier);
+        against(contender, parties);
         AtomicInteger[] indices = counters(parties);
         AtomicInteger breakages = new AtomicInteger();
         List<Running<Boolean>> all = IntStream.range(0, parties)

@@ -5,27 +5,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.interlock.testing.Deviation;
 import dev.interlock.testing.TwoSessions;
 import java.util.EnumSet;
-import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
-import org.redisson.Redisson;
 import org.redisson.api.RCountDownLatch;
-import org.redisson.api.RedissonClient;
-import org.redisson.config.Config;
 
 /**
  * Runs the contract on an adapted latch. Redisson's own objects count for two sessions, each with a client of its own.
  */
 @DisplayName("an adapted RCountDownLatch")
 class AdaptedCountDownLatchTest extends CountDownLatchContract {
-    private final TwoSessions sessions = TwoSessions.usingClients();
+    private final TwoSessions sessions = underTest(TwoSessions.usingClients());
 
     @Override
     protected CountDownLatch newLatch(int count) {
@@ -34,12 +25,8 @@ class AdaptedCountDownLatchTest extends CountDownLatchContract {
             counted.trySetCount(count);
         }
         return sessions.rivals(
-                sessions.mine().adapt(counted), sessions.other().adapt(sessions.otherClient().getCountDownLatch(counted.getName())));
-    }
-
-    @Override
-    protected Optional<CountDownLatch> rivalOf(CountDownLatch latch) {
-        return sessions.rivalOf(latch);
+                sessions.mine().adapt(counted),
+                sessions.other().adapt(sessions.otherClient().getCountDownLatch(counted.getName())));
     }
 
     @Override
@@ -54,10 +41,5 @@ class AdaptedCountDownLatchTest extends CountDownLatchContract {
         assertThat(latch.toString()).endsWith("[Count = unknown]");
         assertThat(latch.getCount()).isEqualTo(2);
         assertThat(latch.toString()).endsWith("[Count = 2]");
-    }
-
-    @AfterAll
-    void close() {
-        sessions.close();
     }
 }

@@ -4,21 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.DistributedCountDownLatch;
 import dev.interlock.testing.RedisServer;
-import dev.interlock.testing.TwoSessions;
 import dev.interlock.testing.TestThreads.Running;
-import java.util.Map;
-import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
+import dev.interlock.testing.TwoSessions;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 
 /** Runs the contract on the latch over our own script; a second session counts it down. */
 @DisplayName("DistributedCountDownLatch")
 class DistributedCountDownLatchTest extends CountDownLatchContract {
-    private final TwoSessions sessions = TwoSessions.connected();
+    private final TwoSessions sessions = underTest(TwoSessions.connected());
     private final RedisServer redis = sessions.redis();
 
     @Override
@@ -26,11 +21,6 @@ class DistributedCountDownLatchTest extends CountDownLatchContract {
         String name = TwoSessions.nextName();
         return sessions.rivals(
                 sessions.mine().countDownLatch(name, count), sessions.other().countDownLatch(name, count));
-    }
-
-    @Override
-    protected Optional<CountDownLatch> rivalOf(CountDownLatch latch) {
-        return sessions.rivalOf(latch);
     }
 
     /** Besides, Redis knows. */
@@ -52,10 +42,5 @@ class DistributedCountDownLatchTest extends CountDownLatchContract {
                         .isBetween(
                                 key.contains(":waiters:") ? -2L : 1L,
                                 key.contains(":waiters:") ? 6_000L : 604_800_000L));
-    }
-
-    @AfterAll
-    void close() {
-        sessions.close();
     }
 }

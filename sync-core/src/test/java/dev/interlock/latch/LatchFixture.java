@@ -13,6 +13,7 @@ import org.junit.jupiter.params.provider.Arguments;
  * What {@link CountDownLatchContract} asks of a subclass, and the means its tests share. A contender is whose
  * count-downs the latch under test sees.
  */
+@SuppressWarnings("NullAway.Init") // a test that needs them begins with against()
 abstract class LatchFixture extends ContractFixture<CountDownLatch> {
     /** How to wait. */
     enum Way {
@@ -34,12 +35,23 @@ abstract class LatchFixture extends ContractFixture<CountDownLatch> {
         abstract boolean on(CountDownLatch latch) throws InterruptedException;
     }
 
+    /** The latch of a test, and the object through which the contender uses it. */
+    CountDownLatch latch;
+
+    CountDownLatch side;
+
     /** A latch that nobody has used and that no other test will use. */
     protected abstract CountDownLatch newLatch(int count);
 
     @Override
     protected final CountDownLatch sample() {
         return newLatch(1);
+    }
+
+    /** Begins a test against this contender. */
+    final void against(Contender contender, int count) {
+        latch = newLatch(count);
+        side = sideOf(contender, latch);
     }
 
     /** Returns once {@code waiter} waits: it has been blocked for {@link #shortWait()}. */
@@ -61,12 +73,6 @@ abstract class LatchFixture extends ContractFixture<CountDownLatch> {
         Running<Boolean> waiter = come(name, latch, way);
         awaitWaiting(latch, waiter);
         return waiter;
-    }
-
-    final void assertStillWaits(Running<Boolean> waiter) {
-        assertThat(waiter.endsWithin(shortWait()))
-                .as("a thread that should wait has ended")
-                .isFalse();
     }
 
     /** Asserts that the latch is open to whoever comes, and stays so. */

@@ -5,23 +5,20 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.InstanceOfAssertFactories.LONG;
 import static org.awaitility.Awaitility.await;
 
-import dev.interlock.testing.Deviation;
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.LockOptions;
 import dev.interlock.QuorumInterlock;
 import dev.interlock.quorum.Nodes;
+import dev.interlock.testing.Deviation;
 import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.TestThreads.Running;
 import dev.interlock.testing.TwoSessions;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiFunction;
 import java.util.stream.Collectors;
@@ -36,10 +33,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.redisson.Redisson;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
-import org.redisson.config.Config;
 
 /**
  * Runs the contract on the lock over our own scripts, and on locks adapted from Redisson's; a second session contends
@@ -54,29 +49,22 @@ class DistributedReentrantLockTest {
     }
 
     private abstract static class OwnScripts extends ConditionContract {
-        private final TwoSessions sessions = TwoSessions.connected();
+        private final TwoSessions sessions = underTest(TwoSessions.connected());
         final RedisServer redis = sessions.redis();
         final Interlock mine = sessions.mine();
         final Interlock other = sessions.other();
-        private Set<String> before = Set.of();
 
         @Override
         protected ReentrantLock newLock() {
-            return lock(mine, TwoSessions.nextName());
-        }
-
-        @Override
-        protected Optional<ReentrantLock> rivalOf(ReentrantLock lock) {
-            return Optional.of(lock(other, ((DistributedReentrantLock) lock).getName()));
+            String name = TwoSessions.nextName();
+            return sessions.rivals(lock(mine, name), lock(other, name));
         }
 
         abstract DistributedReentrantLock lock(Interlock session, String name);
 
         @Override
         protected Set<Deviation> deviations() {
-            Set<Deviation> deviations = commonDeviations();
-            deviations.add(Deviation.SIGNAL_TRAVELS_WITH_RELEASE);
-            return deviations;
+            return and(commonDeviations(), Deviation.SIGNAL_TRAVELS_WITH_RELEASE);
         }
 
         @ParameterizedTest
@@ -125,22 +113,12 @@ class DistributedReentrantLockTest {
         /** What a test that failed has left behind isn't the fault of the next. */
         @BeforeEach
         void lookAround() {
-            before = redis.keys();
+            sessions.lookAround();
         }
 
         @AfterEach
         void nothingIsLeftButMarks() {
-            await("what is left")
-                    .untilAsserted(() -> assertThat(redis.keys())
-                            .filteredOn(key -> !before.contains(key) && !isHeldLock(key))
-                            .allSatisfy(key -> assertThat(key).containsPattern(":(token|mark:.*)$"))
-                            .allSatisfy(key -> assertThat((Long) redis.command("PTTL", key))
-                                    .isPositive()));
-        }
-
-        @AfterAll
-        void close() {
-            sessions.close();
+            sessions.assertOnlyMarksAreNew(":(token|mark:.*)$", this::isHeldLock);
         }
     }
 
@@ -166,9 +144,7 @@ class DistributedReentrantLockTest {
 
         @Override
         protected Set<Deviation> deviations() {
-            Set<Deviation> deviations = super.deviations();
-            deviations.add(Deviation.TRYLOCK_MAY_NOT_BARGE);
-            return deviations;
+            return and(super.deviations(), Deviation.TRYLOCK_MAY_NOT_BARGE);
         }
 
         /** Besides, it has its place in Redis then, as all who came before it have. */
@@ -201,15 +177,13 @@ class DistributedReentrantLockTest {
 
         @Override
         protected Set<Deviation> deviations() {
-            Set<Deviation> deviations = super.deviations();
-            deviations.add(Deviation.RELEASE_LINGERS);
-            return deviations;
+            return and(super.deviations(), Deviation.RELEASE_LINGERS);
         }
     }
 
     /** Redisson's own objects decide between sessions here, each session with a client of its own. */
     private abstract static class Adapted extends LockContract {
-        private final TwoSessions sessions = TwoSessions.connected();
+        private final TwoSessions sessions = underTest(TwoSessions.connected());
         private final RedissonClient myClient = sessions.newClient();
         private final RedissonClient otherClient = sessions.newClient();
         private final BiFunction<RedissonClient, String, RLock> adaptee;
@@ -227,20 +201,8 @@ class DistributedReentrantLockTest {
         }
 
         @Override
-        protected Optional<ReentrantLock> rivalOf(ReentrantLock lock) {
-            return sessions.rivalOf(lock);
-        }
-
-        @Override
         protected Set<Deviation> deviations() {
-            Set<Deviation> deviations = commonDeviations();
-            deviations.add(Deviation.NO_CONDITIONS);
-            return deviations;
-        }
-
-        @AfterAll
-        void close() {
-            sessions.close();
+            return and(commonDeviations(), Deviation.NO_CONDITIONS);
         }
     }
 
@@ -259,10 +221,7 @@ class DistributedReentrantLockTest {
 
         @Override
         protected Set<Deviation> deviations() {
-            Set<Deviation> deviations = super.deviations();
-            deviations.add(Deviation.RELEASE_LINGERS);
-            deviations.add(Deviation.STUCK_AFTER_STORM);
-            return deviations;
+            return and(super.deviations(), Deviation.RELEASE_LINGERS, Deviation.STUCK_AFTER_STORM);
         }
 
         /**
@@ -305,9 +264,7 @@ class DistributedReentrantLockTest {
 
         @Override
         protected Set<Deviation> deviations() {
-            Set<Deviation> deviations = commonDeviations();
-            deviations.add(Deviation.NO_CONDITIONS);
-            return deviations;
+            return and(commonDeviations(), Deviation.NO_CONDITIONS);
         }
 
         /** A round trip to three nodes on two cores, and no queue between sessions. */

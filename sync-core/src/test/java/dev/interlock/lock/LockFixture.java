@@ -6,6 +6,7 @@ import dev.interlock.testing.ContractFixture;
 import dev.interlock.testing.Deviation;
 import dev.interlock.testing.Visitors.Visit;
 import dev.interlock.testing.Visitors.Visitor;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
@@ -18,6 +19,7 @@ import org.junit.jupiter.params.provider.Arguments;
 abstract class LockFixture extends ContractFixture<ReentrantLock> {
     ReentrantLock lock;
     ReentrantLock side;
+    private AtomicInteger inside = new AtomicInteger();
 
     /** A lock that nobody has used and that no other test will use. */
     protected abstract ReentrantLock newLock();
@@ -39,6 +41,7 @@ abstract class LockFixture extends ContractFixture<ReentrantLock> {
 
     @BeforeEach
     final void useNewLock() {
+        inside = new AtomicInteger();
         lock = newLock();
         side = lock;
     }
@@ -46,6 +49,12 @@ abstract class LockFixture extends ContractFixture<ReentrantLock> {
     /** Begins a test against this contender. */
     final void against(Contender contender) {
         side = sideOf(contender, lock);
+    }
+
+    /** Begins a test in which this contender has the lock. */
+    final Visitor heldBy(Contender contender) {
+        against(contender);
+        return hold(side);
     }
 
     final Stream<Arguments> contendersAndWaits() {
@@ -97,7 +106,7 @@ abstract class LockFixture extends ContractFixture<ReentrantLock> {
         assertHeldHere(lock, 1);
     }
 
-    /** Lets another thread come. */
+    /** Lets another thread come. It fails if it gets in while another visitor is. */
     final Visitor visit(String name, ReentrantLock lock, Entry entry) {
         return visitors().visit(name, new Visit() {
             @Override
@@ -107,12 +116,14 @@ abstract class LockFixture extends ContractFixture<ReentrantLock> {
 
             @Override
             public void begin() {
+                assertThat(inside.incrementAndGet()).as("visitors inside").isEqualTo(1);
                 assertHeldHere(lock, 1);
             }
 
             @Override
             public void end() {
                 assertHeldHere(lock, 1);
+                inside.decrementAndGet();
             }
 
             @Override

@@ -3,9 +3,8 @@ package dev.interlock.lock;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.interlock.testing.Visitors.Visitor;
 import dev.interlock.testing.Deviation;
-import dev.interlock.testing.TestThreads.Running;
+import dev.interlock.testing.Visitors.Visitor;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,16 +24,11 @@ abstract class LockQueueContract extends LockInterruptContract {
     @MethodSource("contenders")
     @DisplayName("the queue shows the threads that wait, all of them and no others")
     void showsWaiters(Contender contender) {
-        against(contender);
-        Visitor holder = hold(side);
-        List<Running<Boolean>> waiters = new ArrayList<>();
+        Visitor holder = heldBy(contender);
+        List<Visitor> waiters = new ArrayList<>();
         List<Thread> queued = new ArrayList<>();
         for (int place = 0; place < 4; place++) {
-            Running<Boolean> waiter = threads().start("waiter " + place, () -> {
-                lock.lock();
-                lock.unlock();
-            });
-            awaitWaiting(lock, waiter.thread());
+            Visitor waiter = queue("waiter " + place, lock, Acquisition.LOCK::on);
             waiters.add(waiter);
             if (place > 0 || !hidesLeader(contender)) {
                 queued.add(waiter.thread());
@@ -48,8 +42,7 @@ abstract class LockQueueContract extends LockInterruptContract {
         assertThat(lock.hasQueuedThread(holder.thread())).isFalse();
         assertThat(lock.hasQueuedThread(Thread.currentThread())).isFalse();
 
-        holder.leave();
-        waiters.forEach(Running::result);
+        letIn(holder, waiters);
 
         assertNobodyQueued(lock);
         waiters.forEach(
@@ -60,14 +53,8 @@ abstract class LockQueueContract extends LockInterruptContract {
     @MethodSource("contenders")
     @DisplayName("isLocked(), getOwner() and toString() tell of who holds the lock, never of who waits for it")
     void showsOwnerNotWaiter(Contender contender) {
-        against(contender);
-        Visitor holder = hold(side);
-        Running<Boolean> waiter = threads().start("waiter", () -> {
-            lock.lock();
-            assertHeldHere(lock, 1);
-            lock.unlock();
-        });
-        awaitWaiting(lock, waiter.thread());
+        Visitor holder = heldBy(contender);
+        Visitor waiter = queue("waiter", lock, Acquisition.LOCK::on);
 
         assertThat(side.isLocked()).isTrue();
         assertThat(LockProbe.owner(side)).isSameAs(holder.thread());
@@ -78,7 +65,7 @@ abstract class LockQueueContract extends LockInterruptContract {
         }
 
         holder.leave();
-        waiter.result();
+        waiter.leave();
     }
 
     private boolean hidesLeader(Contender contender) {

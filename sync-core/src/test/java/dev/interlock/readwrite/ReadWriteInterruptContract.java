@@ -3,13 +3,12 @@ package dev.interlock.readwrite;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.interlock.lock.Entry;
 import dev.interlock.lock.Acquisition;
+import dev.interlock.lock.Entry;
+import dev.interlock.readwrite.View.Conflict;
+import dev.interlock.testing.TestThreads.Running;
 import dev.interlock.testing.Visitors.Outcome;
 import dev.interlock.testing.Visitors.Visitor;
-import dev.interlock.readwrite.View.Conflict;
-import dev.interlock.testing.TestThreads;
-import dev.interlock.testing.TestThreads.Running;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -54,8 +53,7 @@ abstract class ReadWriteInterruptContract extends ReadWriteWaitContract {
     @MethodSource("contendersAndConflicts")
     @DisplayName("untimed tryLock() of an excluded view fails with the interrupt flag set, and leaves it set")
     void failedTryLockIgnoresInterruptFlag(Contender contender, Conflict conflict) {
-        against(contender);
-        Visitor holder = hold(side, conflict.held);
+        Visitor holder = heldBy(contender, conflict.held);
         Thread.currentThread().interrupt();
 
         assertThat(conflict.wanted.of(lock).tryLock()).isFalse();
@@ -70,8 +68,7 @@ abstract class ReadWriteInterruptContract extends ReadWriteWaitContract {
     @MethodSource("contendersAndConflicts")
     @DisplayName("lock() waits on however often it's interrupted, before or meanwhile, and enters with the flag set")
     void interruptDoesNotEndLock(Contender contender, Conflict conflict) {
-        against(contender);
-        Visitor holder = hold(side, conflict.held);
+        Visitor holder = heldBy(contender, conflict.held);
         Visitor flagged = visit("flagged", lock, conflict.wanted, view -> {
             Thread.currentThread().interrupt();
             view.lock();
@@ -120,8 +117,7 @@ abstract class ReadWriteInterruptContract extends ReadWriteWaitContract {
     @MethodSource("contendersConflictsAndInterruptibleWaits")
     @DisplayName("an interruptible way throws with the flag set instead of waiting, and leaves nothing behind")
     void interruptFlagForbidsWait(Contender contender, Conflict conflict, Acquisition way) {
-        against(contender);
-        Visitor holder = hold(side, conflict.held);
+        Visitor holder = heldBy(contender, conflict.held);
 
         assertThrowsInterrupted(() -> way.on(conflict.wanted.of(lock)));
 
@@ -131,22 +127,14 @@ abstract class ReadWriteInterruptContract extends ReadWriteWaitContract {
         assertLeftClean(lock, side);
     }
 
-    private static void assertThrowsInterrupted(TestThreads.Action acquisition) {
-        Thread.currentThread().interrupt();
-        assertThatThrownBy(acquisition::run).isExactlyInstanceOf(InterruptedException.class);
-        assertThat(Thread.interrupted()).as("flag").isFalse();
-    }
-
     @ParameterizedTest
     @MethodSource("contendersConflictsAndInterruptibleWaits")
     @DisplayName("an interrupted waiter throws, with the flag cleared, holds nothing and lets everybody else in")
     void interruptEndsWait(Contender contender, Conflict conflict, Acquisition way) {
-        against(contender);
-        Visitor holder = hold(side, conflict.held);
+        Visitor holder = heldBy(contender, conflict.held);
         Visitor waiter = queue("waiter", lock, conflict.wanted, way);
 
-        waiter.thread().interrupt();
-        waiter.assertOutcome(Outcome.INTERRUPTED);
+        waiter.assertInterruptible();
 
         assertThat(lock.hasQueuedThread(waiter.thread())).isFalse();
         assertNobodyQueued(lock);
@@ -169,8 +157,7 @@ abstract class ReadWriteInterruptContract extends ReadWriteWaitContract {
                     visit("there", side, View.READ, Acquisition.TIMED_TRY_LOCK::on),
                     visit("here, too", lock, View.READ, Acquisition.LOCK_INTERRUPTIBLY::on));
 
-            writer.thread().interrupt();
-            writer.assertOutcome(Outcome.INTERRUPTED);
+            writer.assertInterruptible();
             readers.forEach(Visitor::awaitIn);
             readers.forEach(Visitor::leave);
             holder.leave();
@@ -242,8 +229,7 @@ abstract class ReadWriteInterruptContract extends ReadWriteWaitContract {
 
             Visitor impatient = visit("impatient", lock, View.READ, Entry.within(shortWait()));
             Visitor quitting = readers.remove(quitter);
-            quitting.thread().interrupt();
-            quitting.assertOutcome(Outcome.INTERRUPTED);
+            quitting.assertInterruptible();
             impatient.assertOutcome(Outcome.GAVE_UP);
             readers.get(0).assertStillWaits();
             readers.forEach(reader -> assertThat(reader.isIn()).isFalse());
@@ -265,8 +251,7 @@ abstract class ReadWriteInterruptContract extends ReadWriteWaitContract {
     @MethodSource("contenders")
     @DisplayName("readers who wait with different time-outs each give up at their own time, and the others get in")
     void readersGiveUpAtTheirOwnTime(Contender contender) {
-        against(contender);
-        Visitor holder = hold(side, View.WRITE);
+        Visitor holder = heldBy(contender, View.WRITE);
         List<Visitor> impatient = new ArrayList<>();
         List<Visitor> patient = new ArrayList<>();
         for (int wait : new int[] {4, 1, 3, 2, 1}) {
@@ -290,8 +275,7 @@ abstract class ReadWriteInterruptContract extends ReadWriteWaitContract {
     @MethodSource("contendersAndViews")
     @DisplayName("however many come and quit meanwhile, a waiter gives up when its own time is over")
     void othersDoNotProlongWait(Contender contender, View view) {
-        against(contender);
-        Visitor holder = hold(side, View.WRITE);
+        Visitor holder = heldBy(contender, View.WRITE);
         Visitor waiter = visit("waiter", lock, view, Entry.within(shortWait().multipliedBy(3)));
         Running<Boolean> restless = threads().start("restless", () -> {
             while (waiter.thread().isAlive()) {

@@ -17,8 +17,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.provider.Arguments;
 
 /**
- * What {@link ReadWriteLockContract} asks of a subclass, and the means its tests share. Each test is about {@link
- * #lock}, which the thread of the test uses, and about its {@link #side} for the contender.
+ * What {@link ReadWriteLockContract} asks of a subclass, and the means its tests share. Each test is about
+ * {@link #lock}, which the thread of the test uses, and about its {@link #side} for the contender.
  */
 abstract class ReadWriteLockFixture extends ContractFixture<ReentrantReadWriteLock> {
     static final List<Acquisition> INTERRUPTIBLE_WAITS =
@@ -62,6 +62,12 @@ abstract class ReadWriteLockFixture extends ContractFixture<ReentrantReadWriteLo
         room = new Room();
         lock = newLock();
         side = lock;
+    }
+
+    /** Begins a test in which this contender has one view of the lock. */
+    final Visitor heldBy(Contender contender, View view) {
+        against(contender);
+        return hold(side, view);
     }
 
     /** Begins a test against this contender. */

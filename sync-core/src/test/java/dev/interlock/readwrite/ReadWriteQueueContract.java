@@ -3,10 +3,10 @@ package dev.interlock.readwrite;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.interlock.testing.Deviation;
 import dev.interlock.lock.Acquisition;
-import dev.interlock.testing.Visitors.Visitor;
 import dev.interlock.readwrite.View.Conflict;
+import dev.interlock.testing.Deviation;
+import dev.interlock.testing.Visitors.Visitor;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -26,8 +26,7 @@ abstract class ReadWriteQueueContract extends ReadWriteInterruptContract {
     @MethodSource("contenders")
     @DisplayName("the queue shows the threads that wait, readers as readers and writers as writers, and no others")
     void showsWaiters(Contender contender) {
-        against(contender);
-        Visitor holder = hold(side, View.WRITE);
+        Visitor holder = heldBy(contender, View.WRITE);
         List<Visitor> waiters = new ArrayList<>();
         List<Thread> readers = new ArrayList<>();
         List<Thread> writers = new ArrayList<>();
@@ -40,9 +39,7 @@ abstract class ReadWriteQueueContract extends ReadWriteInterruptContract {
         assertThat(lock.hasQueuedThread(holder.thread())).isFalse();
         assertThat(lock.hasQueuedThread(Thread.currentThread())).isFalse();
 
-        waiters.forEach(Visitor::letGo);
-        holder.leave();
-        waiters.forEach(Visitor::leave);
+        letIn(holder, waiters);
 
         assertNobodyQueued(lock);
         assertNobodyQueued(side);
@@ -74,8 +71,7 @@ abstract class ReadWriteQueueContract extends ReadWriteInterruptContract {
     @MethodSource("contendersAndConflicts")
     @DisplayName("counts, owner and toString() tell of who holds this lock object, never of who waits for it")
     void showsHoldersNotWaiters(Contender contender, Conflict conflict) {
-        against(contender);
-        Visitor holder = hold(side, conflict.held);
+        Visitor holder = heldBy(contender, conflict.held);
         Visitor waiter = queue("waiter", lock, conflict.wanted, Acquisition.LOCK);
         boolean isWritten = conflict.held == View.WRITE;
 

@@ -3,13 +3,13 @@ package dev.interlock.readwrite;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
-import dev.interlock.lock.Entry;
-import dev.interlock.testing.Deviation;
 import dev.interlock.lock.Acquisition;
+import dev.interlock.lock.Entry;
+import dev.interlock.readwrite.View.Conflict;
+import dev.interlock.testing.Deviation;
+import dev.interlock.testing.TestThreads.Running;
 import dev.interlock.testing.Visitors.Outcome;
 import dev.interlock.testing.Visitors.Visitor;
-import dev.interlock.readwrite.View.Conflict;
-import dev.interlock.testing.TestThreads.Running;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CyclicBarrier;
@@ -85,8 +85,7 @@ abstract class ReadWriteWaitContract extends ReadWriteHoldContract {
     @MethodSource("contendersConflictsAndWaits")
     @DisplayName("who finds the lock held in a view that excludes the wanted one waits, and enters after the release")
     void waitsThenEnters(Contender contender, Conflict conflict, Acquisition way) {
-        against(contender);
-        Visitor holder = hold(side, conflict.held);
+        Visitor holder = heldBy(contender, conflict.held);
         Visitor waiter = queue("waiter", lock, conflict.wanted, way);
 
         waiter.assertStillWaits();
@@ -102,19 +101,13 @@ abstract class ReadWriteWaitContract extends ReadWriteHoldContract {
     @MethodSource("contendersAndConflicts")
     @DisplayName("tryLock of an excluded view fails: untimed or without time at once, timed when its time is over")
     void triesInVain(Contender contender, Conflict conflict) throws InterruptedException {
-        against(contender);
-        Visitor holder = hold(side, conflict.held);
+        Visitor holder = heldBy(contender, conflict.held);
 
         assertThat(conflict.wanted.of(lock).tryLock()).isFalse();
-        for (long timeout : new long[] {0, -1, Long.MIN_VALUE}) {
-            for (TimeUnit unit : List.of(TimeUnit.NANOSECONDS, TimeUnit.DAYS)) {
-                assertThat(conflict.wanted.of(lock).tryLock(timeout, unit))
-                        .as("%d %s", timeout, unit)
-                        .isFalse();
-                assertHolds(lock, 0, 0);
-                assertNobodyQueued(lock);
-            }
-        }
+        assertInVainWithoutTime((timeout, unit) -> conflict.wanted.of(lock).tryLock(timeout, unit), () -> {
+            assertHolds(lock, 0, 0);
+            assertNobodyQueued(lock);
+        });
         assertThat(Entry.within(shortWait()).into(conflict.wanted.of(lock))).isFalse();
         assertHolds(lock, 0, 0);
         assertNobodyQueued(lock);
@@ -129,8 +122,7 @@ abstract class ReadWriteWaitContract extends ReadWriteHoldContract {
     @MethodSource("contendersAndConflicts")
     @DisplayName("the longest timeout waits, in whatever unit it's given")
     void timedTryLockMayWaitForEver(Contender contender, Conflict conflict) {
-        against(contender);
-        Visitor holder = hold(side, conflict.held);
+        Visitor holder = heldBy(contender, conflict.held);
         List<Visitor> waiters = new ArrayList<>();
         for (TimeUnit unit : List.of(TimeUnit.NANOSECONDS, TimeUnit.DAYS)) {
             Visitor waiter = visit(unit.name(), lock, conflict.wanted, view -> view.tryLock(Long.MAX_VALUE, unit));
@@ -138,9 +130,7 @@ abstract class ReadWriteWaitContract extends ReadWriteHoldContract {
             waiters.add(waiter);
         }
 
-        waiters.forEach(Visitor::letGo);
-        holder.leave();
-        waiters.forEach(Visitor::leave);
+        letIn(holder, waiters);
     }
 
     @ParameterizedTest
@@ -168,8 +158,7 @@ abstract class ReadWriteWaitContract extends ReadWriteHoldContract {
     @DisplayName("a writer that waits keeps new readers out, in every way that waits, but not those who read already")
     void waitingWriterStopsNewReaders(Contender contender) throws InterruptedException {
         assumeFalse(contender == Contender.OTHER_SESSION && deviates(Deviation.READERS_OVERTAKE_REMOTE_WRITER));
-        against(contender);
-        Visitor other = hold(side, View.READ);
+        Visitor other = heldBy(contender, View.READ);
         lock.readLock().lock();
         Visitor writer = queue("writer", side, View.WRITE, Acquisition.LOCK);
         List<Visitor> readers = new ArrayList<>();
@@ -248,8 +237,7 @@ abstract class ReadWriteWaitContract extends ReadWriteHoldContract {
     @MethodSource("contendersAndConflicts")
     @DisplayName("a waiter that gives up doesn't stand in the way of those behind it")
     void timedOutWaiterMakesWay(Contender contender, Conflict conflict) {
-        against(contender);
-        Visitor holder = hold(side, conflict.held);
+        Visitor holder = heldBy(contender, conflict.held);
         AtomicBoolean everybodyCame = new AtomicBoolean();
         Visitor front = visit("front", lock, conflict.wanted, view -> {
             boolean entered;

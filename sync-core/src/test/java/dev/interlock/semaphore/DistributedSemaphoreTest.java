@@ -1,23 +1,24 @@
 package dev.interlock.semaphore;
 
+import static dev.interlock.testing.Deviation.COUNT_UNCHECKED;
+import static dev.interlock.testing.Deviation.NOTHING_IS_ALWAYS_THERE;
+import static dev.interlock.testing.Deviation.NOT_SERIALIZABLE;
+import static dev.interlock.testing.Deviation.NO_FIFO_ACROSS_SESSIONS;
+import static dev.interlock.testing.Deviation.RETURN_LINGERS;
+import static dev.interlock.testing.Deviation.SMALL_WAITS_BEHIND_LARGE;
+import static dev.interlock.testing.Deviation.TO_STRING_DIFFERS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.interlock.testing.Deviation;
 import dev.interlock.DistributedSemaphore;
 import dev.interlock.Interlock;
 import dev.interlock.SemaphoreOptions;
+import dev.interlock.testing.Deviation;
 import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.TwoSessions;
 import java.util.EnumSet;
-import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
@@ -28,7 +29,7 @@ import org.junit.jupiter.api.Tag;
 class DistributedSemaphoreTest {
 
     private abstract static class OwnScripts extends SemaphoreContract {
-        private final TwoSessions sessions = TwoSessions.connected();
+        private final TwoSessions sessions = underTest(TwoSessions.connected());
         private final RedisServer redis = sessions.redis();
         private final Interlock mine = sessions.mine();
         private final Interlock other = sessions.other();
@@ -42,20 +43,15 @@ class DistributedSemaphoreTest {
         }
 
         @Override
-        protected Optional<Semaphore> rivalOf(Semaphore semaphore) {
-            return sessions.rivalOf(semaphore);
-        }
-
-        @Override
         protected Set<Deviation> deviations() {
             return EnumSet.of(
-                    Deviation.NOT_SERIALIZABLE,
-                    Deviation.TO_STRING_DIFFERS,
-                    Deviation.NO_FIFO_ACROSS_SESSIONS,
-                    Deviation.SMALL_WAITS_BEHIND_LARGE,
-                    Deviation.NOTHING_IS_ALWAYS_THERE,
-                    Deviation.COUNT_UNCHECKED,
-                    Deviation.RETURN_LINGERS);
+                    NOT_SERIALIZABLE,
+                    TO_STRING_DIFFERS,
+                    NO_FIFO_ACROSS_SESSIONS,
+                    SMALL_WAITS_BEHIND_LARGE,
+                    NOTHING_IS_ALWAYS_THERE,
+                    COUNT_UNCHECKED,
+                    RETURN_LINGERS);
         }
 
         /** Besides, its session has a place in the queue then. */
@@ -79,11 +75,6 @@ class DistributedSemaphoreTest {
                                 .as("TTL of %s", key)
                                 .isNotEqualTo(-1));
             });
-        }
-
-        @AfterAll
-        void close() {
-            sessions.close();
         }
     }
 

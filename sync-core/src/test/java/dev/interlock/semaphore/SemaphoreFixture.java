@@ -15,11 +15,16 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.params.provider.Arguments;
 
 /** What {@link SemaphoreContract} asks of a subclass, and the means its tests share. */
+@SuppressWarnings("NullAway.Init") // a test that needs them begins with against()
 abstract class SemaphoreFixture extends ContractFixture<Semaphore> {
     static final List<Way> INTERRUPTIBLE_WAITS = List.of(Way.ACQUIRE, Way.TIMED);
     static final List<Way> WAITS = List.of(Way.ACQUIRE, Way.UNINTERRUPTIBLY, Way.TIMED);
     static final TimeUnit NANOS = TimeUnit.NANOSECONDS;
 
+    /** The semaphore of a test, and the object through which the contender uses it. */
+    Semaphore semaphore;
+
+    Semaphore side;
     private Guests guests = new Guests();
 
     /** A semaphore that nobody has used and that no other test will use. */
@@ -46,6 +51,19 @@ abstract class SemaphoreFixture extends ContractFixture<Semaphore> {
     @BeforeEach
     final void expectNewGuests() {
         guests = new Guests();
+    }
+
+    /** Begins a test against this contender, with permits of which guests may hold all between them. */
+    final void against(Contender contender, int permits) {
+        guests.limit(permits);
+        semaphore = newSemaphore(permits);
+        side = sideOf(contender, semaphore);
+    }
+
+    /** Begins a test in which this contender has so many of these permits. */
+    final Visitor heldBy(Contender contender, int held, int permits) {
+        against(contender, permits);
+        return hold(side, held);
     }
 
     final Guests guests() {

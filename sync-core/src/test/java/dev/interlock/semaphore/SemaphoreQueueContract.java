@@ -3,8 +3,8 @@ package dev.interlock.semaphore;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.testing.Deviation;
-import dev.interlock.testing.Visitors.Visitor;
 import dev.interlock.testing.Visitors.Outcome;
+import dev.interlock.testing.Visitors.Visitor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Semaphore;
@@ -19,9 +19,7 @@ abstract class SemaphoreQueueContract extends SemaphoreInterruptContract {
     @MethodSource("contenders")
     @DisplayName("the queue shows the threads that wait on this object, and no others, until they have what they want")
     void showsWaiters(Contender contender) {
-        Semaphore semaphore = semaphore(3);
-        Semaphore side = sideOf(contender, semaphore);
-        Visitor holder = hold(side, 3);
+        Visitor holder = heldBy(contender, 3, 3);
         List<Visitor> waiters = new ArrayList<>();
         List<Thread> threads = new ArrayList<>();
         for (int count : new int[] {1, 3, 2, 1}) {
@@ -34,9 +32,7 @@ abstract class SemaphoreQueueContract extends SemaphoreInterruptContract {
             assertNobodyQueued(side);
         }
 
-        waiters.forEach(Visitor::letGo);
-        holder.leave();
-        waiters.forEach(Visitor::leave);
+        letIn(holder, waiters);
 
         assertNobodyQueued(semaphore);
         assertLeftClean(semaphore, 3);
@@ -46,16 +42,14 @@ abstract class SemaphoreQueueContract extends SemaphoreInterruptContract {
     @MethodSource("contenders")
     @DisplayName("who gives up or is interrupted leaves the queue at once, the others stay")
     void hidesQuitters(Contender contender) {
-        Semaphore semaphore = semaphore(1);
-        Visitor holder = hold(sideOf(contender, semaphore), 1);
+        Visitor holder = heldBy(contender, 1, 1);
         Visitor interrupted = queue("interrupted", semaphore, 1, Way.ACQUIRE::on);
         Visitor stays = queue("stays", semaphore, 1, Way.UNINTERRUPTIBLY::on);
         Visitor impatient = guest("impatient", semaphore, 1, within(shortWait()));
 
         impatient.assertOutcome(Outcome.GAVE_UP);
         assertQueued(semaphore, List.of(interrupted.thread(), stays.thread()));
-        interrupted.thread().interrupt();
-        interrupted.assertOutcome(Outcome.INTERRUPTED);
+        interrupted.assertInterruptible();
         assertQueued(semaphore, List.of(stays.thread()));
         holder.leave();
         stays.leave();
@@ -73,9 +67,7 @@ abstract class SemaphoreQueueContract extends SemaphoreInterruptContract {
     @MethodSource("contendersAndCounts")
     @DisplayName("waiters don't count as holders: what they can't use yet is shown as available")
     void waitersHoldNothing(Contender contender, int count) {
-        Semaphore semaphore = semaphore(5);
-        Semaphore side = sideOf(contender, semaphore);
-        Visitor holder = hold(side, 3);
+        Visitor holder = heldBy(contender, 3, 5);
         Visitor waiter = queue("waiter", semaphore, 2 + count, Way.ACQUIRE::on);
 
         assertPermits(semaphore, 2);

@@ -2,9 +2,9 @@ package dev.interlock.semaphore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.testing.Visitors.Visitor;
-import dev.interlock.testing.Visitors.Outcome;
 import dev.interlock.testing.TestThreads.Running;
+import dev.interlock.testing.Visitors.Outcome;
+import dev.interlock.testing.Visitors.Visitor;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,8 +23,7 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     @DisplayName("who finds too few permits waits, in whatever way, and has them when they are released")
     void waitsThenEnters(Contender contender, Way way) {
         for (int count : new int[] {1, 2, 3}) {
-            Semaphore semaphore = semaphore(3);
-            Visitor holder = hold(sideOf(contender, semaphore), 3);
+            Visitor holder = heldBy(contender, 3, 3);
             Visitor waiter = queue("waiter", semaphore, count, way::on);
 
             waiter.assertStillWaits();
@@ -41,18 +40,11 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     @MethodSource("contendersAndCounts")
     @DisplayName("tryAcquire() in vain: untimed or without time at once, timed when its time is over")
     void triesInVain(Contender contender, int count) throws InterruptedException {
-        Semaphore semaphore = semaphore(3);
-        Visitor holder = hold(sideOf(contender, semaphore), 4 - count);
+        Visitor holder = heldBy(contender, 4 - count, 3);
 
         assertThat(semaphore.tryAcquire(count)).isFalse();
-        for (long timeout : new long[] {0, -1, Long.MIN_VALUE}) {
-            for (TimeUnit unit : List.of(TimeUnit.NANOSECONDS, TimeUnit.DAYS)) {
-                assertThat(semaphore.tryAcquire(count, timeout, unit))
-                        .as("%d %s", timeout, unit)
-                        .isFalse();
-                assertNobodyQueued(semaphore);
-            }
-        }
+        assertInVainWithoutTime(
+                (timeout, unit) -> semaphore.tryAcquire(count, timeout, unit), () -> assertNobodyQueued(semaphore));
         assertThat(within(shortWait()).acquire(semaphore, count)).isFalse();
         guest("impatient", semaphore, count, within(shortWait().multipliedBy(2)))
                 .assertOutcome(Outcome.GAVE_UP);
@@ -67,8 +59,7 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     @MethodSource("contendersAndWays")
     @DisplayName("as many get in as there are permits, together, and the next one waits for any of them")
     void asManyAsThereArePermits(Contender contender, Way way) {
-        Semaphore semaphore = semaphore(4);
-        Semaphore side = sideOf(contender, semaphore);
+        against(contender, 4);
         List<Visitor> guests = new ArrayList<>();
         for (int place = 0; place < 4; place++) {
             guests.add(guest("guest " + place, place % 2 == 0 ? semaphore : side, 1, way::on)
@@ -90,9 +81,7 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     @MethodSource("contenders")
     @DisplayName("one release lets in as many as it serves, and no more")
     void oneReleaseServesSeveral(Contender contender) {
-        Semaphore semaphore = semaphore(6);
-        Semaphore side = sideOf(contender, semaphore);
-        Visitor holder = hold(side, 3);
+        Visitor holder = heldBy(contender, 3, 6);
         Visitor rest = hold(side, 3);
         List<Visitor> waiters = new ArrayList<>();
         for (int place = 0; place < 6; place++) {
@@ -115,8 +104,7 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     @MethodSource("contendersAndWaits")
     @DisplayName("who wants several gets in when all of them are there, and not before")
     void waitsForAllOfThem(Contender contender, Way way) {
-        Semaphore semaphore = semaphore(4);
-        Semaphore side = sideOf(contender, semaphore);
+        against(contender, 4);
         List<Visitor> holders = IntStream.range(0, 4)
                 .mapToObj(place -> hold(place % 2 == 0 ? side : semaphore, 1))
                 .toList();
@@ -139,8 +127,7 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     @DisplayName("of several who want all permits each gets them, though they come back one by one and from all sides")
     void nobodyHoardsWhatOthersNeed(Contender contender) {
         for (int rounds = 0; rounds < 5; rounds++) {
-            Semaphore semaphore = semaphore(3);
-            Semaphore side = sideOf(contender, semaphore);
+            against(contender, 3);
             List<Visitor> holders = List.of(hold(semaphore, 1), hold(side, 1), hold(semaphore, 1));
             List<Visitor> waiters = List.of(
                     queue("here", semaphore, 3, Way.ACQUIRE::on),
@@ -160,9 +147,7 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     @MethodSource("contenders")
     @DisplayName("of those who want different numbers all get in, in the order in which there is room")
     void letsMixedCrowdIn(Contender contender) {
-        Semaphore semaphore = semaphore(5);
-        Semaphore side = sideOf(contender, semaphore);
-        Visitor holder = hold(side, 5);
+        Visitor holder = heldBy(contender, 5, 5);
         List<Visitor> waiters = new ArrayList<>();
         for (int place = 0; place < 9; place++) {
             Semaphore through = place % 2 == 0 ? semaphore : side;
@@ -181,9 +166,7 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     @MethodSource("contenders")
     @DisplayName("a small request gets in when a larger one before it gives up")
     void largeOneThatGivesUpMakesWay(Contender contender) {
-        Semaphore semaphore = semaphore(4);
-        Semaphore side = sideOf(contender, semaphore);
-        Visitor holder = hold(side, 2);
+        Visitor holder = heldBy(contender, 2, 4);
         for (Semaphore through : List.of(side, semaphore)) {
             Visitor large = queue("large", side, 3, within(shortWait().multipliedBy(10)));
             Visitor small = guest("small", through, 2, Way.ACQUIRE::on);
@@ -210,8 +193,7 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     @MethodSource("contenders")
     @DisplayName("who holds nothing can let a waiter in")
     void anybodyCanSignal(Contender contender) {
-        Semaphore semaphore = semaphore(0);
-        Semaphore side = sideOf(contender, semaphore);
+        against(contender, 0);
         for (int signal = 1; signal <= 3; signal++) {
             guests().limit(signal);
             Visitor waiter = queue("waiter", semaphore, signal, Way.ACQUIRE::on);
@@ -227,9 +209,7 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     @MethodSource("contenders")
     @DisplayName("what is taken away under a waiter has to be released first")
     void reductionComesBeforeWaiters(Contender contender) {
-        Semaphore semaphore = semaphore(2);
-        Semaphore side = sideOf(contender, semaphore);
-        Visitor holder = hold(side, 2);
+        Visitor holder = heldBy(contender, 2, 2);
         Visitor waiter = queue("waiter", semaphore, 1, Way.ACQUIRE::on);
 
         SemaphoreProbe.reducePermits(semaphore, 2);
@@ -247,9 +227,7 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     @MethodSource("contenders")
     @DisplayName("drainPermits() takes what a waiter can't use yet, who gets in when there are enough again")
     void drainsUnderAWaiter(Contender contender) {
-        Semaphore semaphore = semaphore(3);
-        Semaphore side = sideOf(contender, semaphore);
-        Visitor holder = hold(side, 1);
+        Visitor holder = heldBy(contender, 1, 3);
         Visitor waiter = queue("waiter", semaphore, 3, Way.ACQUIRE::on);
 
         assertThat(side.drainPermits()).isEqualTo(2);
@@ -266,8 +244,7 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     @MethodSource("contenders")
     @DisplayName("drainPermits() of a debt lets in whom the debt has kept out")
     void drainingADebtLetsIn(Contender contender) {
-        Semaphore semaphore = semaphore(-2);
-        Semaphore side = sideOf(contender, semaphore);
+        against(contender, -2);
         guests().limit(1);
         Visitor waiter = queue("waiter", semaphore, 1, Way.ACQUIRE::on);
 
@@ -283,9 +260,7 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     @MethodSource("contenders")
     @DisplayName("waiters with different time-outs each give up at their own time, and the others get in")
     void giveUpAtTheirOwnTime(Contender contender) {
-        Semaphore semaphore = semaphore(3);
-        Semaphore side = sideOf(contender, semaphore);
-        Visitor holder = hold(side, 3);
+        Visitor holder = heldBy(contender, 3, 3);
         List<Visitor> impatient = new ArrayList<>();
         List<Visitor> patient = new ArrayList<>();
         for (int wait : new int[] {4, 1, 3, 2, 1}) {
@@ -310,9 +285,7 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     @MethodSource("contendersAndCounts")
     @DisplayName("however many come and quit meanwhile, a waiter gives up when its own time is over")
     void othersDoNotProlongWait(Contender contender, int count) {
-        Semaphore semaphore = semaphore(3);
-        Semaphore side = sideOf(contender, semaphore);
-        Visitor holder = hold(side, 3);
+        Visitor holder = heldBy(contender, 3, 3);
         Visitor waiter = guest("waiter", semaphore, count, within(shortWait().multipliedBy(3)));
         Running<Boolean> restless = threads().start("restless", () -> {
             while (waiter.thread().isAlive()) {

@@ -1,16 +1,30 @@
 package dev.interlock.testing;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.interlock.testing.TestThreads.Running;
+import dev.interlock.testing.Visitors.Visitor;
+import java.io.ByteArrayInputStream;
+import java.io.ByteArrayOutputStream;
+import java.io.IOException;
+import java.io.ObjectInputStream;
+import java.io.ObjectOutputStream;
+import java.io.ObjectStreamException;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.TestInstance;
@@ -41,15 +55,22 @@ public abstract class ContractFixture<S> {
     private static final Set<Thread.State> BLOCKED =
             EnumSet.of(Thread.State.BLOCKED, Thread.State.WAITING, Thread.State.TIMED_WAITING);
 
+    private @Nullable TwoSessions sessions;
     private TestThreads threads;
     private Visitors visitors;
 
     /** An object that nobody has used and that no other test will use. */
     protected abstract S sample();
 
+    /** Says which sessions have the objects under test; the fixture closes them. */
+    protected final TwoSessions underTest(TwoSessions both) {
+        sessions = both;
+        return both;
+    }
+
     /** An object of another session for the same state as {@code own}; the same, or an equal one, at every call. */
     protected Optional<S> rivalOf(S own) {
-        return Optional.empty();
+        return sessions == null ? Optional.empty() : sessions.rivalOf(own);
     }
 
     /** Whether the objects under test are fair. */
@@ -86,6 +107,13 @@ public abstract class ContractFixture<S> {
     public final void endThreads() {
         visitors.letAllGo();
         threads.close();
+    }
+
+    @AfterAll
+    public final void closeSessions() {
+        if (sessions != null) {
+            sessions.close();
+        }
     }
 
     protected final TestThreads threads() {
@@ -130,6 +158,114 @@ public abstract class ContractFixture<S> {
                 .atMost(patience())
                 .pollDelay(Duration.ZERO)
                 .pollInterval(Duration.ofMillis(1));
+    }
+
+    /** Asserts that a thread goes on waiting. */
+    protected final void assertNotYet(Running<?> waiter) {
+        assertThat(waiter.endsWithin(shortWait())).as("returned too early").isFalse();
+    }
+
+    /** These deviations, and more. */
+    protected static Set<Deviation> and(Set<Deviation> some, Deviation... more) {
+        Set<Deviation> all = EnumSet.copyOf(some);
+        all.addAll(List.of(more));
+        return all;
+    }
+
+    /** Has all leave whom the holder has kept out, when that has left. */
+    protected static void letIn(Visitor holder, List<Visitor> waiters) {
+        waiters.forEach(Visitor::letGo);
+        holder.leave();
+        waiters.forEach(Visitor::leave);
+    }
+
+    /** A timed attempt. */
+    @FunctionalInterface
+    protected interface Attempt {
+        boolean within(long timeout, TimeUnit unit) throws InterruptedException;
+    }
+
+    /** Asserts that an attempt fails that has no time, however that is said, and what holds after each. */
+    protected static void assertInVainWithoutTime(Attempt attempt, Runnable afterwards) throws InterruptedException {
+        for (long timeout : new long[] {0, -1, Long.MIN_VALUE}) {
+            for (TimeUnit unit : List.of(TimeUnit.NANOSECONDS, TimeUnit.DAYS)) {
+                assertThat(attempt.within(timeout, unit))
+                        .as("%d %s", timeout, unit)
+                        .isFalse();
+                afterwards.run();
+            }
+        }
+    }
+
+    /** Asserts that what this thread does with its interrupt flag set throws, and clears the flag. */
+    protected static void assertThrowsInterrupted(TestThreads.Action acquisition) {
+        Thread.currentThread().interrupt();
+        assertThatThrownBy(acquisition::run).isExactlyInstanceOf(InterruptedException.class);
+        assertThat(Thread.interrupted()).as("flag").isFalse();
+    }
+
+    /**
+     * Asserts in which order waiters, alternately of both sides, have entered: all of them, and as fair as promised.
+     */
+    protected final void assertOrder(Contender contender, List<Integer> entered, int waiters) {
+        List<Integer> arrived = IntStream.range(0, waiters).boxed().toList();
+        assertThat(entered).containsExactlyInAnyOrderElementsOf(arrived);
+        if (fifo(contender)) {
+            assertThat(entered).isEqualTo(arrived);
+        } else if (fair()) {
+            assertThat(entered.stream().filter(place -> place % 2 == 0)).isSorted();
+            assertThat(entered.stream().filter(place -> place % 2 == 1)).isSorted();
+        }
+    }
+
+    /** Starts threads that do the same, alternately by way of both sides. */
+    protected final <T> List<Running<T>> startCrowd(int threads, S here, S there, Role<S, T> role) {
+        return IntStream.range(0, threads)
+                .mapToObj(member ->
+                        threads().start("member " + member, () -> role.play(member, member % 2 == 0 ? here : there)))
+                .toList();
+    }
+
+    /** What a member of a crowd does. */
+    @FunctionalInterface
+    protected interface Role<S, T> {
+        T play(int member, S mine) throws Exception;
+    }
+
+    /** Interrupts all of a crowd again and again, until they have done what they had to. */
+    protected final void interruptUntilDone(List<? extends Running<?>> crowd) {
+        long deadline = System.nanoTime() + patience().toNanos();
+        while (crowd.stream().anyMatch(member -> member.thread().isAlive()) && System.nanoTime() < deadline) {
+            crowd.forEach(member -> {
+                member.thread().interrupt();
+                LockSupport.parkNanos(100_000);
+            });
+        }
+    }
+
+    /** Asserts that an object is written to a stream, and returns what is read from it, or that it refuses to be. */
+    protected final <T> Optional<T> copy(T original) throws IOException, ClassNotFoundException {
+        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
+        ObjectOutputStream out = new ObjectOutputStream(bytes);
+        if (deviates(Deviation.NOT_SERIALIZABLE)) {
+            assertThatThrownBy(() -> out.writeObject(original)).isInstanceOf(ObjectStreamException.class);
+            return Optional.empty();
+        }
+        out.writeObject(original);
+        Object copy = new ObjectInputStream(new ByteArrayInputStream(bytes.toByteArray())).readObject();
+        @SuppressWarnings("unchecked") // A copy is of the same class.
+        T same = (T) copy;
+        return Optional.of(same);
+    }
+
+    /** Asserts that an object's text tells a state in the JDK's words, to the letter unless it may differ. */
+    protected final void assertDescribed(Object described, String state) {
+        String jdk = described.getClass().getName() + "@" + Integer.toHexString(described.hashCode()) + state;
+        if (deviates(Deviation.TO_STRING_DIFFERS)) {
+            assertThat(described.toString()).isNotEqualTo(jdk).contains(state);
+        } else {
+            assertThat(described).hasToString(jdk);
+        }
     }
 
     /** Returns once {@code waiter} waits: there is {@code proof} of it, or it has been blocked for a short wait. */

@@ -1,18 +1,25 @@
 package dev.interlock.testing;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import dev.interlock.Interlock;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
+import org.awaitility.Awaitility;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
 
 /** Two sessions over a Redis of their own, names that nobody has used, and the rivals of what a test is about. */
 public final class TwoSessions implements AutoCloseable {
+    private static final Duration PATIENCE = Duration.ofSeconds(20);
     private static final AtomicInteger NAMES = new AtomicInteger();
 
     private final RedisServer redis = RedisServer.launch();
@@ -20,6 +27,7 @@ public final class TwoSessions implements AutoCloseable {
     private final Map<Object, Object> rivals = new ConcurrentHashMap<>();
     private final Interlock mine;
     private final Interlock other;
+    private Set<String> before = Set.of();
 
     private TwoSessions(boolean useClients) {
         mine = useClients ? Interlock.using(newClient()) : Interlock.connect(redis.url());
@@ -84,6 +92,24 @@ public final class TwoSessions implements AutoCloseable {
     @SuppressWarnings("unchecked") // It was put beside an object of the same type.
     public <S> Optional<S> rivalOf(S own) {
         return Optional.ofNullable((S) rivals.get(own));
+    }
+
+    /** Takes what is there for no fault of the test to come. */
+    public void lookAround() {
+        before = redis.keys();
+    }
+
+    /** Asserts that what is new among the keys, but for what somebody holds, are marks that expire. */
+    public void assertOnlyMarksAreNew(String marks, Predicate<String> isHeld) {
+        Awaitility.await("what is left")
+                .atMost(PATIENCE)
+                .pollDelay(Duration.ZERO)
+                .pollInterval(Duration.ofMillis(1))
+                .untilAsserted(() -> assertThat(redis.keys())
+                        .filteredOn(key -> !before.contains(key) && !isHeld.test(key))
+                        .allSatisfy(key -> assertThat(key).containsPattern(marks))
+                        .allSatisfy(key ->
+                                assertThat((Long) redis.command("PTTL", key)).isPositive()));
     }
 
     @Override

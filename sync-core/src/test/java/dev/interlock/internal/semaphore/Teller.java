@@ -38,8 +38,7 @@ final class Teller {
     }
 
     /** What an answer says. */
-    record Heard(
-            long status, long granted, long available, long permits, long others, long operation, long result) {
+    record Heard(long status, long granted, long available, long permits, long others, long operation, long result) {
         private static Heard of(List<Long> fields) {
             return new Heard(
                     fields.get(0),

@@ -2,10 +2,8 @@ package dev.interlock.internal.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.SyncListener;
 import dev.interlock.internal.lock.script.LockScriptTest;
 import dev.interlock.internal.redis.Mail;
-import dev.interlock.internal.redis.Settings;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;

@@ -60,7 +60,8 @@ class ConditionTicketScriptTest extends LockScriptTest {
         a.requests(4_000L, 5_000L).send();
         assertOwner(a, 4_000);
         a.signal(4_000, 1, "c", "sc", "sc");
-        assertQueue(a.ticket(5_000), waiters.get(0).ticket(5_001), waiters.get(1).ticket(5_002));
+        assertQueue(
+                a.ticket(5_000), waiters.get(0).ticket(5_001), waiters.get(1).ticket(5_002));
         assertThat(letters(a)).containsExactly("s 4 2000 5001 3000 5002 " + keys.lock());
         a.release(4_000);
         assertThat(letters(a)).singleElement().asString().matches("g 5000 \\d+ \\d{16} 0 5002 0 " + keys.lock());

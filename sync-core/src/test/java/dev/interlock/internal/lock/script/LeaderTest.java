@@ -3,17 +3,14 @@ package dev.interlock.internal.lock.script;
 import static dev.interlock.testing.TooLate.assertWithin;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.SyncListener;
 import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.RemoteLock.Departure;
-import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.testing.Timely;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 

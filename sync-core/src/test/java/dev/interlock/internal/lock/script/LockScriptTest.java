@@ -73,16 +73,19 @@ public abstract class LockScriptTest {
 
     /** A session whose clock the test provides. */
     protected static RedisSession openSession(LongSupplier ticker) {
-        Settings settings = new Settings(
+        return RedisSession.open(redisson, false, settings(SyncListener.NONE, ticker));
+    }
+
+    protected static Settings settings(SyncListener listener, LongSupplier ticker) {
+        return new Settings(
                 Contender.LEASE,
                 TimeUnit.MILLISECONDS.toNanos(10),
                 TimeUnit.SECONDS.toNanos(30),
                 5_000,
                 1,
                 "",
-                SyncListener.NONE,
+                listener,
                 ticker);
-        return RedisSession.open(redisson, false, settings);
     }
 
     @BeforeEach

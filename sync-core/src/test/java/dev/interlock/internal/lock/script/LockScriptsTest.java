@@ -2,7 +2,6 @@ package dev.interlock.internal.lock.script;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.SyncListener;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
 import dev.interlock.internal.lock.script.LockScripts.Released;
 import dev.interlock.internal.lock.script.LockScripts.Renewal;
@@ -10,7 +9,6 @@ import dev.interlock.internal.lock.script.LockScripts.Standing;
 import dev.interlock.internal.lock.script.LockScripts.Status;
 import dev.interlock.internal.redis.RedisMonitor;
 import dev.interlock.internal.redis.RedisMonitor.Command;
-import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.session.RedisSession;
 import java.io.IOException;
 import java.util.List;

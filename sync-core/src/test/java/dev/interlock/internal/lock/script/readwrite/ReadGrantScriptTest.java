@@ -8,7 +8,6 @@ import dev.interlock.internal.lock.script.Contender;
 import dev.interlock.internal.lock.script.Contender.Answer;
 import dev.interlock.internal.lock.script.Contender.Status;
 import java.util.List;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
