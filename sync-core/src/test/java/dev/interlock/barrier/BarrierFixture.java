@@ -2,7 +2,7 @@ package dev.interlock.barrier;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.testing.TestThreads;
+import dev.interlock.testing.ContractFixture;
 import dev.interlock.testing.TestThreads.Running;
 import java.time.Duration;
 import java.util.Optional;
@@ -10,26 +10,14 @@ import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
-import java.util.stream.Stream;
-import org.awaitility.Awaitility;
-import org.awaitility.core.ConditionFactory;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.TestInstance;
-import org.junit.jupiter.api.Timeout;
 
-/** What {@link CyclicBarrierContract} asks of a subclass, and the means its tests share. */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-abstract class BarrierFixture {
-
-    /** Through which object the other parties come. */
-    enum Company {
-        SAME_OBJECT,
-        OTHER_SESSION
-    }
-
+/**
+ * What {@link CyclicBarrierContract} asks of a subclass, and the means its tests share. A contender is through which
+ * object the other parties come.
+ */
+@SuppressWarnings("NullAway.Init") // a test that needs them begins with against()
+abstract class BarrierFixture extends ContractFixture<CyclicBarrier> {
     /** How a thread waits. */
     interface Waiting {
         int at(CyclicBarrier barrier) throws InterruptedException, BrokenBarrierException, TimeoutException;
@@ -52,24 +40,27 @@ abstract class BarrierFixture {
     static final Waiting UNTIMED = CyclicBarrier::await;
     static final Waiting TIMED = within(LONG);
 
-    private TestThreads threads = new TestThreads(patience());
+    /** The barrier of a test, and the object through which the contender comes to it. */
+    CyclicBarrier barrier;
+
+    CyclicBarrier side;
 
     /** A barrier that is not broken and at which nobody waits. */
     protected abstract CyclicBarrier newBarrier(int parties, @Nullable Runnable action);
 
     /** The same barrier in another session, with the same action. */
-    protected Optional<CyclicBarrier> peerOf(CyclicBarrier barrier, @Nullable Runnable action) {
+    protected Optional<CyclicBarrier> rivalOf(CyclicBarrier barrier, @Nullable Runnable action) {
         return Optional.empty();
     }
 
-    /** The longest that anything may take which has to happen. */
-    protected Duration patience() {
-        return Duration.ofSeconds(20);
+    @Override
+    protected final CyclicBarrier sample() {
+        return newBarrier(1, null);
     }
 
-    /** How long tests watch for what must not happen, and let a timeout run. */
-    protected Duration shortWait() {
-        return Duration.ofMillis(40);
+    @Override
+    protected final Optional<CyclicBarrier> rivalOf(CyclicBarrier barrier) {
+        return rivalOf(barrier, null);
     }
 
     /** How many generations a test of many has. */
@@ -77,48 +68,28 @@ abstract class BarrierFixture {
         return 200;
     }
 
-    @BeforeEach
-    final void beginThreads() {
-        threads = new TestThreads(patience());
+    /** Begins a test against this contender. */
+    final void against(Contender contender, int parties) {
+        against(contender, parties, null);
     }
 
-    @AfterEach
-    final void endThreads() {
-        threads.close();
-    }
-
-    final TestThreads threads() {
-        return threads;
-    }
-
-    /** Not a constant: without another session that half isn't there at all, rather than skipped. */
-    final Stream<Company> companies() {
-        return peerOf(newBarrier(1, null), null).isPresent()
-                ? Stream.of(Company.values())
-                : Stream.of(Company.SAME_OBJECT);
-    }
-
-    /** The object through which the company comes to {@code barrier}. */
-    final CyclicBarrier sideOf(Company company, CyclicBarrier barrier) {
-        return sideOf(company, barrier, null);
-    }
-
-    final CyclicBarrier sideOf(Company company, CyclicBarrier barrier, @Nullable Runnable action) {
-        return company == Company.SAME_OBJECT
+    final void against(Contender contender, int parties, @Nullable Runnable action) {
+        barrier = newBarrier(parties, action);
+        side = contender == Contender.SAME_OBJECT
                 ? barrier
-                : peerOf(barrier, action).orElseThrow();
+                : rivalOf(barrier, action).orElseThrow();
+    }
+
+    /** Asserts that these are broken by what befalls another one. */
+    @SafeVarargs
+    static void assertBroken(Running<Met>... waiters) {
+        for (Running<Met> waiter : waiters) {
+            waiter.result().assertThrown(BrokenBarrierException.class);
+        }
     }
 
     static Waiting within(Duration time) {
         return barrier -> barrier.await(time.toNanos(), TimeUnit.NANOSECONDS);
-    }
-
-    final ConditionFactory await(String what) {
-        return Awaitility.await(what)
-                .atMost(patience())
-                .pollDelay(Duration.ZERO)
-                .pollInterval(Duration.ofMillis(1))
-                .pollInSameThread();
     }
 
     /** Has this thread wait, and returns what it meets. */
@@ -132,7 +103,7 @@ abstract class BarrierFixture {
 
     /** Lets another thread come. */
     final Running<Met> come(CyclicBarrier barrier, Waiting waiting) {
-        return threads.start("party", () -> meet(barrier, waiting));
+        return threads().start("party", () -> meet(barrier, waiting));
     }
 
     /** Lets another thread come, and returns once so many have arrived. */
@@ -144,10 +115,6 @@ abstract class BarrierFixture {
 
     final void awaitArrived(CyclicBarrier barrier, int count) {
         await(count + " threads").until(() -> barrier.getNumberWaiting() == count);
-    }
-
-    final void assertStillWaits(Running<?> waiter) {
-        assertThat(waiter.endsWithin(shortWait())).as("it has returned").isFalse();
     }
 
     /** Asserts that it can be used, by threads that come through both objects. */

@@ -27,43 +27,39 @@ abstract class BrokenBarrierContract extends BarrierFixture {
     }
 
     @ParameterizedTest
-    @MethodSource("companies")
+    @MethodSource("contenders")
     @DisplayName(
             "a thread whose time is over breaks the generation, not before: it gets TimeoutException, the others are broken")
-    void timeoutBreaks(Company company) {
-        CyclicBarrier barrier = newBarrier(4, null);
-        CyclicBarrier side = sideOf(company, barrier);
+    void timeoutBreaks(Contender contender) {
+        against(contender, 4);
         Running<Met> first = come(barrier, UNTIMED, 1);
         Running<Met> second = come(side, TIMED, 2);
         long begin = System.nanoTime();
         Met late = meet(side, within(shortWait()));
         assertThat(System.nanoTime() - begin).isGreaterThanOrEqualTo(shortWait().toNanos());
         late.assertThrown(TimeoutException.class);
-        first.result().assertThrown(BrokenBarrierException.class);
-        second.result().assertThrown(BrokenBarrierException.class);
+        assertBroken(first, second);
         assertBrokenUntilReset(barrier, side);
     }
 
     @ParameterizedTest
-    @MethodSource("companies")
+    @MethodSource("contenders")
     @DisplayName("without time a thread that isn't the last breaks the generation at once")
-    void noTimeBreaks(Company company) {
+    void noTimeBreaks(Contender contender) {
         for (Duration time : List.of(Duration.ZERO, Duration.ofNanos(-1), Duration.ofDays(-1))) {
-            CyclicBarrier barrier = newBarrier(3, null);
-            CyclicBarrier side = sideOf(company, barrier);
+            against(contender, 3);
             Running<Met> first = come(barrier, UNTIMED, 1);
             meet(side, within(time)).assertThrown(TimeoutException.class);
-            first.result().assertThrown(BrokenBarrierException.class);
+            assertBroken(first);
             assertBrokenUntilReset(barrier, side);
         }
     }
 
     @ParameterizedTest
-    @MethodSource("companies")
+    @MethodSource("contenders")
     @DisplayName("of several threads whose time is over one breaks the generation, and the others are broken by it")
-    void oneTimeoutBreaks(Company company) {
-        CyclicBarrier barrier = newBarrier(5, null);
-        CyclicBarrier side = sideOf(company, barrier);
+    void oneTimeoutBreaks(Contender contender) {
+        against(contender, 5);
         List<Running<Met>> waiters = Stream.of(barrier, side, barrier, side)
                 .map(end -> come(end, within(shortWait().multipliedBy(4))))
                 .toList();
@@ -76,33 +72,30 @@ abstract class BrokenBarrierContract extends BarrierFixture {
     }
 
     @ParameterizedTest
-    @MethodSource("companies")
+    @MethodSource("contenders")
     @DisplayName(
             "an interrupt while waiting breaks the generation: InterruptedException for that thread, its flag cleared")
-    void interruptBreaks(Company company) {
+    void interruptBreaks(Contender contender) {
         for (Waiting waiting : List.of(UNTIMED, TIMED)) {
-            CyclicBarrier barrier = newBarrier(4, null);
-            CyclicBarrier side = sideOf(company, barrier);
+            against(contender, 4);
             Running<Met> first = come(barrier, UNTIMED, 1);
             Running<Met> victim = come(side, waiting, 2);
             Running<Met> third = come(side, TIMED, 3);
             victim.thread().interrupt();
             victim.result().assertThrown(InterruptedException.class);
             assertThat(victim.result().flagged()).as("flag").isFalse();
-            first.result().assertThrown(BrokenBarrierException.class);
-            third.result().assertThrown(BrokenBarrierException.class);
+            assertBroken(first, third);
             assertBrokenUntilReset(barrier, side);
         }
     }
 
     @ParameterizedTest
-    @MethodSource("companies")
+    @MethodSource("contenders")
     @DisplayName("a thread that comes interrupted breaks the generation, even if it is the last or needs no time")
-    void interruptBeforeBreaks(Company company) {
+    void interruptBeforeBreaks(Contender contender) {
         for (Waiting waiting : List.of(UNTIMED, TIMED, within(Duration.ZERO))) {
             for (int parties = 1; parties <= 3; parties++) {
-                CyclicBarrier barrier = newBarrier(parties, null);
-                CyclicBarrier side = sideOf(company, barrier);
+                against(contender, parties);
                 Running<Met> first = parties > 1 ? come(barrier, UNTIMED, 1) : null;
                 Running<Met> victim = threads().start("victim", () -> {
                     Thread.currentThread().interrupt();
@@ -111,7 +104,7 @@ abstract class BrokenBarrierContract extends BarrierFixture {
                 victim.result().assertThrown(InterruptedException.class);
                 assertThat(victim.result().flagged()).as("flag").isFalse();
                 if (first != null) {
-                    first.result().assertThrown(BrokenBarrierException.class);
+                    assertBroken(first);
                 }
                 assertBrokenUntilReset(barrier, side);
             }
@@ -119,25 +112,24 @@ abstract class BrokenBarrierContract extends BarrierFixture {
     }
 
     @ParameterizedTest
-    @MethodSource("companies")
+    @MethodSource("contenders")
     @DisplayName("at a broken barrier a thread that comes interrupted keeps its flag, and gets BrokenBarrierException")
-    void brokenComesFirst(Company company) {
-        CyclicBarrier barrier = newBarrier(2, null);
-        CyclicBarrier side = sideOf(company, barrier);
+    void brokenComesFirst(Contender contender) {
+        against(contender, 2);
         meet(barrier, within(Duration.ZERO)).assertThrown(TimeoutException.class);
         Running<Met> victim = threads().start("victim", () -> {
             Thread.currentThread().interrupt();
             return meet(side, UNTIMED);
         });
-        victim.result().assertThrown(BrokenBarrierException.class);
+        assertBroken(victim);
         assertThat(victim.result().flagged()).as("flag").isTrue();
         assertBrokenUntilReset(barrier, side);
     }
 
     @ParameterizedTest
-    @MethodSource("companies")
+    @MethodSource("contenders")
     @DisplayName("what the action throws its thread gets, and the others are broken")
-    void failingActionBreaks(Company company) {
+    void failingActionBreaks(Contender contender) {
         AtomicReference<RuntimeException> thrown = new AtomicReference<>(new IllegalStateException("action"));
         Runnable action = () -> {
             RuntimeException failure = thrown.getAndSet(null);
@@ -146,14 +138,12 @@ abstract class BrokenBarrierContract extends BarrierFixture {
             }
         };
         RuntimeException expected = thrown.get();
-        CyclicBarrier barrier = newBarrier(3, action);
-        CyclicBarrier side = sideOf(company, barrier, action);
+        against(contender, 3, action);
         Running<Met> first = come(barrier, UNTIMED, 1);
         Running<Met> second = come(side, UNTIMED, 2);
         Met last = meet(side, UNTIMED);
         assertThat(last.thrown()).isSameAs(expected);
-        first.result().assertThrown(BrokenBarrierException.class);
-        second.result().assertThrown(BrokenBarrierException.class);
+        assertBroken(first, second);
         assertBrokenUntilReset(barrier, side);
     }
 
@@ -164,7 +154,7 @@ abstract class BrokenBarrierContract extends BarrierFixture {
             CyclicBarrier barrier = newBarrier(2, () -> BrokenBarrierContract.<RuntimeException>sneak(failure));
             Running<Met> first = come(barrier, UNTIMED, 1);
             assertThat(meet(barrier, UNTIMED).thrown()).isSameAs(failure);
-            first.result().assertThrown(BrokenBarrierException.class);
+            assertBroken(first);
             assertThat(barrier.isBroken()).isTrue();
         }
     }
@@ -175,17 +165,15 @@ abstract class BrokenBarrierContract extends BarrierFixture {
     }
 
     @ParameterizedTest
-    @MethodSource("companies")
+    @MethodSource("contenders")
     @DisplayName("a reset breaks those who wait, and begins a generation that isn't broken")
-    void resetBreaksWaiters(Company company) {
-        CyclicBarrier barrier = newBarrier(4, null);
-        CyclicBarrier side = sideOf(company, barrier);
+    void resetBreaksWaiters(Contender contender) {
+        against(contender, 4);
         for (int turn = 0; turn < 3; turn++) {
             Running<Met> first = come(barrier, UNTIMED, 1);
             Running<Met> second = come(side, TIMED, 2);
             (turn % 2 == 0 ? side : barrier).reset();
-            first.result().assertThrown(BrokenBarrierException.class);
-            second.result().assertThrown(BrokenBarrierException.class);
+            assertBroken(first, second);
             assertThat(barrier.isBroken()).isFalse();
             assertThat(side.getNumberWaiting()).isZero();
         }
@@ -193,11 +181,10 @@ abstract class BrokenBarrierContract extends BarrierFixture {
     }
 
     @ParameterizedTest
-    @MethodSource("companies")
+    @MethodSource("contenders")
     @DisplayName("a reset of a barrier at which nobody waits, broken or not, leaves it unbroken")
-    void resetOfIdle(Company company) {
-        CyclicBarrier barrier = newBarrier(2, null);
-        CyclicBarrier side = sideOf(company, barrier);
+    void resetOfIdle(Contender contender) {
+        against(contender, 2);
         barrier.reset();
         side.reset();
         assertTrips(barrier, side);
@@ -208,23 +195,22 @@ abstract class BrokenBarrierContract extends BarrierFixture {
     }
 
     @ParameterizedTest
-    @MethodSource("companies")
+    @MethodSource("contenders")
     @DisplayName("a reset while the action is being run waits for it, and hits the next generation")
-    void resetWaitsForAction(Company company) {
+    void resetWaitsForAction(Contender contender) {
         CountDownLatch began = new CountDownLatch(1);
         CountDownLatch proceed = new CountDownLatch(1);
         Runnable action = () -> {
             began.countDown();
             awaitUninterruptibly(proceed);
         };
-        CyclicBarrier barrier = newBarrier(2, action);
-        CyclicBarrier side = sideOf(company, barrier, action);
+        against(contender, 2, action);
         Running<Met> first = come(side, UNTIMED, 1);
         Running<Met> last = come(barrier, UNTIMED);
         awaitUninterruptibly(began);
         Running<Boolean> reset = threads().start("reset", side::reset);
-        assertStillWaits(reset);
-        assertStillWaits(first);
+        assertNotYet(reset);
+        assertNotYet(first);
         proceed.countDown();
         first.result().assertIndex(1);
         last.result().assertIndex(0);
@@ -233,9 +219,9 @@ abstract class BrokenBarrierContract extends BarrierFixture {
     }
 
     @ParameterizedTest
-    @MethodSource("companies")
+    @MethodSource("contenders")
     @DisplayName("an action that resets the barrier breaks the others, while its own thread has index 0")
-    void actionMayReset(Company company) {
+    void actionMayReset(Contender contender) {
         AtomicReference<CyclicBarrier> reset = new AtomicReference<>();
         Runnable action = () -> {
             CyclicBarrier once = reset.getAndSet(null);
@@ -243,23 +229,20 @@ abstract class BrokenBarrierContract extends BarrierFixture {
                 once.reset();
             }
         };
-        CyclicBarrier barrier = newBarrier(3, action);
-        CyclicBarrier side = sideOf(company, barrier, action);
+        against(contender, 3, action);
         reset.set(side);
         Running<Met> first = come(barrier, UNTIMED, 1);
         Running<Met> second = come(side, UNTIMED, 2);
         meet(side, UNTIMED).assertIndex(0);
-        first.result().assertThrown(BrokenBarrierException.class);
-        second.result().assertThrown(BrokenBarrierException.class);
+        assertBroken(first, second);
         assertTrips(barrier, side);
     }
 
     @ParameterizedTest
-    @MethodSource("companies")
+    @MethodSource("contenders")
     @DisplayName("a thread too many waits in the next generation, which it breaks when its time is over")
-    void surplusBreaksTheNext(Company company) {
-        CyclicBarrier barrier = newBarrier(2, null);
-        CyclicBarrier side = sideOf(company, barrier);
+    void surplusBreaksTheNext(Contender contender) {
+        against(contender, 2);
         for (int turn = 0; turn < 5; turn++) {
             List<Running<Met>> all = Stream.of(barrier, side, barrier)
                     .map(end -> come(end, within(shortWait().multipliedBy(8))))

@@ -54,18 +54,17 @@ abstract class CyclicBarrierContract extends BrokenBarrierContract {
     }
 
     @ParameterizedTest
-    @MethodSource("companies")
+    @MethodSource("contenders")
     @DisplayName("threads wait until the last has come; the first has index parties - 1, the last 0")
-    void indexTellsOrderOfArrival(Company company) {
-        CyclicBarrier barrier = newBarrier(5, null);
-        CyclicBarrier side = sideOf(company, barrier);
+    void indexTellsOrderOfArrival(Contender contender) {
+        against(contender, 5);
         for (int generation = 0; generation < 2; generation++) {
             List<Running<Met>> waiters = new ArrayList<>();
             for (int i = 0; i < 4; i++) {
                 waiters.add(come(i % 2 == 0 ? barrier : side, i < 2 ? UNTIMED : TIMED, i + 1));
                 assertThat(side.getNumberWaiting()).isEqualTo(i + 1);
             }
-            assertStillWaits(waiters.get(0));
+            assertNotYet(waiters.get(0));
             meet(barrier, UNTIMED).assertIndex(0);
             for (int i = 0; i < 4; i++) {
                 waiters.get(i).result().assertIndex(4 - i);
@@ -77,9 +76,9 @@ abstract class CyclicBarrierContract extends BrokenBarrierContract {
     }
 
     @ParameterizedTest
-    @MethodSource("companies")
+    @MethodSource("contenders")
     @DisplayName("through many generations nobody leaves before all have come, and each index is had once")
-    void generationsDoNotMix(Company company) {
+    void generationsDoNotMix(Contender contender) {
         int parties = 4;
         int generations = generations();
         AtomicInteger[] come = counters(generations);
@@ -92,8 +91,7 @@ abstract class CyclicBarrierContract extends BrokenBarrierContract {
             assertThat(come[current].get()).as("arrivals before the action").isEqualTo(parties);
             actions[current].incrementAndGet();
         };
-        CyclicBarrier barrier = newBarrier(parties, action);
-        CyclicBarrier side = sideOf(company, barrier, action);
+        against(contender, parties, action);
         List<Running<Boolean>> all = IntStream.range(0, parties)
                 .mapToObj(self -> threads().start("party " + self, () -> {
                     for (int g = 0; g < generations; g++) {
@@ -119,23 +117,22 @@ abstract class CyclicBarrierContract extends BrokenBarrierContract {
     }
 
     @ParameterizedTest
-    @MethodSource("companies")
+    @MethodSource("contenders")
     @DisplayName("the last thread runs the action, once, before any of the others goes on")
-    void lastThreadRunsAction(Company company) {
+    void lastThreadRunsAction(Contender contender) {
         List<Thread> ran = new ArrayList<>();
         CountDownLatch proceed = new CountDownLatch(1);
         Runnable action = () -> {
             ran.add(Thread.currentThread());
             awaitUninterruptibly(proceed);
         };
-        CyclicBarrier barrier = newBarrier(3, action);
-        CyclicBarrier side = sideOf(company, barrier, action);
+        against(contender, 3, action);
         Running<Met> first = come(barrier, UNTIMED, 1);
         Running<Met> second = come(side, UNTIMED, 2);
         Running<Met> last = come(side, UNTIMED);
         await("the action").until(() -> !ran.isEmpty());
-        assertStillWaits(first);
-        assertStillWaits(second);
+        assertNotYet(first);
+        assertNotYet(second);
         proceed.countDown();
         first.result().assertIndex(2);
         second.result().assertIndex(1);
@@ -163,9 +160,9 @@ abstract class CyclicBarrierContract extends BrokenBarrierContract {
     }
 
     @ParameterizedTest
-    @MethodSource("companies")
+    @MethodSource("contenders")
     @DisplayName("while the action is being run neither an interrupt nor a time-out breaks the generation")
-    void nothingBreaksWhatTrips(Company company) {
+    void nothingBreaksWhatTrips(Contender contender) {
         AtomicBoolean runs = new AtomicBoolean();
         CountDownLatch proceed = new CountDownLatch(1);
         Runnable action = () -> {
@@ -173,8 +170,7 @@ abstract class CyclicBarrierContract extends BrokenBarrierContract {
                 awaitUninterruptibly(proceed);
             }
         };
-        CyclicBarrier barrier = newBarrier(3, action);
-        CyclicBarrier side = sideOf(company, barrier, action);
+        against(contender, 3, action);
         Running<Met> interrupted = come(barrier, UNTIMED, 1);
         // Long enough for the last one to come, on a machine with other things to do.
         Running<Met> late = come(barrier, within(shortWait().multipliedBy(20)), 2);
@@ -182,7 +178,7 @@ abstract class CyclicBarrierContract extends BrokenBarrierContract {
         await("the action").untilTrue(runs);
         interrupted.thread().interrupt();
         assertThat(late.endsWithin(shortWait().multipliedBy(22))).isFalse();
-        assertStillWaits(interrupted);
+        assertNotYet(interrupted);
         proceed.countDown();
         interrupted.result().assertIndex(2);
         assertThat(interrupted.result().flagged()).as("flag").isTrue();
@@ -210,11 +206,10 @@ abstract class CyclicBarrierContract extends BrokenBarrierContract {
     }
 
     @ParameterizedTest
-    @MethodSource("companies")
+    @MethodSource("contenders")
     @DisplayName("the last thread needs no time, the others do")
-    void lastNeedsNoTime(Company company) {
-        CyclicBarrier barrier = newBarrier(2, null);
-        CyclicBarrier side = sideOf(company, barrier);
+    void lastNeedsNoTime(Contender contender) {
+        against(contender, 2);
         Running<Met> first = come(barrier, UNTIMED, 1);
         meet(side, within(Duration.ZERO)).assertIndex(0);
         first.result().assertIndex(1);
@@ -223,11 +218,10 @@ abstract class CyclicBarrierContract extends BrokenBarrierContract {
     }
 
     @ParameterizedTest
-    @MethodSource("companies")
+    @MethodSource("contenders")
     @DisplayName("more threads than parties share out over generations")
-    void crowdSharesOut(Company company) {
-        CyclicBarrier barrier = newBarrier(3, null);
-        CyclicBarrier side = sideOf(company, barrier);
+    void crowdSharesOut(Contender contender) {
+        against(contender, 3);
         List<Running<Met>> crowd = IntStream.range(0, 11)
                 .mapToObj(i -> come(i % 2 == 0 ? barrier : side, UNTIMED))
                 .toList();
@@ -258,13 +252,12 @@ abstract class CyclicBarrierContract extends BrokenBarrierContract {
     }
 
     @ParameterizedTest
-    @MethodSource("companies")
+    @MethodSource("contenders")
     @DisplayName(
             "through a storm of interrupts, time-outs and resets each generation trips for all of its threads or for none")
-    void survivesStorm(Company company) {
+    void survivesStorm(Contender contender) {
         int parties = 3;
-        CyclicBarrier barrier = newBarrier(parties, null);
-        CyclicBarrier side = sideOf(company, barrier);
+        against(contender, parties);
         AtomicInteger[] indices = counters(parties);
         AtomicInteger breakages = new AtomicInteger();
         List<Running<Boolean>> all = IntStream.range(0, parties)

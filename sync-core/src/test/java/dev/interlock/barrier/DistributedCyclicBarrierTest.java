@@ -5,9 +5,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.interlock.DistributedCyclicBarrier;
 import dev.interlock.Interlock;
 import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.TwoSessions;
 import java.util.Optional;
 import java.util.concurrent.CyclicBarrier;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.DisplayName;
@@ -15,21 +15,18 @@ import org.junit.jupiter.api.DisplayName;
 /** Runs the contract on the distributed barrier; a second session brings the other parties. */
 @DisplayName("DistributedCyclicBarrier")
 class DistributedCyclicBarrierTest extends CyclicBarrierContract {
-    private static final AtomicInteger NAMES = new AtomicInteger();
-
-    private final RedisServer redis = RedisServer.launch();
-    private final Interlock mine = Interlock.connect(redis.url());
-    private final Interlock other = Interlock.connect(redis.url());
+    private final TwoSessions sessions = underTest(TwoSessions.connected());
+    private final RedisServer redis = sessions.redis();
 
     @Override
     protected CyclicBarrier newBarrier(int parties, @Nullable Runnable action) {
-        return obtain(mine, "contract:" + NAMES.incrementAndGet(), parties, action);
+        return obtain(sessions.mine(), TwoSessions.nextName(), parties, action);
     }
 
     @Override
-    protected Optional<CyclicBarrier> peerOf(CyclicBarrier barrier, @Nullable Runnable action) {
+    protected Optional<CyclicBarrier> rivalOf(CyclicBarrier barrier, @Nullable Runnable action) {
         String name = ((DistributedCyclicBarrier) barrier).getName();
-        return Optional.of(obtain(other, name, barrier.getParties(), action));
+        return Optional.of(obtain(sessions.other(), name, barrier.getParties(), action));
     }
 
     private static DistributedCyclicBarrier obtain(
@@ -40,11 +37,10 @@ class DistributedCyclicBarrierTest extends CyclicBarrierContract {
     /** A barrier that nobody holds any more leaves nothing but marks. */
     @AfterAll
     void nothingIsLeftButMarks() {
-        mine.close();
-        other.close();
+        sessions.mine().close();
+        sessions.other().close();
         assertThat(redis.keys())
                 .allSatisfy(key -> assertThat(key).containsPattern(":mark:[^:]*$"))
                 .allSatisfy(key -> assertThat((Long) redis.command("PTTL", key)).isPositive());
-        redis.close();
     }
 }

@@ -22,8 +22,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.BiFunction;
 import java.util.stream.Stream;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,25 +32,10 @@ import org.redisson.api.RLock;
 import org.redisson.api.RReadWriteLock;
 
 /** Bad arguments get an error that names the argument and its range, and nothing stays held. */
-class InputTest {
-
-    private static Interlock interlock;
-    private static Interlock other;
+class InputTest extends TwoConnections {
 
     @RegisterExtension
     final Keyspace keyspace = Keyspace.in(RedisServer.provided());
-
-    @BeforeAll
-    static void open() {
-        interlock = Interlock.connect(RedisServer.provided().url());
-        other = Interlock.connect(RedisServer.provided().url());
-    }
-
-    @AfterAll
-    static void close() {
-        interlock.close();
-        other.close();
-    }
 
     @Test
     void nameMustBeGiven() {

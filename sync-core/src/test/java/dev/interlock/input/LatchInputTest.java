@@ -12,8 +12,6 @@ import dev.interlock.testing.Keyspace;
 import dev.interlock.testing.RedisServer;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -21,24 +19,9 @@ import org.redisson.api.RCountDownLatch;
 
 /** Bad arguments to latches get an error that names the argument, before anything reaches Redis. */
 @SuppressWarnings("NullAway") // What null does is the question.
-class LatchInputTest {
-
-    private static Interlock interlock;
-    private static Interlock other;
+class LatchInputTest extends TwoConnections {
 
     private final Keyspace keyspace = Keyspace.in(RedisServer.provided());
-
-    @BeforeAll
-    static void open() {
-        interlock = Interlock.connect(RedisServer.provided().url());
-        other = Interlock.connect(RedisServer.provided().url());
-    }
-
-    @AfterAll
-    static void close() {
-        interlock.close();
-        other.close();
-    }
 
     @Test
     void argumentsMustBeGiven() {

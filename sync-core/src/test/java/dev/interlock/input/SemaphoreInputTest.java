@@ -11,8 +11,6 @@ import dev.interlock.SemaphoreOptions;
 import dev.interlock.testing.Keyspace;
 import dev.interlock.testing.RedisServer;
 import java.util.concurrent.TimeUnit;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -20,25 +18,10 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Bad arguments to semaphores get an error that names the argument, and nothing stays acquired. */
 @SuppressWarnings("NullAway") // What null does is the question.
-class SemaphoreInputTest {
-
-    private static Interlock interlock;
-    private static Interlock other;
+class SemaphoreInputTest extends TwoConnections {
 
     @RegisterExtension
     final Keyspace keyspace = Keyspace.in(RedisServer.provided());
-
-    @BeforeAll
-    static void open() {
-        interlock = Interlock.connect(RedisServer.provided().url());
-        other = Interlock.connect(RedisServer.provided().url());
-    }
-
-    @AfterAll
-    static void close() {
-        interlock.close();
-        other.close();
-    }
 
     @Test
     void nameAndOptionsMustBeGiven() {

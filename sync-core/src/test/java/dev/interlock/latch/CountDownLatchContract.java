@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.interlock.testing.Deviation;
 import dev.interlock.testing.TestThreads.Running;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -32,8 +33,7 @@ abstract class CountDownLatchContract extends LatchFixture {
     @MethodSource("contenders")
     @DisplayName("a count-down takes one off, whoever does it, and zero stays zero")
     void countsDown(Contender contender) throws InterruptedException {
-        CountDownLatch latch = newLatch(4);
-        CountDownLatch side = sideOf(contender, latch);
+        against(contender, 4);
 
         for (long left = 4; left > 0; left--) {
             assertThat(latch.getCount()).isEqualTo(left);
@@ -69,13 +69,12 @@ abstract class CountDownLatchContract extends LatchFixture {
     @MethodSource("contendersAndWays")
     @DisplayName("who waits passes after the last count-down, not before")
     void waitsForTheLast(Contender contender, Way way) throws InterruptedException {
-        CountDownLatch latch = newLatch(3);
-        CountDownLatch side = sideOf(contender, latch);
+        against(contender, 3);
         Running<Boolean> waiter = queue("waiter", latch, way);
 
         side.countDown();
         latch.countDown();
-        assertStillWaits(waiter);
+        assertNotYet(waiter);
         assertThat(latch.getCount()).isEqualTo(1);
         side.countDown();
 
@@ -88,8 +87,7 @@ abstract class CountDownLatchContract extends LatchFixture {
     @MethodSource("contenders")
     @DisplayName("all who wait pass together")
     void allPass(Contender contender) {
-        CountDownLatch latch = newLatch(1);
-        CountDownLatch side = sideOf(contender, latch);
+        against(contender, 1);
         List<Running<Boolean>> waiters = new ArrayList<>();
         for (int i = 0; i < 2 * THREADS; i++) {
             waiters.add(come("waiter-" + i, i % 2 == 0 ? latch : side, i / 2 % 2 == 0 ? Way.AWAIT : Way.TIMED_AWAIT));
@@ -120,17 +118,10 @@ abstract class CountDownLatchContract extends LatchFixture {
     @MethodSource("contenders")
     @DisplayName("a wait that is over before the count is zero says so, not before its time")
     void timesOut(Contender contender) throws InterruptedException {
-        CountDownLatch latch = newLatch(2);
-        CountDownLatch side = sideOf(contender, latch);
+        against(contender, 2);
         side.countDown();
 
-        for (long timeout : new long[] {0, -1, Long.MIN_VALUE}) {
-            for (TimeUnit unit : List.of(TimeUnit.NANOSECONDS, TimeUnit.DAYS)) {
-                assertThat(latch.await(timeout, unit))
-                        .as("%d %s", timeout, unit)
-                        .isFalse();
-            }
-        }
+        assertInVainWithoutTime(latch::await, () -> {});
         for (Duration timeout :
                 List.of(Duration.ofNanos(1), shortWait(), shortWait().multipliedBy(4))) {
             long begin = System.nanoTime();
@@ -174,7 +165,7 @@ abstract class CountDownLatchContract extends LatchFixture {
         waiter.thread().interrupt();
 
         assertThat(waiter.result()).as("interrupt flag").isFalse();
-        assertStillWaits(other);
+        assertNotYet(other);
         assertThat(latch.getCount()).isEqualTo(1);
         latch.countDown();
         assertThat(other.result()).isTrue();
@@ -201,8 +192,7 @@ abstract class CountDownLatchContract extends LatchFixture {
     @MethodSource("contenders")
     @DisplayName("whoever is interrupted counts, asks, and remains interrupted")
     void interruptedCountsDown(Contender contender) throws InterruptedException {
-        CountDownLatch latch = newLatch(2);
-        CountDownLatch side = sideOf(contender, latch);
+        against(contender, 2);
 
         Thread.currentThread().interrupt();
         side.countDown();
@@ -220,8 +210,7 @@ abstract class CountDownLatchContract extends LatchFixture {
     @DisplayName("count-downs at the same time count once each")
     void countsExactly(Contender contender) throws InterruptedException {
         int each = 50;
-        CountDownLatch latch = newLatch(THREADS * each + 1);
-        CountDownLatch side = sideOf(contender, latch);
+        against(contender, THREADS * each + 1);
         Running<Boolean> waiter = come("waiter", latch, Way.AWAIT);
         CyclicBarrier start = new CyclicBarrier(THREADS);
         List<Running<Boolean>> counters = IntStream.range(0, THREADS)
@@ -237,7 +226,7 @@ abstract class CountDownLatchContract extends LatchFixture {
         counters.forEach(Running::result);
         assertThat(latch.getCount()).isEqualTo(1);
         assertThat(side.getCount()).isEqualTo(1);
-        assertStillWaits(waiter);
+        assertNotYet(waiter);
         side.countDown();
 
         assertThat(waiter.result()).isTrue();
@@ -248,8 +237,7 @@ abstract class CountDownLatchContract extends LatchFixture {
     @MethodSource("contenders")
     @DisplayName("more count-downs than the count are as good as enough")
     void countsPastZero(Contender contender) throws InterruptedException {
-        CountDownLatch latch = newLatch(3);
-        CountDownLatch side = sideOf(contender, latch);
+        against(contender, 3);
         List<Running<Boolean>> counters = IntStream.range(0, THREADS)
                 .mapToObj(i -> threads().start("counter-" + i, () -> {
                     (i % 2 == 0 ? latch : side).countDown();
@@ -319,8 +307,7 @@ abstract class CountDownLatchContract extends LatchFixture {
     void storm(Contender contender) throws InterruptedException {
         int rounds = 10;
         for (int round = 0; round < rounds; round++) {
-            CountDownLatch latch = newLatch(2);
-            CountDownLatch side = sideOf(contender, latch);
+            against(contender, 2);
             AtomicInteger counted = new AtomicInteger();
             Random random = new Random(round);
             List<Running<Boolean>> waiters = new ArrayList<>();
@@ -356,8 +343,7 @@ abstract class CountDownLatchContract extends LatchFixture {
     @MethodSource("contenders")
     @DisplayName("toString() tells the count as the JDK's does")
     void tellsTheCount(Contender contender) throws InterruptedException {
-        CountDownLatch latch = newLatch(3);
-        CountDownLatch side = sideOf(contender, latch);
+        against(contender, 3);
         side.countDown();
         if (contender == Contender.OTHER_SESSION || deviates(Deviation.TO_STRING_LAGS)) {
             assertThat(latch.getCount()).isEqualTo(2);

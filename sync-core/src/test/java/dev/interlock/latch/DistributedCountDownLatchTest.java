@@ -3,39 +3,24 @@ package dev.interlock.latch;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.DistributedCountDownLatch;
-import dev.interlock.Interlock;
 import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.TestThreads.Running;
-import java.util.Map;
-import java.util.Optional;
-import java.util.concurrent.ConcurrentHashMap;
+import dev.interlock.testing.TwoSessions;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 
 /** Runs the contract on the latch over our own script; a second session counts it down. */
 @DisplayName("DistributedCountDownLatch")
 class DistributedCountDownLatchTest extends CountDownLatchContract {
-    private static final AtomicInteger NAMES = new AtomicInteger();
-
-    private final RedisServer redis = RedisServer.launch();
-    private final Interlock mine = Interlock.connect(redis.url());
-    private final Interlock other = Interlock.connect(redis.url());
-    private final Map<CountDownLatch, CountDownLatch> rivals = new ConcurrentHashMap<>();
+    private final TwoSessions sessions = underTest(TwoSessions.connected());
+    private final RedisServer redis = sessions.redis();
 
     @Override
     protected CountDownLatch newLatch(int count) {
-        String name = "contract:" + NAMES.incrementAndGet();
-        DistributedCountDownLatch latch = mine.countDownLatch(name, count);
-        rivals.put(latch, other.countDownLatch(name, count));
-        return latch;
-    }
-
-    @Override
-    protected Optional<CountDownLatch> rivalOf(CountDownLatch latch) {
-        return Optional.ofNullable(rivals.get(latch));
+        String name = TwoSessions.nextName();
+        return sessions.rivals(
+                sessions.mine().countDownLatch(name, count), sessions.other().countDownLatch(name, count));
     }
 
     /** Besides, Redis knows. */
@@ -57,12 +42,5 @@ class DistributedCountDownLatchTest extends CountDownLatchContract {
                         .isBetween(
                                 key.contains(":waiters:") ? -2L : 1L,
                                 key.contains(":waiters:") ? 6_000L : 604_800_000L));
-    }
-
-    @AfterAll
-    void close() {
-        mine.close();
-        other.close();
-        redis.close();
     }
 }

@@ -149,8 +149,7 @@ abstract class ConditionContract extends ConditionWaitContract {
     @MethodSource("contenders")
     @DisplayName("the conditions of a lock have nothing to do with each other")
     void conditionsAreIndependent(Contender contender) {
-        ReentrantLock lock = newLock();
-        ReentrantLock side = sideOf(contender, lock);
+        against(contender);
         List<Ends> conditions =
                 Stream.generate(() -> newEnds(lock, side)).limit(3).toList();
         List<Running<Boolean>> waiters = conditions.stream()
@@ -374,8 +373,7 @@ abstract class ConditionContract extends ConditionWaitContract {
     @MethodSource("contenders")
     @DisplayName("two threads pass the turn to each other through two conditions")
     void takesTurns(Contender contender) {
-        ReentrantLock lock = newLock();
-        ReentrantLock side = sideOf(contender, lock);
+        against(contender);
         List<Ends> turns = List.of(newEnds(lock, side), newEnds(lock, side));
         int[] turn = {0};
         int total = crowd() / 10;
@@ -407,8 +405,7 @@ abstract class ConditionContract extends ConditionWaitContract {
     @DisplayName(
             "a bounded buffer hands over every element once, in order, through a storm of interrupts and time-outs")
     void buffersThroughStorm(Contender contender) {
-        ReentrantLock lock = newLock();
-        ReentrantLock side = sideOf(contender, lock);
+        against(contender);
         Buffer buffer = new Buffer(newEnds(lock, side), newEnds(lock, side));
         int elements = crowd() / 10;
         List<Running<Integer>> producers = IntStream.range(0, 2)

@@ -4,9 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.google.common.util.concurrent.Uninterruptibles;
+import dev.interlock.testing.Deviation;
 import dev.interlock.testing.TestThreads.Running;
+import dev.interlock.testing.Visitors.Visitor;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.Collection;
 import java.util.Date;
 import java.util.List;
@@ -34,71 +35,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 abstract class ConditionWaitContract extends LockContract {
 
     private static final int HOLDS = 3;
-    private static final Duration FOREVER = Duration.ofHours(1);
-
-    /** The forms of await. Each checks its own promises about time, and tells whether it was ended by a signal. */
-    enum Form {
-        PLAIN {
-            @Override
-            boolean on(Condition condition, Duration time) throws InterruptedException {
-                condition.await();
-                return true;
-            }
-        },
-        UNINTERRUPTIBLY {
-            @Override
-            boolean on(Condition condition, Duration time) {
-                condition.awaitUninterruptibly();
-                return true;
-            }
-        },
-        NANOS {
-            @Override
-            boolean on(Condition condition, Duration time) throws InterruptedException {
-                long begin = System.nanoTime();
-                long left = condition.awaitNanos(time.toNanos());
-                long waited = System.nanoTime() - begin;
-                assertThat(left).as("nanos left").isBetween(time.toNanos() - waited, time.toNanos());
-                return left > 0;
-            }
-        },
-        TIME {
-            @Override
-            boolean on(Condition condition, Duration time) throws InterruptedException {
-                long begin = System.nanoTime();
-                boolean signalled = condition.await(time.toNanos(), TimeUnit.NANOSECONDS);
-                assertThat(signalled || System.nanoTime() - begin >= time.toNanos())
-                        .as("signalled or over")
-                        .isTrue();
-                return signalled;
-            }
-        },
-        UNTIL {
-            @Override
-            boolean on(Condition condition, Duration time) throws InterruptedException {
-                Date deadline = Date.from(Instant.now().plus(time));
-                boolean signalled = condition.awaitUntil(deadline);
-                assertThat(signalled || !new Date().before(deadline))
-                        .as("signalled or over")
-                        .isTrue();
-                return signalled;
-            }
-        };
-
-        private static final List<Form> ALL = List.of(values());
-
-        static Form inTurn(int turn) {
-            return ALL.get(turn % ALL.size());
-        }
-
-        /** {@code time} is for the forms that take one. */
-        abstract boolean on(Condition condition, Duration time) throws InterruptedException;
-
-        /** Waits for longer than any test lives. */
-        final void on(Condition condition) throws InterruptedException {
-            assertThat(on(condition, FOREVER)).as("signalled").isTrue();
-        }
-    }
+    private static final Duration FOREVER = Form.FOREVER;
 
     /** A lock object and a condition of it. */
     record End(ReentrantLock lock, Condition condition) {
@@ -149,8 +86,8 @@ abstract class ConditionWaitContract extends LockContract {
     }
 
     final Ends newEnds(Contender contender) {
-        ReentrantLock lock = newLock();
-        return newEnds(lock, sideOf(contender, lock));
+        against(contender);
+        return newEnds(lock, side);
     }
 
     final Ends newEnds(ReentrantLock lock, ReentrantLock side) {
@@ -193,10 +130,6 @@ abstract class ConditionWaitContract extends LockContract {
         });
     }
 
-    final void assertNotYet(Running<?> waiter) {
-        assertThat(waiter.endsWithin(shortWait())).as("returned too early").isFalse();
-    }
-
     final void assertLeftClean(Ends ends) {
         for (End end : List.of(ends.here(), ends.there())) {
             assertFree(end.lock());
@@ -207,15 +140,15 @@ abstract class ConditionWaitContract extends LockContract {
     }
 
     final Stream<Arguments> contendersAndForms() {
-        return with(Form.ALL.toArray());
+        return contendersWith(Form.ALL.toArray());
     }
 
     final Stream<Arguments> contendersAndInterruptibleForms() {
-        return with(Form.PLAIN, Form.NANOS, Form.TIME, Form.UNTIL);
+        return contendersWith(Form.PLAIN, Form.NANOS, Form.TIME, Form.UNTIL);
     }
 
     final Stream<Arguments> contendersAndTimedForms() {
-        return with(Form.NANOS, Form.TIME, Form.UNTIL);
+        return contendersWith(Form.NANOS, Form.TIME, Form.UNTIL);
     }
 
     @ParameterizedTest
@@ -268,14 +201,14 @@ abstract class ConditionWaitContract extends LockContract {
         Running<Boolean> waiter = startWaiting("waiter", ends.here(), Form.PLAIN);
         assertRefusedWithoutLock(ends.here().condition());
         assertRefusedWithoutLock(ends.there().condition());
-        Holder holder = hold(ends.there().lock());
+        Visitor holder = hold(ends.there().lock());
 
         assertRefusedWithoutLock(ends.here().condition());
         assertRefusedWithoutLock(ends.there().condition());
 
         assertNotHeldHere(ends.here().lock());
         assertThat(ends.there().lock().isLocked()).as("still held").isTrue();
-        holder.release();
+        holder.leave();
         assertNotYet(waiter);
         ends.there().assertWaiters(1);
         ends.there().signal();
@@ -377,7 +310,12 @@ abstract class ConditionWaitContract extends LockContract {
         ends.there().lock().lock();
         held.set(true);
 
-        await("the end of its time")
+        assertReturnsAfterRelease(ends, waiter, released);
+    }
+
+    /** Asserts that a waiter is one no more, but returns no sooner than this thread has released the lock. */
+    private void assertReturnsAfterRelease(Ends ends, Running<Boolean> waiter, AtomicBoolean released) {
+        await("the end of its wait")
                 .pollInSameThread()
                 .untilAsserted(() -> ends.there().assertWaitersOfHeldLock(0));
         assertNotYet(waiter);
@@ -469,15 +407,7 @@ abstract class ConditionWaitContract extends LockContract {
         ends.there().lock().lock();
 
         waiter.thread().interrupt();
-        await("the end of its wait")
-                .pollInSameThread()
-                .untilAsserted(() -> ends.there().assertWaitersOfHeldLock(0));
-        assertNotYet(waiter);
-        released.set(true);
-        ends.there().lock().unlock();
-
-        assertThat(waiter.result()).as("returned after the release").isTrue();
-        assertLeftClean(ends);
+        assertReturnsAfterRelease(ends, waiter, released);
     }
 
     @ParameterizedTest

@@ -9,18 +9,16 @@ import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.LockOptions;
 import dev.interlock.QuorumInterlock;
-import dev.interlock.lock.LockFixture.Deviation;
 import dev.interlock.quorum.Nodes;
+import dev.interlock.testing.Deviation;
 import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.TestThreads.Running;
+import dev.interlock.testing.TwoSessions;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BiFunction;
 import java.util.stream.Collectors;
@@ -35,10 +33,8 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
-import org.redisson.Redisson;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
-import org.redisson.config.Config;
 
 /**
  * Runs the contract on the lock over our own scripts, and on locks adapted from Redisson's; a second session contends
@@ -52,50 +48,23 @@ class DistributedReentrantLockTest {
         return EnumSet.of(Deviation.NOT_SERIALIZABLE, Deviation.TO_STRING_DIFFERS, Deviation.REMOTE_WAITER_NOT_QUEUED);
     }
 
-    /** Two sessions over one Redis, and names that nobody has used. */
-    private static final class Sessions implements AutoCloseable {
-        private static final AtomicInteger NAMES = new AtomicInteger();
-
-        final RedisServer redis = RedisServer.launch();
-        final Interlock mine = Interlock.connect(redis.url());
-        final Interlock other = Interlock.connect(redis.url());
-
-        static String nextName() {
-            return "contract:" + NAMES.incrementAndGet();
-        }
-
-        @Override
-        public void close() {
-            mine.close();
-            other.close();
-            redis.close();
-        }
-    }
-
     private abstract static class OwnScripts extends ConditionContract {
-        private final Sessions sessions = new Sessions();
-        final RedisServer redis = sessions.redis;
-        final Interlock mine = sessions.mine;
-        final Interlock other = sessions.other;
-        private Set<String> before = Set.of();
+        private final TwoSessions sessions = underTest(TwoSessions.connected());
+        final RedisServer redis = sessions.redis();
+        final Interlock mine = sessions.mine();
+        final Interlock other = sessions.other();
 
         @Override
         protected ReentrantLock newLock() {
-            return lock(mine, Sessions.nextName());
-        }
-
-        @Override
-        protected Optional<ReentrantLock> rivalOf(ReentrantLock lock) {
-            return Optional.of(lock(other, ((DistributedReentrantLock) lock).getName()));
+            String name = TwoSessions.nextName();
+            return sessions.rivals(lock(mine, name), lock(other, name));
         }
 
         abstract DistributedReentrantLock lock(Interlock session, String name);
 
         @Override
         protected Set<Deviation> deviations() {
-            Set<Deviation> deviations = commonDeviations();
-            deviations.add(Deviation.SIGNAL_TRAVELS_WITH_RELEASE);
-            return deviations;
+            return and(commonDeviations(), Deviation.SIGNAL_TRAVELS_WITH_RELEASE);
         }
 
         @ParameterizedTest
@@ -129,7 +98,7 @@ class DistributedReentrantLockTest {
         @DisplayName("a condition has no name or one that says something")
         @SuppressWarnings("NullAway") // What null does is the question.
         void emptyNamesAreRefused() {
-            DistributedReentrantLock lock = lock(mine, Sessions.nextName());
+            DistributedReentrantLock lock = lock(mine, TwoSessions.nextName());
 
             assertThatThrownBy(() -> lock.newCondition("")).isInstanceOf(IllegalArgumentException.class);
             assertThatThrownBy(() -> lock.newCondition(null)).isInstanceOf(NullPointerException.class);
@@ -144,22 +113,12 @@ class DistributedReentrantLockTest {
         /** What a test that failed has left behind isn't the fault of the next. */
         @BeforeEach
         void lookAround() {
-            before = redis.keys();
+            sessions.lookAround();
         }
 
         @AfterEach
         void nothingIsLeftButMarks() {
-            await("what is left")
-                    .untilAsserted(() -> assertThat(redis.keys())
-                            .filteredOn(key -> !before.contains(key) && !isHeldLock(key))
-                            .allSatisfy(key -> assertThat(key).containsPattern(":(token|mark:.*)$"))
-                            .allSatisfy(key -> assertThat((Long) redis.command("PTTL", key))
-                                    .isPositive()));
-        }
-
-        @AfterAll
-        void close() {
-            sessions.close();
+            sessions.assertOnlyMarksAreNew(":(token|mark:.*)$", this::isHeldLock);
         }
     }
 
@@ -185,9 +144,7 @@ class DistributedReentrantLockTest {
 
         @Override
         protected Set<Deviation> deviations() {
-            Set<Deviation> deviations = super.deviations();
-            deviations.add(Deviation.TRYLOCK_MAY_NOT_BARGE);
-            return deviations;
+            return and(super.deviations(), Deviation.TRYLOCK_MAY_NOT_BARGE);
         }
 
         /** Besides, it has its place in Redis then, as all who came before it have. */
@@ -220,54 +177,32 @@ class DistributedReentrantLockTest {
 
         @Override
         protected Set<Deviation> deviations() {
-            Set<Deviation> deviations = super.deviations();
-            deviations.add(Deviation.RELEASE_LINGERS);
-            return deviations;
+            return and(super.deviations(), Deviation.RELEASE_LINGERS);
         }
     }
 
     /** Redisson's own objects decide between sessions here, each session with a client of its own. */
     private abstract static class Adapted extends LockContract {
-        private final Sessions sessions = new Sessions();
-        private final RedissonClient myClient = client(sessions.redis);
-        private final RedissonClient otherClient = client(sessions.redis);
-        private final Map<ReentrantLock, ReentrantLock> rivals = new ConcurrentHashMap<>();
+        private final TwoSessions sessions = underTest(TwoSessions.connected());
+        private final RedissonClient myClient = sessions.newClient();
+        private final RedissonClient otherClient = sessions.newClient();
         private final BiFunction<RedissonClient, String, RLock> adaptee;
 
         Adapted(BiFunction<RedissonClient, String, RLock> adaptee) {
             this.adaptee = adaptee;
         }
 
-        private static RedissonClient client(RedisServer redis) {
-            Config config = new Config();
-            config.useSingleServer().setAddress(redis.url());
-            return Redisson.create(config);
-        }
-
         @Override
         protected ReentrantLock newLock() {
-            String name = Sessions.nextName();
-            ReentrantLock lock = sessions.mine.adapt(adaptee.apply(myClient, name));
-            rivals.put(lock, sessions.other.adapt(adaptee.apply(otherClient, name)));
-            return lock;
-        }
-
-        @Override
-        protected Optional<ReentrantLock> rivalOf(ReentrantLock lock) {
-            return Optional.ofNullable(rivals.get(lock));
+            String name = TwoSessions.nextName();
+            return sessions.rivals(
+                    sessions.mine().adapt(adaptee.apply(myClient, name)),
+                    sessions.other().adapt(adaptee.apply(otherClient, name)));
         }
 
         @Override
         protected Set<Deviation> deviations() {
-            Set<Deviation> deviations = commonDeviations();
-            deviations.add(Deviation.NO_CONDITIONS);
-            return deviations;
-        }
-
-        @AfterAll
-        void close() {
-            sessions.close();
-            List.of(myClient, otherClient).forEach(RedissonClient::shutdown);
+            return and(commonDeviations(), Deviation.NO_CONDITIONS);
         }
     }
 
@@ -286,10 +221,7 @@ class DistributedReentrantLockTest {
 
         @Override
         protected Set<Deviation> deviations() {
-            Set<Deviation> deviations = super.deviations();
-            deviations.add(Deviation.RELEASE_LINGERS);
-            deviations.add(Deviation.STUCK_AFTER_STORM);
-            return deviations;
+            return and(super.deviations(), Deviation.RELEASE_LINGERS, Deviation.STUCK_AFTER_STORM);
         }
 
         /**
@@ -322,7 +254,7 @@ class DistributedReentrantLockTest {
 
         @Override
         protected ReentrantLock newLock() {
-            return mine.lock(Sessions.nextName());
+            return mine.lock(TwoSessions.nextName());
         }
 
         @Override
@@ -332,9 +264,7 @@ class DistributedReentrantLockTest {
 
         @Override
         protected Set<Deviation> deviations() {
-            Set<Deviation> deviations = commonDeviations();
-            deviations.add(Deviation.NO_CONDITIONS);
-            return deviations;
+            return and(commonDeviations(), Deviation.NO_CONDITIONS);
         }
 
         /** A round trip to three nodes on two cores, and no queue between sessions. */

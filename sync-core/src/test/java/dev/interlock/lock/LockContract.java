@@ -2,16 +2,14 @@ package dev.interlock.lock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.testing.TestThreads.Running;
+import dev.interlock.testing.Deviation;
+import dev.interlock.testing.Visitors.Visitor;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,37 +32,23 @@ abstract class LockContract extends LockQueueContract {
     @MethodSource("contendersAndWaits")
     @DisplayName("every waiter enters, one at a time; in the order of arrival if the lock is fair")
     void letsWaitersIn(Contender contender, Acquisition way) {
-        ReentrantLock lock = newLock();
-        ReentrantLock side = sideOf(contender, lock);
-        Holder holder = hold(side);
+        Visitor holder = heldBy(contender);
         List<Integer> entered = Collections.synchronizedList(new ArrayList<>());
-        AtomicInteger inside = new AtomicInteger();
-        List<Running<Boolean>> waiters = new ArrayList<>();
+        List<Visitor> waiters = new ArrayList<>();
         for (int place = 0; place < WAITERS; place++) {
             int mine = place;
-            ReentrantLock through = place % 2 == 0 ? lock : side;
-            Running<Boolean> waiter = threads().start("waiter " + place, () -> {
+            Visitor waiter = queue("waiter " + place, place % 2 == 0 ? lock : side, through -> {
                 assertThat(way.on(through)).isTrue();
-                assertThat(inside.incrementAndGet()).as("threads inside").isEqualTo(1);
-                entered.add(mine);
-                inside.decrementAndGet();
-                through.unlock();
+                return entered.add(mine);
             });
-            awaitWaiting(through, waiter.thread());
+            waiter.letGo();
             waiters.add(waiter);
         }
 
-        holder.release();
-        waiters.forEach(Running::result);
+        holder.leave();
+        waiters.forEach(Visitor::leave);
 
-        List<Integer> arrived = IntStream.range(0, WAITERS).boxed().toList();
-        assertThat(entered).containsExactlyInAnyOrderElementsOf(arrived);
-        if (fifo(contender)) {
-            assertThat(entered).isEqualTo(arrived);
-        } else if (fair()) {
-            assertThat(entered.stream().filter(place -> place % 2 == 0)).isSorted();
-            assertThat(entered.stream().filter(place -> place % 2 == 1)).isSorted();
-        }
+        assertOrder(contender, entered, WAITERS);
         assertFree(lock);
         assertNobodyQueued(lock);
     }
@@ -73,22 +57,20 @@ abstract class LockContract extends LockQueueContract {
     @MethodSource("contendersAndWaits")
     @DisplayName("who releases a lock and comes back enters too; after the waiter if the lock is fair")
     void letsReleaserReturn(Contender contender, Acquisition way) throws InterruptedException {
-        ReentrantLock lock = newLock();
-        ReentrantLock side = sideOf(contender, lock);
+        against(contender);
         List<String> entered = Collections.synchronizedList(new ArrayList<>());
         lock.lock();
-        Running<Boolean> waiter = threads().start("waiter", () -> {
-            side.lock();
-            entered.add("waiter");
-            side.unlock();
+        Visitor waiter = queue("waiter", side, mine -> {
+            mine.lock();
+            return entered.add("waiter");
         });
-        awaitWaiting(side, waiter.thread());
+        waiter.letGo();
 
         lock.unlock();
         assertThat(way.on(lock)).isTrue();
         entered.add("releaser");
         lock.unlock();
-        waiter.result();
+        waiter.leave();
 
         assertThat(entered).containsExactlyInAnyOrder("waiter", "releaser");
         if (fifo(contender)) {
@@ -100,27 +82,16 @@ abstract class LockContract extends LockQueueContract {
     @MethodSource("contenders")
     @DisplayName("tryLock(0, unit) doesn't overtake the waiters of a fair lock")
     void zeroTimeoutKeepsFairness(Contender contender) throws InterruptedException {
-        ReentrantLock lock = newLock();
-        ReentrantLock side = sideOf(contender, lock);
-        CountDownLatch mayLeave = new CountDownLatch(1);
+        against(contender);
         lock.lock();
-        Running<Boolean> waiter = threads().start("waiter", () -> {
-            side.lock();
-            try {
-                mayLeave.await();
-            } finally {
-                side.unlock();
-            }
-        });
-        awaitWaiting(side, waiter.thread());
+        Visitor waiter = queue("waiter", side, Acquisition.LOCK::on);
 
         lock.unlock();
         boolean overtaken = lock.tryLock(0, TimeUnit.SECONDS);
         if (overtaken) {
             lock.unlock();
         }
-        mayLeave.countDown();
-        waiter.result();
+        waiter.leave();
 
         assertThat(overtaken && fifo(contender)).as("overtaken").isFalse();
     }
@@ -128,25 +99,24 @@ abstract class LockContract extends LockQueueContract {
     @Test
     @DisplayName("tryLock() overtakes waiters, even those of a fair lock, who enter afterwards")
     void tryLockOvertakes() {
-        ReentrantLock lock = newLock();
         boolean overtaken = false;
         // Who releases the lock competes with the waiter that this wakes: it may lose, but not every time.
         for (int attempt = 0; attempt < 100 && !overtaken; attempt++) {
             AtomicBoolean entered = new AtomicBoolean();
             lock.lock();
-            Running<Boolean> waiter = threads().start("waiter", () -> {
-                lock.lock();
+            Visitor waiter = queue("waiter", lock, mine -> {
+                mine.lock();
                 entered.set(true);
-                lock.unlock();
+                return true;
             });
-            awaitWaiting(lock, waiter.thread());
+            waiter.letGo();
 
             lock.unlock();
             if (lock.tryLock()) {
                 overtaken = !entered.get();
                 lock.unlock();
             }
-            waiter.result();
+            waiter.leave();
             assertThat(entered).isTrue();
         }
 

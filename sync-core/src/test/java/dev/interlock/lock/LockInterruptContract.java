@@ -1,17 +1,15 @@
 package dev.interlock.lock;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
-import dev.interlock.testing.TestThreads;
+import dev.interlock.testing.Deviation;
 import dev.interlock.testing.TestThreads.Running;
+import dev.interlock.testing.Visitors.Visitor;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,7 +26,6 @@ abstract class LockInterruptContract extends LockWaitContract {
     @EnumSource(names = {"LOCK", "TRY_LOCK"})
     @DisplayName("lock() and untimed tryLock() take the lock with the interrupt flag set, and leave it set")
     void ignoresInterruptFlag(Acquisition way) throws InterruptedException {
-        ReentrantLock lock = newLock();
         Thread.currentThread().interrupt();
 
         assertThat(way.on(lock)).isTrue();
@@ -49,15 +46,14 @@ abstract class LockInterruptContract extends LockWaitContract {
     @MethodSource("contenders")
     @DisplayName("untimed tryLock() of a held lock fails with the interrupt flag set, and leaves it set")
     void tryLockOfHeldLockIgnoresInterruptFlag(Contender contender) {
-        ReentrantLock lock = newLock();
-        Holder holder = hold(sideOf(contender, lock));
+        Visitor holder = heldBy(contender);
         Thread.currentThread().interrupt();
 
         assertThat(lock.tryLock()).isFalse();
 
         assertThat(Thread.interrupted()).as("flag").isTrue();
         assertNotHeldHere(lock);
-        holder.release();
+        holder.leave();
         assertObtainable(lock);
     }
 
@@ -65,17 +61,12 @@ abstract class LockInterruptContract extends LockWaitContract {
     @MethodSource("contenders")
     @DisplayName("lock() with the interrupt flag set waits as if it weren't, and enters with the flag set")
     void lockWaitsWithInterruptFlag(Contender contender) {
-        ReentrantLock lock = newLock();
-        Holder holder = hold(sideOf(contender, lock));
-        Running<Boolean> waiter = threads().start("waiter", () -> {
-            Thread.currentThread().interrupt();
-            lock.lock();
-            assertEnteredInterrupted(lock, holder);
-        });
-        awaitWaiting(lock, waiter.thread());
+        Visitor holder = heldBy(contender);
+        Running<Boolean> waiter =
+                queueUninterruptibly(holder, () -> Thread.currentThread().interrupt());
 
-        assertThat(waiter.endsWithin(shortWait())).isFalse();
-        holder.release();
+        assertNotYet(waiter);
+        holder.leave();
         waiter.result();
 
         assertFree(lock);
@@ -85,35 +76,37 @@ abstract class LockInterruptContract extends LockWaitContract {
     @MethodSource("contenders")
     @DisplayName("lock() waits on however often it's interrupted, and enters with the interrupt flag set")
     void interruptDoesNotEndLock(Contender contender) {
-        ReentrantLock lock = newLock();
-        Holder holder = hold(sideOf(contender, lock));
-        Running<Boolean> waiter = threads().start("waiter", () -> {
-            lock.lock();
-            assertEnteredInterrupted(lock, holder);
-        });
-        awaitWaiting(lock, waiter.thread());
+        Visitor holder = heldBy(contender);
+        Running<Boolean> waiter = queueUninterruptibly(holder, () -> {});
 
         for (int interrupts = 0; interrupts < 3; interrupts++) {
             waiter.thread().interrupt();
-            assertThat(waiter.endsWithin(shortWait())).isFalse();
+            assertNotYet(waiter);
         }
-        holder.release();
+        holder.leave();
         waiter.result();
 
         assertFree(lock);
     }
 
-    private static void assertEnteredInterrupted(ReentrantLock lock, Holder holder) {
-        assertThat(holder.isLeaving()).as("let in after the release").isTrue();
-        assertHeldHere(lock, 1);
-        assertThat(Thread.currentThread().isInterrupted())
-                .as("flag after lock()")
-                .isTrue();
-        lock.unlock();
-        assertThat(Thread.currentThread().isInterrupted())
-                .as("flag after unlock()")
-                .isTrue();
-        assertNotHeldHere(lock);
+    /** Lets another thread come by lock(), which has to enter with its interrupt flag set and to leave it set. */
+    private Running<Boolean> queueUninterruptibly(Visitor holder, Runnable before) {
+        Running<Boolean> waiter = threads().start("waiter", () -> {
+            before.run();
+            lock.lock();
+            assertThat(holder.isLeaving()).as("let in after the release").isTrue();
+            assertHeldHere(lock, 1);
+            assertThat(Thread.currentThread().isInterrupted())
+                    .as("flag after lock()")
+                    .isTrue();
+            lock.unlock();
+            assertThat(Thread.currentThread().isInterrupted())
+                    .as("flag after unlock()")
+                    .isTrue();
+            assertNotHeldHere(lock);
+        });
+        awaitWaiting(lock, waiter.thread());
+        return waiter;
     }
 
     @ParameterizedTest
@@ -121,18 +114,17 @@ abstract class LockInterruptContract extends LockWaitContract {
     @DisplayName(
             "an interruptible acquisition with the interrupt flag set throws, even of a free lock, and clears the flag")
     void interruptFlagForbidsEntry(Contender contender, Acquisition way) {
-        ReentrantLock lock = newLock();
-        ReentrantLock side = sideOf(contender, lock);
+        against(contender);
 
         assertThrowsInterrupted(() -> way.on(lock));
         assertFree(lock);
         assertObtainable(side);
 
-        Holder holder = hold(side);
+        Visitor holder = hold(side);
         assertThrowsInterrupted(() -> way.on(lock));
         assertNotHeldHere(lock);
         assertNobodyQueued(lock);
-        holder.release();
+        holder.leave();
         assertObtainable(lock);
     }
 
@@ -141,7 +133,6 @@ abstract class LockInterruptContract extends LockWaitContract {
     @DisplayName(
             "an interruptible acquisition with the interrupt flag set throws for the owner too, who keeps its holds")
     void interruptFlagForbidsReentry(Acquisition way) {
-        ReentrantLock lock = newLock();
         lock.lock();
 
         assertThrowsInterrupted(() -> way.on(lock));
@@ -155,8 +146,6 @@ abstract class LockInterruptContract extends LockWaitContract {
     @Test
     @DisplayName("timed tryLock with the interrupt flag set throws even if it has no time to wait")
     void interruptFlagGoesBeforeTimeout() {
-        ReentrantLock lock = newLock();
-
         for (long timeout : new long[] {0, -1, Long.MIN_VALUE}) {
             assertThrowsInterrupted(() -> lock.tryLock(timeout, TimeUnit.NANOSECONDS));
             assertFree(lock);
@@ -164,33 +153,19 @@ abstract class LockInterruptContract extends LockWaitContract {
         assertObtainable(lock);
     }
 
-    private static void assertThrowsInterrupted(TestThreads.Action acquisition) {
-        Thread.currentThread().interrupt();
-        assertThatThrownBy(acquisition::run).isExactlyInstanceOf(InterruptedException.class);
-        assertThat(Thread.interrupted()).as("flag").isFalse();
-    }
-
     @ParameterizedTest
     @MethodSource("contendersAndInterruptibleWaits")
     @DisplayName("an interrupted waiter throws, with the flag cleared, and leaves nothing behind")
     void interruptEndsWait(Contender contender, Acquisition way) {
-        ReentrantLock lock = newLock();
-        ReentrantLock side = sideOf(contender, lock);
-        Holder holder = hold(side);
-        Running<Boolean> waiter = threads().start("waiter", () -> {
-            assertThatThrownBy(() -> way.on(lock)).isExactlyInstanceOf(InterruptedException.class);
-            assertThat(Thread.currentThread().isInterrupted()).as("flag").isFalse();
-            assertNotHeldHere(lock);
-        });
-        awaitWaiting(lock, waiter.thread());
+        Visitor holder = heldBy(contender);
+        Visitor waiter = queue("waiter", lock, way::on);
 
-        waiter.thread().interrupt();
-        waiter.result();
+        waiter.assertInterruptible();
 
         assertThat(lock.hasQueuedThread(waiter.thread())).isFalse();
         assertNobodyQueued(lock);
         assertThat(lock.tryLock()).as("while still held").isFalse();
-        holder.release();
+        holder.leave();
         assertObtainable(side);
         assertObtainable(lock);
     }
@@ -199,34 +174,17 @@ abstract class LockInterruptContract extends LockWaitContract {
     @MethodSource("contendersAndInterruptibleWaits")
     @DisplayName("an interrupted waiter doesn't stand in the way of those behind it")
     void interruptedWaiterMakesWay(Contender contender, Acquisition way) {
-        ReentrantLock lock = newLock();
-        ReentrantLock side = sideOf(contender, lock);
-        Holder holder = hold(side);
-        Running<Boolean> front = threads().start("front", () -> {
-            assertThatThrownBy(() -> way.on(lock)).isExactlyInstanceOf(InterruptedException.class);
-        });
-        awaitWaiting(lock, front.thread());
-        List<Running<Boolean>> behind = IntStream.range(0, 2)
-                .mapToObj(place -> {
-                    ReentrantLock mine = place == 0 ? lock : side;
-                    Running<Boolean> waiter = threads().start("behind " + place, () -> {
-                        mine.lock();
-                        assertThat(holder.isLeaving())
-                                .as("let in after the release")
-                                .isTrue();
-                        mine.unlock();
-                    });
-                    awaitWaiting(mine, waiter.thread());
-                    return waiter;
-                })
-                .toList();
+        Visitor holder = heldBy(contender);
+        Visitor front = queue("front", lock, way::on);
+        List<Visitor> behind = List.of(
+                queue("behind here", lock, Acquisition.LOCK::on), queue("behind there", side, Acquisition.LOCK::on));
 
-        front.thread().interrupt();
-        front.result();
-        behind.forEach(waiter -> assertThat(waiter.endsWithin(shortWait())).isFalse());
-        holder.release();
+        front.assertInterruptible();
+        behind.forEach(Visitor::assertStillWaits);
+        behind.forEach(Visitor::letGo);
+        holder.leave();
 
-        behind.forEach(Running::result);
+        behind.forEach(Visitor::leave);
         assertFree(lock);
         assertNobodyQueued(lock);
     }
@@ -235,16 +193,14 @@ abstract class LockInterruptContract extends LockWaitContract {
     @MethodSource("contenders")
     @DisplayName("an interrupt takes nothing from the owner, who releases as ever and keeps the flag set")
     void interruptDoesNotTouchHold(Contender contender) {
-        ReentrantLock lock = newLock();
-        ReentrantLock side = sideOf(contender, lock);
+        against(contender);
         CountDownLatch release = new CountDownLatch(1);
         lock.lock();
-        Running<Boolean> waiter = threads().start("waiter", () -> {
-            side.lock();
+        Visitor waiter = queue("waiter", side, mine -> {
+            mine.lock();
             assertThat(release.getCount()).as("releases to come").isZero();
-            side.unlock();
+            return true;
         });
-        awaitWaiting(side, waiter.thread());
 
         Thread.currentThread().interrupt();
         assertHeldHere(lock, 1);
@@ -252,7 +208,7 @@ abstract class LockInterruptContract extends LockWaitContract {
         lock.unlock();
         assertThat(Thread.interrupted()).as("flag after unlock()").isTrue();
 
-        waiter.result();
+        waiter.leave();
         assertNotHeldHere(lock);
     }
 
@@ -262,36 +218,26 @@ abstract class LockInterruptContract extends LockWaitContract {
             "after a storm of interrupts and timeouts nothing was entered twice, and the lock is free for everyone")
     void survivesStorm(Contender contender) {
         assumeFalse(contender == Contender.OTHER_SESSION && deviates(Deviation.STUCK_AFTER_STORM));
-        ReentrantLock lock = newLock();
-        ReentrantLock side = sideOf(contender, lock);
+        against(contender);
         GuardedCells cells = new GuardedCells();
-        List<Running<Integer>> crowd = IntStream.range(0, THREADS)
-                .mapToObj(member -> threads().start("member " + member, () -> {
-                    ReentrantLock mine = member % 2 == 0 ? lock : side;
-                    int entries = 0;
-                    for (int turn = 0; turn < crowd() / THREADS; turn++) {
-                        if (entersStorm(mine, turn)) {
-                            try {
-                                assertHeldHere(mine, 1);
-                                cells.advance();
-                                entries++;
-                            } finally {
-                                mine.unlock();
-                            }
-                        }
-                        assertNotHeldHere(mine);
+        List<Running<Integer>> crowd = startCrowd(THREADS, lock, side, (member, mine) -> {
+            int entries = 0;
+            for (int turn = 0; turn < crowd() / THREADS; turn++) {
+                if (entersStorm(mine, turn)) {
+                    try {
+                        assertHeldHere(mine, 1);
+                        cells.advance();
+                        entries++;
+                    } finally {
+                        mine.unlock();
                     }
-                    return entries;
-                }))
-                .toList();
+                }
+                assertNotHeldHere(mine);
+            }
+            return entries;
+        });
 
-        long deadline = System.nanoTime() + patience().toNanos();
-        while (crowd.stream().anyMatch(member -> member.thread().isAlive()) && System.nanoTime() < deadline) {
-            crowd.forEach(member -> {
-                member.thread().interrupt();
-                LockSupport.parkNanos(100_000);
-            });
-        }
+        interruptUntilDone(crowd);
         int entries = crowd.stream().mapToInt(Running::result).sum();
 
         assertThat(cells.value()).isEqualTo(entries);

@@ -3,7 +3,8 @@ package dev.interlock.lock;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.interlock.testing.TestThreads.Running;
+import dev.interlock.testing.Deviation;
+import dev.interlock.testing.Visitors.Visitor;
 import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,16 +24,11 @@ abstract class LockQueueContract extends LockInterruptContract {
     @MethodSource("contenders")
     @DisplayName("the queue shows the threads that wait, all of them and no others")
     void showsWaiters(Contender contender) {
-        ReentrantLock lock = newLock();
-        Holder holder = hold(sideOf(contender, lock));
-        List<Running<Boolean>> waiters = new ArrayList<>();
+        Visitor holder = heldBy(contender);
+        List<Visitor> waiters = new ArrayList<>();
         List<Thread> queued = new ArrayList<>();
         for (int place = 0; place < 4; place++) {
-            Running<Boolean> waiter = threads().start("waiter " + place, () -> {
-                lock.lock();
-                lock.unlock();
-            });
-            awaitWaiting(lock, waiter.thread());
+            Visitor waiter = queue("waiter " + place, lock, Acquisition.LOCK::on);
             waiters.add(waiter);
             if (place > 0 || !hidesLeader(contender)) {
                 queued.add(waiter.thread());
@@ -46,8 +42,7 @@ abstract class LockQueueContract extends LockInterruptContract {
         assertThat(lock.hasQueuedThread(holder.thread())).isFalse();
         assertThat(lock.hasQueuedThread(Thread.currentThread())).isFalse();
 
-        holder.release();
-        waiters.forEach(Running::result);
+        letIn(holder, waiters);
 
         assertNobodyQueued(lock);
         waiters.forEach(
@@ -58,15 +53,8 @@ abstract class LockQueueContract extends LockInterruptContract {
     @MethodSource("contenders")
     @DisplayName("isLocked(), getOwner() and toString() tell of who holds the lock, never of who waits for it")
     void showsOwnerNotWaiter(Contender contender) {
-        ReentrantLock lock = newLock();
-        ReentrantLock side = sideOf(contender, lock);
-        Holder holder = hold(side);
-        Running<Boolean> waiter = threads().start("waiter", () -> {
-            lock.lock();
-            assertHeldHere(lock, 1);
-            lock.unlock();
-        });
-        awaitWaiting(lock, waiter.thread());
+        Visitor holder = heldBy(contender);
+        Visitor waiter = queue("waiter", lock, Acquisition.LOCK::on);
 
         assertThat(side.isLocked()).isTrue();
         assertThat(LockProbe.owner(side)).isSameAs(holder.thread());
@@ -76,8 +64,8 @@ abstract class LockQueueContract extends LockInterruptContract {
             assertThat(lock.toString()).contains("[Unlocked]");
         }
 
-        holder.release();
-        waiter.result();
+        holder.leave();
+        waiter.leave();
     }
 
     private boolean hidesLeader(Contender contender) {
@@ -88,15 +76,12 @@ abstract class LockQueueContract extends LockInterruptContract {
     @DisplayName("hasQueuedThread() without a thread throws NullPointerException")
     @SuppressWarnings("NullAway")
     void hasQueuedThreadNeedsThread() {
-        ReentrantLock lock = newLock();
-
         assertThatThrownBy(() -> lock.hasQueuedThread(null)).isInstanceOf(NullPointerException.class);
     }
 
     @Test
     @DisplayName("newCondition() makes a condition of its own at every call, which only the owner may use")
     void makesConditions() {
-        ReentrantLock lock = newLock();
         if (deviates(Deviation.NO_CONDITIONS)) {
             assertThatThrownBy(lock::newCondition)
                     .isInstanceOf(UnsupportedOperationException.class)
@@ -117,15 +102,14 @@ abstract class LockQueueContract extends LockInterruptContract {
     @Test
     @DisplayName("a condition's waiters are shown to the owner of its lock only")
     void showsConditionWaitersToOwner() {
-        ReentrantLock lock = newLock();
         if (deviates(Deviation.NO_CONDITIONS)) {
             return;
         }
         Condition condition = lock.newCondition();
         assertRefused(lock, condition, IllegalMonitorStateException.class);
-        Holder holder = hold(lock);
+        Visitor holder = hold(lock);
         assertRefused(lock, condition, IllegalMonitorStateException.class);
-        holder.release();
+        holder.leave();
 
         lock.lock();
 
@@ -139,7 +123,6 @@ abstract class LockQueueContract extends LockInterruptContract {
     @DisplayName(
             "asking for the waiters of no condition throws NullPointerException, of a foreign one IllegalArgumentException")
     void knowsItsConditions() {
-        ReentrantLock lock = newLock();
         List<Condition> foreign = new ArrayList<>(List.of(new ReentrantLock().newCondition(), conditionOfNoLock()));
         if (!deviates(Deviation.NO_CONDITIONS)) {
             foreign.add(newLock().newCondition());

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.interlock.testing.TestThreads.Running;
+import dev.interlock.testing.Visitors.Outcome;
+import dev.interlock.testing.Visitors.Visitor;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -26,20 +28,12 @@ abstract class LockWaitContract extends LockHoldContract {
     @MethodSource("contendersAndWaits")
     @DisplayName("who finds the lock held waits, and enters after the release")
     void waitsThenEnters(Contender contender, Acquisition way) {
-        ReentrantLock lock = newLock();
-        Holder holder = hold(sideOf(contender, lock));
-        Running<Boolean> waiter = threads().start("waiter", () -> {
-            assertThat(way.on(lock)).isTrue();
-            assertThat(holder.isLeaving()).as("let in after the release").isTrue();
-            assertHeldHere(lock, 1);
-            lock.unlock();
-            assertNotHeldHere(lock);
-        });
-        awaitWaiting(lock, waiter.thread());
+        Visitor holder = heldBy(contender);
+        Visitor waiter = queue("waiter", lock, way::on);
 
-        assertThat(waiter.endsWithin(shortWait())).isFalse();
-        holder.release();
-        waiter.result();
+        waiter.assertStillWaits();
+        holder.leave();
+        waiter.leave();
 
         assertFree(lock);
         assertNobodyQueued(lock);
@@ -49,27 +43,25 @@ abstract class LockWaitContract extends LockHoldContract {
     @MethodSource("contenders")
     @DisplayName("a reentrant owner lets others in at its last release, not before")
     void onlyLastReleaseFrees(Contender contender) {
-        ReentrantLock lock = newLock();
-        ReentrantLock side = sideOf(contender, lock);
+        against(contender);
         CountDownLatch lastRelease = new CountDownLatch(1);
         lock.lock();
         lock.lock();
         lock.lock();
-        Running<Boolean> waiter = threads().start("waiter", () -> {
-            side.lock();
+        Visitor waiter = queue("waiter", side, mine -> {
+            mine.lock();
             assertThat(lastRelease.getCount()).as("releases to come").isZero();
-            side.unlock();
+            return true;
         });
-        awaitWaiting(side, waiter.thread());
 
         lock.unlock();
         lock.unlock();
-        assertThat(waiter.endsWithin(shortWait())).isFalse();
+        waiter.assertStillWaits();
         assertHeldHere(lock, 1);
         lastRelease.countDown();
         lock.unlock();
 
-        waiter.result();
+        waiter.leave();
         assertNotHeldHere(lock);
     }
 
@@ -77,14 +69,13 @@ abstract class LockWaitContract extends LockHoldContract {
     @MethodSource("contenders")
     @DisplayName("untimed tryLock() fails at once while the lock is held, and succeeds when it's free")
     void tryLockDoesNotWait(Contender contender) {
-        ReentrantLock lock = newLock();
-        Holder holder = hold(sideOf(contender, lock));
+        Visitor holder = heldBy(contender);
 
         assertThat(lock.tryLock()).isFalse();
         assertNotHeldHere(lock);
         assertNobodyQueued(lock);
 
-        holder.release();
+        holder.leave();
         assertTryLockSucceeds(lock, contender);
         lock.unlock();
         assertFree(lock);
@@ -94,20 +85,14 @@ abstract class LockWaitContract extends LockHoldContract {
     @MethodSource("contenders")
     @DisplayName("timed tryLock without time to wait fails at once while the lock is held")
     void timedTryLockMayHaveNoTime(Contender contender) throws InterruptedException {
-        ReentrantLock lock = newLock();
-        Holder holder = hold(sideOf(contender, lock));
+        Visitor holder = heldBy(contender);
 
-        for (long timeout : new long[] {0, -1, Long.MIN_VALUE}) {
-            for (TimeUnit unit : List.of(TimeUnit.NANOSECONDS, TimeUnit.DAYS)) {
-                assertThat(lock.tryLock(timeout, unit))
-                        .as("%d %s", timeout, unit)
-                        .isFalse();
-                assertNotHeldHere(lock);
-                assertNobodyQueued(lock);
-            }
-        }
+        assertInVainWithoutTime(lock::tryLock, () -> {
+            assertNotHeldHere(lock);
+            assertNobodyQueued(lock);
+        });
 
-        holder.release();
+        holder.leave();
         assertObtainable(lock);
     }
 
@@ -115,9 +100,7 @@ abstract class LockWaitContract extends LockHoldContract {
     @MethodSource("contenders")
     @DisplayName("timed tryLock gives up after its timeout, not earlier, and leaves nothing behind")
     void timedTryLockTimesOut(Contender contender) throws InterruptedException {
-        ReentrantLock lock = newLock();
-        ReentrantLock side = sideOf(contender, lock);
-        Holder holder = hold(side);
+        Visitor holder = heldBy(contender);
         long begin = System.nanoTime();
 
         boolean entered = lock.tryLock(shortWait().toNanos(), TimeUnit.NANOSECONDS);
@@ -127,7 +110,7 @@ abstract class LockWaitContract extends LockHoldContract {
         assertThat(waited).isBetween(shortWait(), patience());
         assertNotHeldHere(lock);
         assertNobodyQueued(lock);
-        holder.release();
+        holder.leave();
         assertObtainable(side);
         assertObtainable(lock);
     }
@@ -136,18 +119,13 @@ abstract class LockWaitContract extends LockHoldContract {
     @MethodSource("contenders")
     @DisplayName("the longest timeout waits, in whatever unit it's given")
     void timedTryLockMayWaitForEver(Contender contender) {
+        against(contender);
         for (TimeUnit unit : List.of(TimeUnit.NANOSECONDS, TimeUnit.DAYS)) {
-            ReentrantLock lock = newLock();
-            Holder holder = hold(sideOf(contender, lock));
-            Running<Boolean> waiter = threads().start("waiter", () -> {
-                assertThat(lock.tryLock(Long.MAX_VALUE, unit)).isTrue();
-                assertThat(holder.isLeaving()).as("let in after the release").isTrue();
-                lock.unlock();
-            });
-            awaitWaiting(lock, waiter.thread());
+            Visitor holder = hold(side);
+            Visitor waiter = queue("waiter", lock, mine -> mine.tryLock(Long.MAX_VALUE, unit));
 
-            holder.release();
-            waiter.result();
+            holder.leave();
+            waiter.leave();
         }
     }
 
@@ -155,31 +133,24 @@ abstract class LockWaitContract extends LockHoldContract {
     @MethodSource("contenders")
     @DisplayName("a waiter that gives up doesn't stand in the way of those behind it")
     void timedOutWaiterMakesWay(Contender contender) {
-        ReentrantLock lock = newLock();
-        Holder holder = hold(sideOf(contender, lock));
+        Visitor holder = heldBy(contender);
         CountDownLatch everybodyWaits = new CountDownLatch(1);
-        Running<Boolean> front = threads().start("front", () -> {
+        Visitor front = queue("front", lock, mine -> {
             // On a slow machine it may time out before anybody is behind it.
-            while (everybodyWaits.getCount() > 0) {
-                assertThat(lock.tryLock(shortWait().toNanos() * 4, TimeUnit.NANOSECONDS))
-                        .isFalse();
+            boolean entered = false;
+            while (everybodyWaits.getCount() > 0 && !entered) {
+                entered = mine.tryLock(shortWait().toNanos() * 4, TimeUnit.NANOSECONDS);
             }
-            assertNotHeldHere(lock);
+            return entered;
         });
-        awaitWaiting(lock, front.thread());
-        Running<Boolean> behind = threads().start("behind", () -> {
-            lock.lock();
-            assertThat(holder.isLeaving()).as("let in after the release").isTrue();
-            lock.unlock();
-        });
-        awaitWaiting(lock, behind.thread());
+        Visitor behind = queue("behind", lock, Acquisition.LOCK::on);
 
         everybodyWaits.countDown();
-        front.result();
-        assertThat(behind.endsWithin(shortWait())).isFalse();
-        holder.release();
+        front.assertOutcome(Outcome.GAVE_UP);
+        behind.assertStillWaits();
+        holder.leave();
 
-        behind.result();
+        behind.leave();
         assertFree(lock);
         assertNobodyQueued(lock);
     }
@@ -188,30 +159,26 @@ abstract class LockWaitContract extends LockHoldContract {
     @MethodSource("contenders")
     @DisplayName("critical sections exclude one another, and each sees all that the earlier ones wrote")
     void excludes(Contender contender) {
-        ReentrantLock lock = newLock();
-        ReentrantLock side = sideOf(contender, lock);
+        against(contender);
         GuardedCells cells = new GuardedCells();
         CountDownLatch start = new CountDownLatch(1);
         Acquisition[] ways = Acquisition.values();
-        List<Running<Integer>> crowd = IntStream.range(0, THREADS)
-                .mapToObj(member -> threads().start("member " + member, () -> {
-                    ReentrantLock mine = member % 2 == 0 ? lock : side;
-                    int entries = 0;
-                    start.await();
-                    for (int turn = 0; turn < crowd() / THREADS; turn++) {
-                        if (ways[(member + turn) % ways.length].on(mine)) {
-                            try {
-                                cells.advance();
-                                entries++;
-                            } finally {
-                                mine.unlock();
-                            }
-                        }
-                        assertNotHeldHere(mine);
+        List<Running<Integer>> crowd = startCrowd(THREADS, lock, side, (member, mine) -> {
+            int entries = 0;
+            start.await();
+            for (int turn = 0; turn < crowd() / THREADS; turn++) {
+                if (ways[(member + turn) % ways.length].on(mine)) {
+                    try {
+                        cells.advance();
+                        entries++;
+                    } finally {
+                        mine.unlock();
                     }
-                    return entries;
-                }))
-                .toList();
+                }
+                assertNotHeldHere(mine);
+            }
+            return entries;
+        });
 
         start.countDown();
         int entries = crowd.stream().mapToInt(Running::result).sum();
@@ -226,8 +193,7 @@ abstract class LockWaitContract extends LockHoldContract {
     @MethodSource("contenders")
     @DisplayName("a thread that dies while it holds the lock keeps it")
     void deadOwnerKeepsLock(Contender contender) throws InterruptedException {
-        ReentrantLock lock = newLock();
-        ReentrantLock side = sideOf(contender, lock);
+        against(contender);
         Running<Boolean> dying = threads().start("dying", () -> {
             lock.lock();
         });
@@ -247,8 +213,7 @@ abstract class LockWaitContract extends LockHoldContract {
     @EnabledForJreRange(min = JRE.JAVA_21)
     @DisplayName("virtual threads exclude one another, each with holds of its own")
     void excludesVirtualThreads(Contender contender) {
-        ReentrantLock lock = newLock();
-        ReentrantLock side = sideOf(contender, lock);
+        against(contender);
         GuardedCells cells = new GuardedCells();
         int members = 100;
         List<Running<Boolean>> crowd = IntStream.range(0, members)

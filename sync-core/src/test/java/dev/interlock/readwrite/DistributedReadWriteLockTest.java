@@ -1,20 +1,25 @@
 package dev.interlock.readwrite;
 
-import static org.assertj.core.api.Assertions.assertThat;
+import static dev.interlock.testing.Deviation.NOT_SERIALIZABLE;
+import static dev.interlock.testing.Deviation.NO_FIFO_ACROSS_SESSIONS;
+import static dev.interlock.testing.Deviation.RELEASE_LINGERS;
+import static dev.interlock.testing.Deviation.REMOTE_WAITER_NOT_QUEUED;
+import static dev.interlock.testing.Deviation.SIGNAL_TRAVELS_WITH_RELEASE;
+import static dev.interlock.testing.Deviation.TO_STRING_DIFFERS;
+import static dev.interlock.testing.Deviation.TRYLOCK_MAY_NOT_BARGE;
 import static org.awaitility.Awaitility.await;
 
 import dev.interlock.DistributedReadWriteLock;
 import dev.interlock.Interlock;
+import dev.interlock.testing.Deviation;
 import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.TwoSessions;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -26,24 +31,17 @@ import org.junit.jupiter.api.Tag;
 class DistributedReadWriteLockTest {
 
     private abstract static class OwnScripts extends ReadWriteLockContract {
-        private static final AtomicInteger NAMES = new AtomicInteger();
-
-        private final RedisServer redis = RedisServer.launch();
-        private final Interlock mine = Interlock.connect(redis.url());
-        private final Interlock other = Interlock.connect(redis.url());
+        private final TwoSessions sessions = underTest(TwoSessions.connected());
+        private final RedisServer redis = sessions.redis();
+        private final Interlock mine = sessions.mine();
+        private final Interlock other = sessions.other();
         private final List<String> names = new ArrayList<>();
-        private Set<String> before = Set.of();
 
         @Override
         protected ReentrantReadWriteLock newLock() {
-            String name = "contract:" + NAMES.incrementAndGet();
+            String name = TwoSessions.nextName();
             names.add(name);
-            return lock(mine, name);
-        }
-
-        @Override
-        protected Optional<ReentrantReadWriteLock> rivalOf(ReentrantReadWriteLock lock) {
-            return Optional.of(lock(other, ((DistributedReadWriteLock) lock).getName()));
+            return sessions.rivals(lock(mine, name), lock(other, name));
         }
 
         abstract DistributedReadWriteLock lock(Interlock session, String name);
@@ -51,13 +49,13 @@ class DistributedReadWriteLockTest {
         @Override
         protected Set<Deviation> deviations() {
             return EnumSet.of(
-                    Deviation.NOT_SERIALIZABLE,
-                    Deviation.TO_STRING_DIFFERS,
-                    Deviation.REMOTE_WAITER_NOT_QUEUED,
-                    Deviation.TRYLOCK_MAY_NOT_BARGE,
-                    Deviation.RELEASE_LINGERS,
-                    Deviation.NO_FIFO_ACROSS_SESSIONS,
-                    Deviation.SIGNAL_TRAVELS_WITH_RELEASE);
+                    NOT_SERIALIZABLE,
+                    TO_STRING_DIFFERS,
+                    REMOTE_WAITER_NOT_QUEUED,
+                    TRYLOCK_MAY_NOT_BARGE,
+                    RELEASE_LINGERS,
+                    NO_FIFO_ACROSS_SESSIONS,
+                    SIGNAL_TRAVELS_WITH_RELEASE);
         }
 
         /** Besides, sessions that read know of a writer then, of whom Redis tells them. */
@@ -92,8 +90,7 @@ class DistributedReadWriteLockTest {
         /** What a test that failed has left behind isn't the fault of the next. */
         @BeforeEach
         void lookAround() {
-            names.clear();
-            before = redis.keys();
+            sessions.lookAround();
         }
 
         /** Nothing but what somebody holds who has died. */
@@ -103,20 +100,9 @@ class DistributedReadWriteLockTest {
                     .filter(name -> isHeld(lock(mine, name)) || isHeld(lock(other, name)))
                     .map(name -> "{" + name + "}")
                     .toList();
-            await("what is left")
-                    .untilAsserted(() -> assertThat(redis.keys())
-                            .filteredOn(key ->
-                                    !before.contains(key) && held.stream().noneMatch(key::contains))
-                            .allSatisfy(key -> assertThat(key).containsPattern(":(token|mark:[^:]*):"))
-                            .allSatisfy(key -> assertThat((Long) redis.command("PTTL", key))
-                                    .isPositive()));
-        }
-
-        @AfterAll
-        void close() {
-            mine.close();
-            other.close();
-            redis.close();
+            names.clear();
+            sessions.assertOnlyMarksAreNew(
+                    ":(token|mark:[^:]*):", key -> held.stream().anyMatch(key::contains));
         }
     }
 

@@ -6,15 +6,14 @@ import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import com.google.common.util.concurrent.Uninterruptibles;
 import dev.interlock.lock.Acquisition;
-import dev.interlock.readwrite.Room.Visitor;
+import dev.interlock.lock.Form;
+import dev.interlock.testing.Deviation;
 import dev.interlock.testing.TestThreads.Running;
+import dev.interlock.testing.Visitors.Visitor;
 import java.time.Duration;
-import java.time.Instant;
-import java.util.Date;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
@@ -43,52 +42,7 @@ abstract class ReadWriteAwaitContract extends ReadWriteQueueContract {
 
     static final int WRITES = 3;
     private static final int READS = 2;
-    static final Duration FOREVER = Duration.ofHours(1);
-
-    /** The forms of await. Each tells whether it was ended by a signal. */
-    enum Form {
-        PLAIN {
-            @Override
-            boolean on(Condition condition, Duration time) throws InterruptedException {
-                condition.await();
-                return true;
-            }
-        },
-        UNINTERRUPTIBLY {
-            @Override
-            boolean on(Condition condition, Duration time) {
-                condition.awaitUninterruptibly();
-                return true;
-            }
-        },
-        NANOS {
-            @Override
-            boolean on(Condition condition, Duration time) throws InterruptedException {
-                return condition.awaitNanos(time.toNanos()) > 0;
-            }
-        },
-        TIME {
-            @Override
-            boolean on(Condition condition, Duration time) throws InterruptedException {
-                return condition.await(time.toNanos(), TimeUnit.NANOSECONDS);
-            }
-        },
-        UNTIL {
-            @Override
-            boolean on(Condition condition, Duration time) throws InterruptedException {
-                return condition.awaitUntil(Date.from(Instant.now().plus(time)));
-            }
-        };
-
-        private static final List<Form> ALL = List.of(values());
-
-        static Form inTurn(int turn) {
-            return ALL.get(turn % ALL.size());
-        }
-
-        /** {@code time} is for the forms that take one. */
-        abstract boolean on(Condition condition, Duration time) throws InterruptedException;
-    }
+    static final Duration FOREVER = Form.FOREVER;
 
     /** A lock object and a condition of it. */
     record End(ReentrantReadWriteLock lock, Condition condition) {
@@ -125,8 +79,7 @@ abstract class ReadWriteAwaitContract extends ReadWriteQueueContract {
 
     final Ends newEnds(Contender contender) {
         assumeFalse(deviates(Deviation.NO_CONDITIONS));
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
+        against(contender);
         Condition condition = lock.writeLock().newCondition();
         Condition same = side == lock ? condition : sameCondition(condition, side);
         return new Ends(new End(lock, condition), new End(side, same));
@@ -183,24 +136,16 @@ abstract class ReadWriteAwaitContract extends ReadWriteQueueContract {
         }
     }
 
-    final void assertNotYet(Running<?> waiter) {
-        assertThat(waiter.endsWithin(shortWait())).as("returned too early").isFalse();
-    }
-
-    private Stream<Arguments> withForms(List<Form> forms) {
-        return contenders().flatMap(contender -> forms.stream().map(form -> Arguments.of(contender, form)));
-    }
-
     final Stream<Arguments> contendersAndForms() {
-        return withForms(Form.ALL);
+        return contendersWith(Form.ALL.toArray());
     }
 
     final Stream<Arguments> contendersAndInterruptibleForms() {
-        return withForms(List.of(Form.PLAIN, Form.NANOS, Form.TIME, Form.UNTIL));
+        return contendersWith(Form.PLAIN, Form.NANOS, Form.TIME, Form.UNTIL);
     }
 
     final Stream<Arguments> contendersAndTimedForms() {
-        return withForms(List.of(Form.NANOS, Form.TIME, Form.UNTIL));
+        return contendersWith(Form.NANOS, Form.TIME, Form.UNTIL);
     }
 
     @ParameterizedTest

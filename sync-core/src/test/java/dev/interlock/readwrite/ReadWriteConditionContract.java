@@ -2,6 +2,8 @@ package dev.interlock.readwrite;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.interlock.lock.Form;
+import dev.interlock.testing.Deviation;
 import dev.interlock.testing.TestThreads.Running;
 import java.util.ArrayList;
 import java.util.Collections;

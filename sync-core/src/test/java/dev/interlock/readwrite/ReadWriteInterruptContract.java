@@ -4,11 +4,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.interlock.lock.Acquisition;
-import dev.interlock.readwrite.Room.Outcome;
-import dev.interlock.readwrite.Room.Visitor;
+import dev.interlock.lock.Entry;
 import dev.interlock.readwrite.View.Conflict;
-import dev.interlock.testing.TestThreads;
 import dev.interlock.testing.TestThreads.Running;
+import dev.interlock.testing.Visitors.Outcome;
+import dev.interlock.testing.Visitors.Visitor;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -31,7 +31,6 @@ abstract class ReadWriteInterruptContract extends ReadWriteWaitContract {
     @EnumSource
     @DisplayName("lock() and untimed tryLock() of a view work with the interrupt flag set, and leave it set")
     void ignoresInterruptFlag(View view) throws InterruptedException {
-        ReentrantReadWriteLock lock = newLock();
         Thread.currentThread().interrupt();
 
         for (int holds = 1; holds <= 4; holds++) {
@@ -54,9 +53,7 @@ abstract class ReadWriteInterruptContract extends ReadWriteWaitContract {
     @MethodSource("contendersAndConflicts")
     @DisplayName("untimed tryLock() of an excluded view fails with the interrupt flag set, and leaves it set")
     void failedTryLockIgnoresInterruptFlag(Contender contender, Conflict conflict) {
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
-        Visitor holder = hold(side, conflict.held);
+        Visitor holder = heldBy(contender, conflict.held);
         Thread.currentThread().interrupt();
 
         assertThat(conflict.wanted.of(lock).tryLock()).isFalse();
@@ -71,8 +68,7 @@ abstract class ReadWriteInterruptContract extends ReadWriteWaitContract {
     @MethodSource("contendersAndConflicts")
     @DisplayName("lock() waits on however often it's interrupted, before or meanwhile, and enters with the flag set")
     void interruptDoesNotEndLock(Contender contender, Conflict conflict) {
-        ReentrantReadWriteLock lock = newLock();
-        Visitor holder = hold(sideOf(contender, lock), conflict.held);
+        Visitor holder = heldBy(contender, conflict.held);
         Visitor flagged = visit("flagged", lock, conflict.wanted, view -> {
             Thread.currentThread().interrupt();
             view.lock();
@@ -103,8 +99,6 @@ abstract class ReadWriteInterruptContract extends ReadWriteWaitContract {
     @MethodSource("viewsAndInterruptibleWays")
     @DisplayName("an interruptible way throws with the flag set, even into a free or owned view, and clears the flag")
     void interruptFlagForbidsEntry(View view, Acquisition way) {
-        ReentrantReadWriteLock lock = newLock();
-
         assertThrowsInterrupted(() -> way.on(view.of(lock)));
         assertThrowsInterrupted(() -> view.of(lock).tryLock(0, NANOS));
         assertThrowsInterrupted(() -> view.of(lock).tryLock(Long.MIN_VALUE, TimeUnit.DAYS));
@@ -123,9 +117,7 @@ abstract class ReadWriteInterruptContract extends ReadWriteWaitContract {
     @MethodSource("contendersConflictsAndInterruptibleWaits")
     @DisplayName("an interruptible way throws with the flag set instead of waiting, and leaves nothing behind")
     void interruptFlagForbidsWait(Contender contender, Conflict conflict, Acquisition way) {
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
-        Visitor holder = hold(side, conflict.held);
+        Visitor holder = heldBy(contender, conflict.held);
 
         assertThrowsInterrupted(() -> way.on(conflict.wanted.of(lock)));
 
@@ -135,23 +127,14 @@ abstract class ReadWriteInterruptContract extends ReadWriteWaitContract {
         assertLeftClean(lock, side);
     }
 
-    private static void assertThrowsInterrupted(TestThreads.Action acquisition) {
-        Thread.currentThread().interrupt();
-        assertThatThrownBy(acquisition::run).isExactlyInstanceOf(InterruptedException.class);
-        assertThat(Thread.interrupted()).as("flag").isFalse();
-    }
-
     @ParameterizedTest
     @MethodSource("contendersConflictsAndInterruptibleWaits")
     @DisplayName("an interrupted waiter throws, with the flag cleared, holds nothing and lets everybody else in")
     void interruptEndsWait(Contender contender, Conflict conflict, Acquisition way) {
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
-        Visitor holder = hold(side, conflict.held);
+        Visitor holder = heldBy(contender, conflict.held);
         Visitor waiter = queue("waiter", lock, conflict.wanted, way);
 
-        waiter.thread().interrupt();
-        waiter.assertOutcome(Outcome.INTERRUPTED);
+        waiter.assertInterruptible();
 
         assertThat(lock.hasQueuedThread(waiter.thread())).isFalse();
         assertNobodyQueued(lock);
@@ -164,8 +147,7 @@ abstract class ReadWriteInterruptContract extends ReadWriteWaitContract {
     @MethodSource("contenders")
     @DisplayName("readers who wait behind a writer join those inside when the writer is interrupted")
     void interruptedWriterMakesWay(Contender contender) {
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
+        against(contender);
         for (Acquisition way : INTERRUPTIBLE_WAITS) {
             Visitor holder = hold(side, View.READ);
             Visitor writer = queue("writer", lock, View.WRITE, way);
@@ -175,8 +157,7 @@ abstract class ReadWriteInterruptContract extends ReadWriteWaitContract {
                     visit("there", side, View.READ, Acquisition.TIMED_TRY_LOCK::on),
                     visit("here, too", lock, View.READ, Acquisition.LOCK_INTERRUPTIBLY::on));
 
-            writer.thread().interrupt();
-            writer.assertOutcome(Outcome.INTERRUPTED);
+            writer.assertInterruptible();
             readers.forEach(Visitor::awaitIn);
             readers.forEach(Visitor::leave);
             holder.leave();
@@ -188,8 +169,7 @@ abstract class ReadWriteInterruptContract extends ReadWriteWaitContract {
     @MethodSource("contenders")
     @DisplayName("a reader who waits to write can't get on, but is interrupted out of it, and reads on")
     void upgradeEndsByInterrupt(Contender contender) {
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
+        against(contender);
         for (Acquisition way : INTERRUPTIBLE_WAITS) {
             CountDownLatch mayLeave = new CountDownLatch(1);
             Running<Boolean> upgrader = threads().start("upgrader", () -> {
@@ -220,7 +200,6 @@ abstract class ReadWriteInterruptContract extends ReadWriteWaitContract {
     @EnumSource
     @DisplayName("an interrupt takes nothing from a holder, who releases as ever and keeps the flag set")
     void interruptDoesNotTouchHold(View view) {
-        ReentrantReadWriteLock lock = newLock();
         view.of(lock).lock();
 
         Thread.currentThread().interrupt();
@@ -248,10 +227,9 @@ abstract class ReadWriteInterruptContract extends ReadWriteWaitContract {
             readers.add(queue("reader there", side, View.READ, Acquisition.LOCK));
             Visitor writer = queue("writer", side, View.WRITE, Acquisition.LOCK);
 
-            Visitor impatient = visit("impatient", lock, View.READ, within(shortWait()));
+            Visitor impatient = visit("impatient", lock, View.READ, Entry.within(shortWait()));
             Visitor quitting = readers.remove(quitter);
-            quitting.thread().interrupt();
-            quitting.assertOutcome(Outcome.INTERRUPTED);
+            quitting.assertInterruptible();
             impatient.assertOutcome(Outcome.GAVE_UP);
             readers.get(0).assertStillWaits();
             readers.forEach(reader -> assertThat(reader.isIn()).isFalse());
@@ -273,16 +251,14 @@ abstract class ReadWriteInterruptContract extends ReadWriteWaitContract {
     @MethodSource("contenders")
     @DisplayName("readers who wait with different time-outs each give up at their own time, and the others get in")
     void readersGiveUpAtTheirOwnTime(Contender contender) {
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
-        Visitor holder = hold(side, View.WRITE);
+        Visitor holder = heldBy(contender, View.WRITE);
         List<Visitor> impatient = new ArrayList<>();
         List<Visitor> patient = new ArrayList<>();
         for (int wait : new int[] {4, 1, 3, 2, 1}) {
             Duration timeout = shortWait().multipliedBy(wait);
             patient.add(visit("waits", lock, View.READ, WAITS.get(wait % 3)::on));
-            impatient.add(visit("waits here for " + timeout, lock, View.READ, within(timeout)));
-            impatient.add(visit("waits there for " + timeout, side, View.READ, within(timeout)));
+            impatient.add(visit("waits here for " + timeout, lock, View.READ, Entry.within(timeout)));
+            impatient.add(visit("waits there for " + timeout, side, View.READ, Entry.within(timeout)));
         }
 
         impatient.forEach(reader -> reader.assertOutcome(Outcome.GAVE_UP));
@@ -299,10 +275,8 @@ abstract class ReadWriteInterruptContract extends ReadWriteWaitContract {
     @MethodSource("contendersAndViews")
     @DisplayName("however many come and quit meanwhile, a waiter gives up when its own time is over")
     void othersDoNotProlongWait(Contender contender, View view) {
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
-        Visitor holder = hold(side, View.WRITE);
-        Visitor waiter = visit("waiter", lock, view, within(shortWait().multipliedBy(3)));
+        Visitor holder = heldBy(contender, View.WRITE);
+        Visitor waiter = visit("waiter", lock, view, Entry.within(shortWait().multipliedBy(3)));
         Running<Boolean> restless = threads().start("restless", () -> {
             while (waiter.thread().isAlive()) {
                 assertThat(view.of(lock).tryLock(1, TimeUnit.MILLISECONDS)).isFalse();
@@ -320,8 +294,7 @@ abstract class ReadWriteInterruptContract extends ReadWriteWaitContract {
     @DisplayName(
             "who is interrupted when it's let in either enters or throws, and leaves nothing behind in either case")
     void interruptRacesWithRelease(Contender contender, Conflict conflict) {
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
+        against(contender);
         for (int race = 0; race < RACES; race++) {
             Visitor holder = hold(side, conflict.held);
             Visitor first = visit("first", lock, conflict.wanted, INTERRUPTIBLE_WAITS.get(race % 2)::on);
@@ -345,7 +318,6 @@ abstract class ReadWriteInterruptContract extends ReadWriteWaitContract {
     @Test
     @DisplayName("a burst of interrupted readers neither keeps a hold nor takes one from the reader inside")
     void interruptedReadersKeepNothing() {
-        ReentrantReadWriteLock lock = newLock();
         lock.readLock().lock();
         Visitor writer = queue("writer", lock, View.WRITE, Acquisition.LOCK);
         List<Visitor> readers = new ArrayList<>();

@@ -4,9 +4,10 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import dev.interlock.lock.Acquisition;
-import dev.interlock.readwrite.Room.Visitor;
 import dev.interlock.readwrite.View.Conflict;
+import dev.interlock.testing.Deviation;
 import dev.interlock.testing.TestThreads.Running;
+import dev.interlock.testing.Visitors.Visitor;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -14,9 +15,7 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import java.util.concurrent.locks.Lock;
-import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -43,9 +42,7 @@ abstract class ReadWriteLockContract extends ReadWriteConditionContract {
     @MethodSource("contendersAndConflicts")
     @DisplayName("every writer that waits enters, one at a time; in the order of arrival if the lock is fair")
     void letsWritersIn(Contender contender, Conflict conflict) {
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
-        Visitor holder = hold(side, conflict.held);
+        Visitor holder = heldBy(contender, conflict.held);
         List<Integer> entered = Collections.synchronizedList(new ArrayList<>());
         List<Visitor> writers = new ArrayList<>();
         for (int place = 0; place < WAITERS; place++) {
@@ -63,14 +60,7 @@ abstract class ReadWriteLockContract extends ReadWriteConditionContract {
         holder.leave();
         writers.forEach(Visitor::leave);
 
-        List<Integer> arrived = IntStream.range(0, WAITERS).boxed().toList();
-        assertThat(entered).containsExactlyInAnyOrderElementsOf(arrived);
-        if (fifo(contender)) {
-            assertThat(entered).isEqualTo(arrived);
-        } else if (fair()) {
-            assertThat(entered.stream().filter(place -> place % 2 == 0)).isSorted();
-            assertThat(entered.stream().filter(place -> place % 2 == 1)).isSorted();
-        }
+        assertOrder(contender, entered, WAITERS);
         assertLeftClean(lock, side);
     }
 
@@ -79,9 +69,7 @@ abstract class ReadWriteLockContract extends ReadWriteConditionContract {
     @DisplayName(
             "of a mixed queue all enter; if the lock is fair, readers together up to the next writer, and those behind it later")
     void letsMixedQueueIn(Contender contender, View held) {
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
-        Visitor holder = hold(side, held);
+        Visitor holder = heldBy(contender, held);
         // Nobody but a writer waits for readers, and the others wait for that.
         Visitor front = held == View.READ ? queue("front", lock, View.WRITE, Acquisition.LOCK) : holder;
         List<Visitor> first = List.of(
@@ -118,8 +106,7 @@ abstract class ReadWriteLockContract extends ReadWriteConditionContract {
     @MethodSource("contendersAndViews")
     @DisplayName("tryLock(0, unit) of either view doesn't overtake those who wait for a fair lock")
     void zeroTimeoutKeepsFairness(Contender contender, View view) throws InterruptedException {
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
+        against(contender);
         lock.writeLock().lock();
         Visitor waiter = queue("waiter", side, View.WRITE, Acquisition.LOCK);
 
@@ -137,7 +124,6 @@ abstract class ReadWriteLockContract extends ReadWriteConditionContract {
     @EnumSource
     @DisplayName("tryLock() of either view overtakes waiters, even those of a fair lock, who enter afterwards")
     void tryLockOvertakes(View view) {
-        ReentrantReadWriteLock lock = newLock();
         boolean overtaken = false;
         // Who releases the lock competes with the waiter that this wakes: it may lose, but not every time.
         for (int attempt = 0; attempt < 100 && !overtaken; attempt++) {
@@ -171,18 +157,11 @@ abstract class ReadWriteLockContract extends ReadWriteConditionContract {
             "through a storm of interrupts and time-outs no reader meets a writer, and the lock is free afterwards")
     void survivesStorm(Contender contender) {
         assumeFalse(contender == Contender.OTHER_SESSION && deviates(Deviation.STUCK_AFTER_STORM));
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
+        against(contender);
         Ledger ledger = new Ledger(contender == Contender.SAME_OBJECT);
         List<Running<Integer>> crowd = startCrowd(lock, side, ledger, true);
 
-        long deadline = System.nanoTime() + patience().toNanos();
-        while (crowd.stream().anyMatch(member -> member.thread().isAlive()) && System.nanoTime() < deadline) {
-            crowd.forEach(member -> {
-                member.thread().interrupt();
-                LockSupport.parkNanos(100_000);
-            });
-        }
+        interruptUntilDone(crowd);
         int writes = crowd.stream().mapToInt(Running::result).sum();
 
         assertThat(ledger.read()).isEqualTo(writes);
@@ -193,8 +172,7 @@ abstract class ReadWriteLockContract extends ReadWriteConditionContract {
     @MethodSource("contenders")
     @DisplayName("readers see all that earlier writers wrote, and nothing by halves")
     void excludes(Contender contender) {
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
+        against(contender);
         Ledger ledger = new Ledger(contender == Contender.SAME_OBJECT);
 
         int writes = startCrowd(lock, side, ledger, false).stream()
@@ -208,36 +186,33 @@ abstract class ReadWriteLockContract extends ReadWriteConditionContract {
     /** Each returns how often it has written. */
     private List<Running<Integer>> startCrowd(
             ReentrantReadWriteLock lock, ReentrantReadWriteLock side, Ledger ledger, boolean stormy) {
-        return IntStream.range(0, THREADS)
-                .mapToObj(member -> threads().start("member " + member, () -> {
-                    ReentrantReadWriteLock mine = member % 2 == 0 ? lock : side;
-                    Random random = new Random(member);
-                    int writes = 0;
-                    for (int turn = 0; turn < crowd() / THREADS; turn++) {
-                        View view = random.nextInt(3) == 0 ? View.WRITE : View.READ;
-                        if (!enters(view.of(mine), random, stormy)) {
-                            assertHolds(mine, 0, 0);
-                            continue;
-                        }
-                        view.assertHeld(mine, 1);
-                        if (view == View.WRITE) {
-                            ledger.write();
-                            writes++;
-                            if (turn % 2 == 0) {
-                                mine.readLock().lock();
-                                mine.writeLock().unlock();
-                                view = View.READ;
-                            }
-                        }
-                        if (view == View.READ) {
-                            ledger.read();
-                        }
-                        view.of(mine).unlock();
-                        assertHolds(mine, 0, 0);
+        return startCrowd(THREADS, lock, side, (member, mine) -> {
+            Random random = new Random(member);
+            int writes = 0;
+            for (int turn = 0; turn < crowd() / THREADS; turn++) {
+                View view = random.nextInt(3) == 0 ? View.WRITE : View.READ;
+                if (!enters(view.of(mine), random, stormy)) {
+                    assertHolds(mine, 0, 0);
+                    continue;
+                }
+                view.assertHeld(mine, 1);
+                if (view == View.WRITE) {
+                    ledger.write();
+                    writes++;
+                    if (turn % 2 == 0) {
+                        mine.readLock().lock();
+                        mine.writeLock().unlock();
+                        view = View.READ;
                     }
-                    return writes;
-                }))
-                .toList();
+                }
+                if (view == View.READ) {
+                    ledger.read();
+                }
+                view.of(mine).unlock();
+                assertHolds(mine, 0, 0);
+            }
+            return writes;
+        });
     }
 
     private static boolean enters(Lock view, Random random, boolean stormy) throws InterruptedException {

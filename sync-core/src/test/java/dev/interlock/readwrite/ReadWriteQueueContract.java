@@ -4,8 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.interlock.lock.Acquisition;
-import dev.interlock.readwrite.Room.Visitor;
 import dev.interlock.readwrite.View.Conflict;
+import dev.interlock.testing.Deviation;
+import dev.interlock.testing.Visitors.Visitor;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -25,9 +26,7 @@ abstract class ReadWriteQueueContract extends ReadWriteInterruptContract {
     @MethodSource("contenders")
     @DisplayName("the queue shows the threads that wait, readers as readers and writers as writers, and no others")
     void showsWaiters(Contender contender) {
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
-        Visitor holder = hold(side, View.WRITE);
+        Visitor holder = heldBy(contender, View.WRITE);
         List<Visitor> waiters = new ArrayList<>();
         List<Thread> readers = new ArrayList<>();
         List<Thread> writers = new ArrayList<>();
@@ -40,9 +39,7 @@ abstract class ReadWriteQueueContract extends ReadWriteInterruptContract {
         assertThat(lock.hasQueuedThread(holder.thread())).isFalse();
         assertThat(lock.hasQueuedThread(Thread.currentThread())).isFalse();
 
-        waiters.forEach(Visitor::letGo);
-        holder.leave();
-        waiters.forEach(Visitor::leave);
+        letIn(holder, waiters);
 
         assertNobodyQueued(lock);
         assertNobodyQueued(side);
@@ -74,9 +71,7 @@ abstract class ReadWriteQueueContract extends ReadWriteInterruptContract {
     @MethodSource("contendersAndConflicts")
     @DisplayName("counts, owner and toString() tell of who holds this lock object, never of who waits for it")
     void showsHoldersNotWaiters(Contender contender, Conflict conflict) {
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
-        Visitor holder = hold(side, conflict.held);
+        Visitor holder = heldBy(contender, conflict.held);
         Visitor waiter = queue("waiter", lock, conflict.wanted, Acquisition.LOCK);
         boolean isWritten = conflict.held == View.WRITE;
 
@@ -102,16 +97,12 @@ abstract class ReadWriteQueueContract extends ReadWriteInterruptContract {
     @DisplayName("hasQueuedThread() without a thread throws NullPointerException")
     @SuppressWarnings("NullAway")
     void hasQueuedThreadNeedsThread() {
-        ReentrantReadWriteLock lock = newLock();
-
         assertThatThrownBy(() -> lock.hasQueuedThread(null)).isInstanceOf(NullPointerException.class);
     }
 
     @Test
     @DisplayName("the read lock has no conditions, whoever asks")
     void readLockHasNoConditions() {
-        ReentrantReadWriteLock lock = newLock();
-
         assertThatThrownBy(View.READ.of(lock)::newCondition).isInstanceOf(UnsupportedOperationException.class);
         lock.writeLock().lock();
         lock.readLock().lock();
@@ -126,7 +117,6 @@ abstract class ReadWriteQueueContract extends ReadWriteInterruptContract {
     @Test
     @DisplayName("the write lock makes a condition of its own at every call, or says why it has none")
     void makesConditions() {
-        ReentrantReadWriteLock lock = newLock();
         if (deviates(Deviation.NO_CONDITIONS)) {
             assertThatThrownBy(lock.writeLock()::newCondition)
                     .isInstanceOf(UnsupportedOperationException.class)
@@ -144,7 +134,6 @@ abstract class ReadWriteQueueContract extends ReadWriteInterruptContract {
     @Test
     @DisplayName("a condition's waiters are shown to the writer only, not to a reader")
     void showsConditionWaitersToWriter() {
-        ReentrantReadWriteLock lock = newLock();
         if (deviates(Deviation.NO_CONDITIONS)) {
             return;
         }
@@ -169,7 +158,6 @@ abstract class ReadWriteQueueContract extends ReadWriteInterruptContract {
     @DisplayName(
             "to ask for the waiters of no condition throws NullPointerException, of a foreign one IllegalArgumentException")
     void knowsItsConditions() {
-        ReentrantReadWriteLock lock = newLock();
         List<Condition> foreign =
                 new ArrayList<>(List.of(new ReentrantReadWriteLock().writeLock().newCondition()));
         if (!deviates(Deviation.NO_CONDITIONS)) {

@@ -4,10 +4,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import dev.interlock.lock.Acquisition;
-import dev.interlock.readwrite.Room.Outcome;
-import dev.interlock.readwrite.Room.Visitor;
+import dev.interlock.lock.Entry;
 import dev.interlock.readwrite.View.Conflict;
+import dev.interlock.testing.Deviation;
 import dev.interlock.testing.TestThreads.Running;
+import dev.interlock.testing.Visitors.Outcome;
+import dev.interlock.testing.Visitors.Visitor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CyclicBarrier;
@@ -31,8 +33,7 @@ abstract class ReadWriteWaitContract extends ReadWriteHoldContract {
     @DisplayName(
             "readers are inside together, in whatever way they come, and writers don't get in before the last leaves")
     void readersShare(Contender contender, Acquisition way) throws InterruptedException {
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
+        against(contender);
         List<Visitor> readers = new ArrayList<>();
         for (int place = 0; place < THREADS; place++) {
             readers.add(visit("reader " + place, place % 2 == 0 ? lock : side, View.READ, way::on)
@@ -54,8 +55,7 @@ abstract class ReadWriteWaitContract extends ReadWriteHoldContract {
     @MethodSource("contenders")
     @DisplayName("of threads that try at once to read a free lock, none fails")
     void readersDoNotDisturbEachOther(Contender contender) {
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
+        against(contender);
         CyclicBarrier barrier = new CyclicBarrier(THREADS);
         List<Running<Integer>> readers = IntStream.range(0, THREADS)
                 .mapToObj(member -> threads().start("reader " + member, () -> {
@@ -85,9 +85,7 @@ abstract class ReadWriteWaitContract extends ReadWriteHoldContract {
     @MethodSource("contendersConflictsAndWaits")
     @DisplayName("who finds the lock held in a view that excludes the wanted one waits, and enters after the release")
     void waitsThenEnters(Contender contender, Conflict conflict, Acquisition way) {
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
-        Visitor holder = hold(side, conflict.held);
+        Visitor holder = heldBy(contender, conflict.held);
         Visitor waiter = queue("waiter", lock, conflict.wanted, way);
 
         waiter.assertStillWaits();
@@ -103,21 +101,14 @@ abstract class ReadWriteWaitContract extends ReadWriteHoldContract {
     @MethodSource("contendersAndConflicts")
     @DisplayName("tryLock of an excluded view fails: untimed or without time at once, timed when its time is over")
     void triesInVain(Contender contender, Conflict conflict) throws InterruptedException {
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
-        Visitor holder = hold(side, conflict.held);
+        Visitor holder = heldBy(contender, conflict.held);
 
         assertThat(conflict.wanted.of(lock).tryLock()).isFalse();
-        for (long timeout : new long[] {0, -1, Long.MIN_VALUE}) {
-            for (TimeUnit unit : List.of(TimeUnit.NANOSECONDS, TimeUnit.DAYS)) {
-                assertThat(conflict.wanted.of(lock).tryLock(timeout, unit))
-                        .as("%d %s", timeout, unit)
-                        .isFalse();
-                assertHolds(lock, 0, 0);
-                assertNobodyQueued(lock);
-            }
-        }
-        assertThat(within(shortWait()).into(conflict.wanted.of(lock))).isFalse();
+        assertInVainWithoutTime((timeout, unit) -> conflict.wanted.of(lock).tryLock(timeout, unit), () -> {
+            assertHolds(lock, 0, 0);
+            assertNobodyQueued(lock);
+        });
+        assertThat(Entry.within(shortWait()).into(conflict.wanted.of(lock))).isFalse();
         assertHolds(lock, 0, 0);
         assertNobodyQueued(lock);
 
@@ -131,8 +122,7 @@ abstract class ReadWriteWaitContract extends ReadWriteHoldContract {
     @MethodSource("contendersAndConflicts")
     @DisplayName("the longest timeout waits, in whatever unit it's given")
     void timedTryLockMayWaitForEver(Contender contender, Conflict conflict) {
-        ReentrantReadWriteLock lock = newLock();
-        Visitor holder = hold(sideOf(contender, lock), conflict.held);
+        Visitor holder = heldBy(contender, conflict.held);
         List<Visitor> waiters = new ArrayList<>();
         for (TimeUnit unit : List.of(TimeUnit.NANOSECONDS, TimeUnit.DAYS)) {
             Visitor waiter = visit(unit.name(), lock, conflict.wanted, view -> view.tryLock(Long.MAX_VALUE, unit));
@@ -140,9 +130,7 @@ abstract class ReadWriteWaitContract extends ReadWriteHoldContract {
             waiters.add(waiter);
         }
 
-        waiters.forEach(Visitor::letGo);
-        holder.leave();
-        waiters.forEach(Visitor::leave);
+        letIn(holder, waiters);
     }
 
     @ParameterizedTest
@@ -170,9 +158,7 @@ abstract class ReadWriteWaitContract extends ReadWriteHoldContract {
     @DisplayName("a writer that waits keeps new readers out, in every way that waits, but not those who read already")
     void waitingWriterStopsNewReaders(Contender contender) throws InterruptedException {
         assumeFalse(contender == Contender.OTHER_SESSION && deviates(Deviation.READERS_OVERTAKE_REMOTE_WRITER));
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
-        Visitor other = hold(side, View.READ);
+        Visitor other = heldBy(contender, View.READ);
         lock.readLock().lock();
         Visitor writer = queue("writer", side, View.WRITE, Acquisition.LOCK);
         List<Visitor> readers = new ArrayList<>();
@@ -188,7 +174,7 @@ abstract class ReadWriteWaitContract extends ReadWriteHoldContract {
         }
         for (ReentrantReadWriteLock end : List.of(lock, side)) {
             visit("has no time", end, View.READ, view -> view.tryLock(0, NANOS)).assertOutcome(Outcome.GAVE_UP);
-            visit("has little", end, View.READ, within(shortWait())).assertOutcome(Outcome.GAVE_UP);
+            visit("has little", end, View.READ, Entry.within(shortWait())).assertOutcome(Outcome.GAVE_UP);
         }
         readers.forEach(reader -> assertThat(reader.isIn()).isFalse());
         lock.readLock().unlock();
@@ -208,8 +194,7 @@ abstract class ReadWriteWaitContract extends ReadWriteHoldContract {
     @MethodSource("contenders")
     @DisplayName("untimed tryLock() reads beside other readers even if a writer waits")
     void tryLockReadsBesideWaitingWriter(Contender contender) {
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
+        against(contender);
         Visitor holder = hold(lock, View.READ);
         Visitor writer = queue("writer", side, View.WRITE, Acquisition.LOCK);
 
@@ -232,8 +217,7 @@ abstract class ReadWriteWaitContract extends ReadWriteHoldContract {
     @MethodSource("contenders")
     @DisplayName("all readers that waited for a writer are let in together")
     void writerLetsAllReadersIn(Contender contender) {
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
+        against(contender);
         for (ReentrantReadWriteLock home : List.of(lock, side)) {
             Visitor writer = hold(home, View.WRITE);
             List<Visitor> readers = new ArrayList<>();
@@ -253,15 +237,13 @@ abstract class ReadWriteWaitContract extends ReadWriteHoldContract {
     @MethodSource("contendersAndConflicts")
     @DisplayName("a waiter that gives up doesn't stand in the way of those behind it")
     void timedOutWaiterMakesWay(Contender contender, Conflict conflict) {
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
-        Visitor holder = hold(side, conflict.held);
+        Visitor holder = heldBy(contender, conflict.held);
         AtomicBoolean everybodyCame = new AtomicBoolean();
         Visitor front = visit("front", lock, conflict.wanted, view -> {
             boolean entered;
             // On a slow machine it may time out before anybody is behind it.
             do {
-                entered = within(shortWait().multipliedBy(2)).into(view);
+                entered = Entry.within(shortWait().multipliedBy(2)).into(view);
             } while (!entered && !everybodyCame.get());
             return entered;
         });
@@ -290,8 +272,7 @@ abstract class ReadWriteWaitContract extends ReadWriteHoldContract {
     @DisplayName(
             "a writer that keeps a read hold lets waiting readers in when it stops writing, and writers when it leaves")
     void downgrades(Contender contender) throws InterruptedException {
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
+        against(contender);
         lock.writeLock().lock();
         lock.writeLock().lock();
         lock.readLock().lock();
@@ -308,7 +289,7 @@ abstract class ReadWriteWaitContract extends ReadWriteHoldContract {
         readers.forEach(Visitor::leave);
         for (ReentrantReadWriteLock end : List.of(lock, side)) {
             visit("impatient", end, View.WRITE, Acquisition.TRY_LOCK::on).assertOutcome(Outcome.GAVE_UP);
-            visit("has little time", end, View.WRITE, within(shortWait())).assertOutcome(Outcome.GAVE_UP);
+            visit("has little time", end, View.WRITE, Entry.within(shortWait())).assertOutcome(Outcome.GAVE_UP);
         }
         Visitor here = queue("writer here", lock, View.WRITE, Acquisition.LOCK);
         Visitor there = queue("writer there", side, View.WRITE, Acquisition.LOCK);
@@ -327,8 +308,7 @@ abstract class ReadWriteWaitContract extends ReadWriteHoldContract {
     @MethodSource("contendersAndConflicts")
     @DisplayName("a thread that dies while it holds a view keeps it")
     void deadHolderKeepsLock(Contender contender, Conflict conflict) throws InterruptedException {
-        ReentrantReadWriteLock lock = newLock();
-        ReentrantReadWriteLock side = sideOf(contender, lock);
+        against(contender);
         Running<Boolean> dying = threads().start("dying", () -> {
             conflict.held.of(lock).lock();
         });
@@ -337,6 +317,6 @@ abstract class ReadWriteWaitContract extends ReadWriteHoldContract {
         assertThat(lock.isWriteLocked()).isEqualTo(conflict.held == View.WRITE);
         assertThat(lock.getReadLockCount()).isEqualTo(conflict.held == View.READ ? 1 : 0);
         assertThat(conflict.wanted.of(side).tryLock()).isFalse();
-        assertThat(within(shortWait()).into(conflict.wanted.of(side))).isFalse();
+        assertThat(Entry.within(shortWait()).into(conflict.wanted.of(side))).isFalse();
     }
 }

@@ -20,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.locks.Lock;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -66,13 +67,13 @@ class StrangerTest extends FaultFixture {
         LOCK {
             @Override
             Contest contest(Interlock victim, Interlock other, int round) {
-                return exclusive(victim.lock(NAME), other.lock(NAME), NAME);
+                return between(other.lock(NAME), victim.lock(NAME), NAME, "interlock:{" + NAME + "}:queue");
             }
         },
         FAIR {
             @Override
             Contest contest(Interlock victim, Interlock other, int round) {
-                return exclusive(victim.fairLock(NAME), other.fairLock(NAME), NAME);
+                return between(other.fairLock(NAME), victim.fairLock(NAME), NAME, "interlock:{" + NAME + "}:queue");
             }
         },
         WRITER {
@@ -81,13 +82,7 @@ class StrangerTest extends FaultFixture {
                 DistributedReadWriteLock wanted = victim.readWriteLock(NAME);
                 DistributedReadWriteLock held = other.readWriteLock(NAME);
                 String key = "interlock:{" + NAME + "}:rw";
-                return new Contest(
-                        key,
-                        "interlock:queue:" + key,
-                        held.readLock()::lock,
-                        held.readLock()::unlock,
-                        wanted.writeLock()::lock,
-                        wanted.writeLock()::unlock);
+                return between(held.readLock(), wanted.writeLock(), key, "interlock:queue:" + key);
             }
         },
         READER {
@@ -96,13 +91,7 @@ class StrangerTest extends FaultFixture {
                 DistributedReadWriteLock wanted = victim.readWriteLock(NAME);
                 DistributedReadWriteLock held = other.readWriteLock(NAME);
                 String key = "interlock:{" + NAME + "}:rw";
-                return new Contest(
-                        key,
-                        "interlock:queue:" + key,
-                        held.writeLock()::lock,
-                        held.writeLock()::unlock,
-                        wanted.readLock()::lock,
-                        wanted.readLock()::unlock);
+                return between(held.writeLock(), wanted.readLock(), key, "interlock:queue:" + key);
             }
         },
         SEMAPHORE {
@@ -143,9 +132,8 @@ class StrangerTest extends FaultFixture {
 
         abstract Contest contest(Interlock victim, Interlock other, int round);
 
-        private static Contest exclusive(DistributedReentrantLock wanted, DistributedReentrantLock held, String key) {
-            return new Contest(
-                    key, "interlock:{" + key + "}:queue", held::lock, held::unlock, wanted::lock, wanted::unlock);
+        private static Contest between(Lock held, Lock wanted, String key, String queue) {
+            return new Contest(key, queue, held::lock, held::unlock, wanted::lock, wanted::unlock);
         }
 
         private static void awaited(DistributedCyclicBarrier barrier) throws InterruptedException {

@@ -1,21 +1,21 @@
 package dev.interlock.semaphore;
 
-import dev.interlock.Interlock;
-import dev.interlock.testing.RedisServer;
+import static dev.interlock.testing.Deviation.COUNT_UNCHECKED;
+import static dev.interlock.testing.Deviation.NOTHING_IS_ALWAYS_THERE;
+import static dev.interlock.testing.Deviation.NOT_SERIALIZABLE;
+import static dev.interlock.testing.Deviation.NO_FIFO_ACROSS_SESSIONS;
+import static dev.interlock.testing.Deviation.REQUEST_LINGERS;
+import static dev.interlock.testing.Deviation.RETURN_LINGERS;
+import static dev.interlock.testing.Deviation.SMALL_WAITS_BEHIND_LARGE_OF_ITS_SESSION;
+import static dev.interlock.testing.Deviation.TO_STRING_TELLS_NO_PERMITS;
+
+import dev.interlock.testing.Deviation;
+import dev.interlock.testing.TwoSessions;
 import java.util.EnumSet;
-import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.DisplayName;
-import org.redisson.Redisson;
 import org.redisson.api.RSemaphore;
-import org.redisson.api.RedissonClient;
-import org.redisson.config.Config;
 
 /**
  * Runs the contract on an adapted semaphore. Redisson's own objects decide between two sessions, each with a client of
@@ -23,53 +23,28 @@ import org.redisson.config.Config;
  */
 @DisplayName("an adapted RSemaphore")
 class AdaptedSemaphoreTest extends SemaphoreContract {
-    private static final AtomicInteger NAMES = new AtomicInteger();
-
-    private final RedisServer redis = RedisServer.launch();
-    private final RedissonClient myClient = client();
-    private final RedissonClient otherClient = client();
-    private final Interlock mine = Interlock.using(myClient);
-    private final Interlock other = Interlock.using(otherClient);
-    private final Map<Semaphore, Semaphore> rivals = new ConcurrentHashMap<>();
-
-    private RedissonClient client() {
-        Config config = new Config();
-        config.useSingleServer().setAddress(redis.url());
-        return Redisson.create(config);
-    }
+    private final TwoSessions sessions = underTest(TwoSessions.usingClients());
 
     @Override
     protected Semaphore newSemaphore(int permits) {
-        String name = "adapted:" + NAMES.incrementAndGet();
-        RSemaphore semaphore = myClient.getSemaphore(name);
+        String name = TwoSessions.nextName();
+        RSemaphore semaphore = sessions.myClient().getSemaphore(name);
         semaphore.trySetPermits(permits);
-        Semaphore adapted = mine.adapt(semaphore);
-        rivals.put(adapted, other.adapt(otherClient.getSemaphore(name)));
-        return adapted;
-    }
-
-    @Override
-    protected Optional<Semaphore> rivalOf(Semaphore semaphore) {
-        return Optional.ofNullable(rivals.get(semaphore));
+        return sessions.rivals(
+                sessions.mine().adapt(semaphore),
+                sessions.other().adapt(sessions.otherClient().getSemaphore(name)));
     }
 
     @Override
     protected Set<Deviation> deviations() {
         return EnumSet.of(
-                Deviation.NOT_SERIALIZABLE,
-                Deviation.TO_STRING_TELLS_NO_PERMITS,
-                Deviation.NO_FIFO_ACROSS_SESSIONS,
-                Deviation.SMALL_WAITS_BEHIND_LARGE_OF_ITS_SESSION,
-                Deviation.NOTHING_IS_ALWAYS_THERE,
-                Deviation.COUNT_UNCHECKED,
-                Deviation.RETURN_LINGERS,
-                Deviation.REQUEST_LINGERS);
-    }
-
-    @AfterAll
-    void close() {
-        List.of(mine, other).forEach(Interlock::close);
-        List.of(myClient, otherClient).forEach(RedissonClient::shutdown);
-        redis.close();
+                NOT_SERIALIZABLE,
+                TO_STRING_TELLS_NO_PERMITS,
+                NO_FIFO_ACROSS_SESSIONS,
+                SMALL_WAITS_BEHIND_LARGE_OF_ITS_SESSION,
+                NOTHING_IS_ALWAYS_THERE,
+                COUNT_UNCHECKED,
+                RETURN_LINGERS,
+                REQUEST_LINGERS);
     }
 }

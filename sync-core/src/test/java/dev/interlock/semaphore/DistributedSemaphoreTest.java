@@ -1,21 +1,24 @@
 package dev.interlock.semaphore;
 
+import static dev.interlock.testing.Deviation.COUNT_UNCHECKED;
+import static dev.interlock.testing.Deviation.NOTHING_IS_ALWAYS_THERE;
+import static dev.interlock.testing.Deviation.NOT_SERIALIZABLE;
+import static dev.interlock.testing.Deviation.NO_FIFO_ACROSS_SESSIONS;
+import static dev.interlock.testing.Deviation.RETURN_LINGERS;
+import static dev.interlock.testing.Deviation.SMALL_WAITS_BEHIND_LARGE;
+import static dev.interlock.testing.Deviation.TO_STRING_DIFFERS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.interlock.DistributedSemaphore;
 import dev.interlock.Interlock;
 import dev.interlock.SemaphoreOptions;
+import dev.interlock.testing.Deviation;
 import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.TwoSessions;
 import java.util.EnumSet;
-import java.util.List;
-import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.atomic.AtomicInteger;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
@@ -26,38 +29,29 @@ import org.junit.jupiter.api.Tag;
 class DistributedSemaphoreTest {
 
     private abstract static class OwnScripts extends SemaphoreContract {
-        private static final AtomicInteger NAMES = new AtomicInteger();
-
-        private final RedisServer redis = RedisServer.launch();
-        private final Interlock mine = Interlock.connect(redis.url());
-        private final Interlock other = Interlock.connect(redis.url());
-        private final Map<Semaphore, Semaphore> rivals = new ConcurrentHashMap<>();
+        private final TwoSessions sessions = underTest(TwoSessions.connected());
+        private final RedisServer redis = sessions.redis();
+        private final Interlock mine = sessions.mine();
+        private final Interlock other = sessions.other();
 
         abstract DistributedSemaphore of(Interlock session, String name, int permits);
 
         @Override
         protected Semaphore newSemaphore(int permits) {
-            String name = "contract:" + NAMES.incrementAndGet();
-            DistributedSemaphore semaphore = of(mine, name, permits);
-            rivals.put(semaphore, of(other, name, permits));
-            return semaphore;
-        }
-
-        @Override
-        protected Optional<Semaphore> rivalOf(Semaphore semaphore) {
-            return Optional.ofNullable(rivals.get(semaphore));
+            String name = TwoSessions.nextName();
+            return sessions.rivals(of(mine, name, permits), of(other, name, permits));
         }
 
         @Override
         protected Set<Deviation> deviations() {
             return EnumSet.of(
-                    Deviation.NOT_SERIALIZABLE,
-                    Deviation.TO_STRING_DIFFERS,
-                    Deviation.NO_FIFO_ACROSS_SESSIONS,
-                    Deviation.SMALL_WAITS_BEHIND_LARGE,
-                    Deviation.NOTHING_IS_ALWAYS_THERE,
-                    Deviation.COUNT_UNCHECKED,
-                    Deviation.RETURN_LINGERS);
+                    NOT_SERIALIZABLE,
+                    TO_STRING_DIFFERS,
+                    NO_FIFO_ACROSS_SESSIONS,
+                    SMALL_WAITS_BEHIND_LARGE,
+                    NOTHING_IS_ALWAYS_THERE,
+                    COUNT_UNCHECKED,
+                    RETURN_LINGERS);
         }
 
         /** Besides, its session has a place in the queue then. */
@@ -65,7 +59,7 @@ class DistributedSemaphoreTest {
         protected void awaitWaiting(Semaphore semaphore, Thread waiter) {
             super.awaitWaiting(semaphore, waiter);
             String name = ((DistributedSemaphore) semaphore).getName();
-            Interlock session = rivals.containsKey(semaphore) ? mine : other;
+            Interlock session = sessions.isMine(semaphore) ? mine : other;
             await(waiter.getName() + " is known")
                     .until(() -> String.valueOf(
                                     redis.command("ZRANGE", "interlock:{" + name + "}:semaphore-queue", "0", "-1"))
@@ -81,12 +75,6 @@ class DistributedSemaphoreTest {
                                 .as("TTL of %s", key)
                                 .isNotEqualTo(-1));
             });
-        }
-
-        @AfterAll
-        void close() {
-            List.of(mine, other).forEach(Interlock::close);
-            redis.close();
         }
     }
 

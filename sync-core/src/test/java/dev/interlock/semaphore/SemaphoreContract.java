@@ -2,8 +2,8 @@ package dev.interlock.semaphore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.semaphore.Guests.Guest;
 import dev.interlock.testing.TestThreads.Running;
+import dev.interlock.testing.Visitors.Visitor;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -12,7 +12,6 @@ import java.util.concurrent.Semaphore;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -36,16 +35,14 @@ abstract class SemaphoreContract extends SemaphoreQueueContract {
     @MethodSource("contenders")
     @DisplayName("everybody who waits gets in, and if the semaphore is fair in the order of arrival, whatever he wants")
     void letsWaitersIn(Contender contender) {
-        Semaphore semaphore = semaphore(3);
-        Semaphore side = sideOf(contender, semaphore);
-        Guest holder = hold(side, 3);
+        Visitor holder = heldBy(contender, 3, 3);
         List<Integer> entered = Collections.synchronizedList(new ArrayList<>());
-        List<Guest> waiters = new ArrayList<>();
+        List<Visitor> waiters = new ArrayList<>();
         for (int place = 0; place < WAITERS; place++) {
             int mine = place;
             // No two of them fit in together, lest they race for their entry in the list.
             int count = place % 3 == 1 ? 3 : 2;
-            Guest waiter = queue("waiter " + place, place % 2 == 0 ? semaphore : side, count, (through, permits) -> {
+            Visitor waiter = queue("waiter " + place, place % 2 == 0 ? semaphore : side, count, (through, permits) -> {
                 through.acquire(permits);
                 return entered.add(mine);
             });
@@ -54,16 +51,9 @@ abstract class SemaphoreContract extends SemaphoreQueueContract {
         }
 
         holder.leave();
-        waiters.forEach(Guest::leave);
+        waiters.forEach(Visitor::leave);
 
-        List<Integer> arrived = IntStream.range(0, WAITERS).boxed().toList();
-        assertThat(entered).containsExactlyInAnyOrderElementsOf(arrived);
-        if (fifo(contender)) {
-            assertThat(entered).isEqualTo(arrived);
-        } else if (fair()) {
-            assertThat(entered.stream().filter(place -> place % 2 == 0)).isSorted();
-            assertThat(entered.stream().filter(place -> place % 2 == 1)).isSorted();
-        }
+        assertOrder(contender, entered, WAITERS);
         assertLeftClean(semaphore, 3);
     }
 
@@ -72,16 +62,14 @@ abstract class SemaphoreContract extends SemaphoreQueueContract {
     @DisplayName(
             "acquire() waits behind a larger request if the semaphore is fair, and untimed tryAcquire() doesn't, whether or not")
     void smallRequestMeetsLargeOne(Contender contender) {
-        Semaphore semaphore = semaphore(3);
-        Semaphore side = sideOf(contender, semaphore);
-        Guest holder = hold(side, 1);
-        Guest large = queue("large", side, 3, Way.ACQUIRE::on);
+        Visitor holder = heldBy(contender, 1, 3);
+        Visitor large = queue("large", side, 3, Way.ACQUIRE::on);
 
         assertThat(semaphore.tryAcquire())
                 .as("tryAcquire() beside a large request")
                 .isTrue();
         semaphore.release();
-        Guest small = guest("small", semaphore, 1, Way.ACQUIRE::on);
+        Visitor small = guest("small", semaphore, 1, Way.ACQUIRE::on);
         if (smallWaitsBehindLarge(contender)) {
             awaitWaiting(semaphore, small.thread());
             small.assertStillWaits();
@@ -104,21 +92,18 @@ abstract class SemaphoreContract extends SemaphoreQueueContract {
         if (!smallWaitsBehindLarge(contender)) {
             return;
         }
-        Semaphore semaphore = semaphore(3);
-        Semaphore side = sideOf(contender, semaphore);
+        against(contender, 3);
         AtomicBoolean served = new AtomicBoolean();
         AtomicInteger turns = new AtomicInteger();
-        List<Running<Boolean>> crowd = IntStream.range(0, 4)
-                .mapToObj(member -> threads().start("small " + member, () -> {
-                    Semaphore mine = member % 2 == 0 ? semaphore : side;
-                    while (!served.get()) {
-                        mine.acquire();
-                        turns.incrementAndGet();
-                        LockSupport.parkNanos(100_000);
-                        mine.release();
-                    }
-                }))
-                .toList();
+        List<Running<Boolean>> crowd = startCrowd(4, semaphore, side, (member, mine) -> {
+            while (!served.get()) {
+                mine.acquire();
+                turns.incrementAndGet();
+                LockSupport.parkNanos(100_000);
+                mine.release();
+            }
+            return true;
+        });
         await("the crowd runs").until(() -> turns.get() > 10);
 
         try {
@@ -137,10 +122,9 @@ abstract class SemaphoreContract extends SemaphoreQueueContract {
     @MethodSource("contenders")
     @DisplayName("tryAcquire(0, unit) doesn't overtake those who wait for a fair semaphore")
     void zeroTimeoutKeepsFairness(Contender contender) throws InterruptedException {
-        Semaphore semaphore = semaphore(1);
-        Semaphore side = sideOf(contender, semaphore);
+        against(contender, 1);
         semaphore.acquire();
-        Guest waiter = queue("waiter", side, 1, Way.ACQUIRE::on);
+        Visitor waiter = queue("waiter", side, 1, Way.ACQUIRE::on);
 
         semaphore.release();
         boolean overtaken = semaphore.tryAcquire(0, NANOS);
@@ -167,23 +151,19 @@ abstract class SemaphoreContract extends SemaphoreQueueContract {
     @MethodSource("contenders")
     @DisplayName("what one writes before release(), all those see who acquire after it, and nobody by halves")
     void excludes(Contender contender) {
-        Semaphore semaphore = semaphore(1);
-        Semaphore side = sideOf(contender, semaphore);
+        against(contender, 1);
         Ledger ledger = new Ledger(contender == Contender.SAME_OBJECT);
-        List<Running<Integer>> crowd = IntStream.range(0, THREADS)
-                .mapToObj(member -> threads().start("member " + member, () -> {
-                    Semaphore mine = member % 2 == 0 ? semaphore : side;
-                    int writes = 0;
-                    for (int turn = 0; turn < crowd() / THREADS; turn++) {
-                        if (WAYS.get(turn % 4).on(mine, 1)) {
-                            ledger.write();
-                            writes++;
-                            mine.release();
-                        }
-                    }
-                    return writes;
-                }))
-                .toList();
+        List<Running<Integer>> crowd = startCrowd(THREADS, semaphore, side, (member, mine) -> {
+            int writes = 0;
+            for (int turn = 0; turn < crowd() / THREADS; turn++) {
+                if (WAYS.get(turn % 4).on(mine, 1)) {
+                    ledger.write();
+                    writes++;
+                    mine.release();
+                }
+            }
+            return writes;
+        });
 
         int writes = crowd.stream().mapToInt(Running::result).sum();
 
@@ -197,37 +177,27 @@ abstract class SemaphoreContract extends SemaphoreQueueContract {
             "through a storm of interrupts and time-outs never more permits are in use than there are, and afterwards all are back")
     void survivesStorm(Contender contender) {
         int permits = 5;
-        Semaphore semaphore = semaphore(permits);
-        Semaphore side = sideOf(contender, semaphore);
+        against(contender, permits);
         AtomicInteger inUse = new AtomicInteger();
-        List<Running<Integer>> crowd = IntStream.range(0, THREADS)
-                .mapToObj(member -> threads().start("member " + member, () -> {
-                    Semaphore mine = member % 2 == 0 ? semaphore : side;
-                    Random random = new Random(member);
-                    int served = 0;
-                    for (int turn = 0; turn < crowd() / THREADS; turn++) {
-                        int count = 1 + random.nextInt(3);
-                        if (enters(mine, count, random)) {
-                            assertThat(inUse.addAndGet(count)).as("in use").isLessThanOrEqualTo(permits);
-                            if (random.nextInt(8) == 0) {
-                                LockSupport.parkNanos(50_000);
-                            }
-                            inUse.addAndGet(-count);
-                            mine.release(count);
-                            served++;
-                        }
+        List<Running<Integer>> crowd = startCrowd(THREADS, semaphore, side, (member, mine) -> {
+            Random random = new Random(member);
+            int served = 0;
+            for (int turn = 0; turn < crowd() / THREADS; turn++) {
+                int count = 1 + random.nextInt(3);
+                if (enters(mine, count, random)) {
+                    assertThat(inUse.addAndGet(count)).as("in use").isLessThanOrEqualTo(permits);
+                    if (random.nextInt(8) == 0) {
+                        LockSupport.parkNanos(50_000);
                     }
-                    return served;
-                }))
-                .toList();
+                    inUse.addAndGet(-count);
+                    mine.release(count);
+                    served++;
+                }
+            }
+            return served;
+        });
 
-        long deadline = System.nanoTime() + patience().toNanos();
-        while (crowd.stream().anyMatch(member -> member.thread().isAlive()) && System.nanoTime() < deadline) {
-            crowd.forEach(member -> {
-                member.thread().interrupt();
-                LockSupport.parkNanos(100_000);
-            });
-        }
+        interruptUntilDone(crowd);
         assertThat(crowd.stream().mapToInt(Running::result)).as("served").allMatch(served -> served > 0);
         assertLeftClean(semaphore, permits);
     }

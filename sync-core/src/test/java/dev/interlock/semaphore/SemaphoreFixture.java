@@ -3,80 +3,36 @@ package dev.interlock.semaphore;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.semaphore.Guests.Entry;
-import dev.interlock.semaphore.Guests.Guest;
-import dev.interlock.testing.TestThreads;
+import dev.interlock.testing.ContractFixture;
+import dev.interlock.testing.Deviation;
+import dev.interlock.testing.Visitors.Visitor;
 import java.time.Duration;
-import java.util.EnumSet;
 import java.util.List;
-import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
-import org.awaitility.Awaitility;
-import org.awaitility.core.ConditionFactory;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
-import org.junit.jupiter.api.TestInstance;
-import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.provider.Arguments;
 
-/**
- * What {@link SemaphoreContract} asks of a subclass, and the means its tests share.
- *
- * <p>A test that involves several threads runs once per {@link Contender}: against threads that use the same semaphore
- * object and, where {@link #rivalOf} knows one, against threads of another session. One instance serves all tests of a
- * class, so that {@link #contenders()} can ask it; hence {@link #newSemaphore} and {@link #rivalOf} must work as soon
- * as {@code @BeforeAll} has run, before any {@code @BeforeEach}.
- */
-@TestInstance(TestInstance.Lifecycle.PER_CLASS)
-// In a thread of its own, since an interrupt wouldn't end an acquireUninterruptibly() that hangs.
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
-abstract class SemaphoreFixture {
-
-    /** Who competes with the semaphore under test. */
-    enum Contender {
-        SAME_OBJECT,
-        OTHER_SESSION
-    }
-
+/** What {@link SemaphoreContract} asks of a subclass, and the means its tests share. */
+@SuppressWarnings("NullAway.Init") // a test that needs them begins with against()
+abstract class SemaphoreFixture extends ContractFixture<Semaphore> {
     static final List<Way> INTERRUPTIBLE_WAITS = List.of(Way.ACQUIRE, Way.TIMED);
     static final List<Way> WAITS = List.of(Way.ACQUIRE, Way.UNINTERRUPTIBLY, Way.TIMED);
     static final TimeUnit NANOS = TimeUnit.NANOSECONDS;
 
-    private TestThreads threads;
-    private Guests guests;
+    /** The semaphore of a test, and the object through which the contender uses it. */
+    Semaphore semaphore;
+
+    Semaphore side;
+    private Guests guests = new Guests();
 
     /** A semaphore that nobody has used and that no other test will use. */
     protected abstract Semaphore newSemaphore(int permits);
 
-    /** A semaphore object of another session with the same permits; the same, or an equal one, at every call. */
-    protected Optional<Semaphore> rivalOf(Semaphore semaphore) {
-        return Optional.empty();
-    }
-
-    /** Whether {@link #newSemaphore} makes fair ones. */
-    protected boolean fair() {
-        return false;
-    }
-
-    protected Set<Deviation> deviations() {
-        return EnumSet.noneOf(Deviation.class);
-    }
-
-    /** The longest that anything may take which has to happen. */
-    protected Duration patience() {
-        return Duration.ofSeconds(20);
-    }
-
-    /** How long tests watch for what must not happen, and let a timeout run. No single operation takes so long. */
-    protected Duration shortWait() {
-        return Duration.ofMillis(40);
-    }
-
-    /** How many times a test of exclusion lets several threads acquire between them. */
-    protected int crowd() {
-        return 1_000;
+    @Override
+    protected final Semaphore sample() {
+        return newSemaphore(1);
     }
 
     /**
@@ -93,32 +49,25 @@ abstract class SemaphoreFixture {
     }
 
     @BeforeEach
-    final void beginThreads() {
-        threads = new TestThreads(patience());
-        guests = new Guests(threads, patience(), shortWait());
+    final void expectNewGuests() {
+        guests = new Guests();
     }
 
-    @AfterEach
-    final void endThreads() {
-        guests.letAllGo();
-        threads.close();
+    /** Begins a test against this contender, with permits of which guests may hold all between them. */
+    final void against(Contender contender, int permits) {
+        guests.limit(permits);
+        semaphore = newSemaphore(permits);
+        side = sideOf(contender, semaphore);
     }
 
-    final TestThreads threads() {
-        return threads;
+    /** Begins a test in which this contender has so many of these permits. */
+    final Visitor heldBy(Contender contender, int held, int permits) {
+        against(contender, permits);
+        return hold(side, held);
     }
 
     final Guests guests() {
         return guests;
-    }
-
-    final boolean deviates(Deviation deviation) {
-        return deviations().contains(deviation);
-    }
-
-    /** Whether waiters enter in the order of their arrival. */
-    final boolean fifo(Contender contender) {
-        return fair() && (contender == Contender.SAME_OBJECT || !deviates(Deviation.NO_FIFO_ACROSS_SESSIONS));
     }
 
     /** Whether a request that could be served waits behind a larger one that can't. */
@@ -128,54 +77,26 @@ abstract class SemaphoreFixture {
                 || (contender == Contender.SAME_OBJECT && deviates(Deviation.SMALL_WAITS_BEHIND_LARGE_OF_ITS_SESSION));
     }
 
-    /** Not a constant: without a rival the other half isn't there at all, rather than skipped. */
-    final Stream<Contender> contenders() {
-        return rivalOf(newSemaphore(1)).isPresent() ? Stream.of(Contender.values()) : Stream.of(Contender.SAME_OBJECT);
-    }
-
     final Stream<Arguments> contendersAndCounts() {
-        return contenders().flatMap(contender -> Stream.of(1, 3).map(count -> Arguments.of(contender, count)));
+        return contendersWith(1, 3);
     }
 
     final Stream<Arguments> contendersAndWays() {
-        return contendersBy(List.of(Way.values()));
+        return contendersWith((Object[]) Way.values());
     }
 
     final Stream<Arguments> contendersAndWaits() {
-        return contendersBy(WAITS);
+        return contendersWith(WAITS.toArray());
     }
 
     final Stream<Arguments> contendersAndInterruptibleWaits() {
-        return contendersBy(INTERRUPTIBLE_WAITS);
-    }
-
-    private Stream<Arguments> contendersBy(List<Way> ways) {
-        return contenders().flatMap(contender -> ways.stream().map(way -> Arguments.of(contender, way)));
+        return contendersWith(INTERRUPTIBLE_WAITS.toArray());
     }
 
     /** A semaphore of which guests may hold that many permits between them. */
     final Semaphore semaphore(int permits) {
         guests.limit(permits);
         return newSemaphore(permits);
-    }
-
-    /** The object through which a contender uses the permits of {@code semaphore}. */
-    final Semaphore sideOf(Contender contender, Semaphore semaphore) {
-        return contender == Contender.SAME_OBJECT
-                ? semaphore
-                : rivalOf(semaphore).orElseThrow();
-    }
-
-    /** All objects with these permits. */
-    final List<Semaphore> sides(Semaphore semaphore) {
-        return contenders().map(contender -> sideOf(contender, semaphore)).toList();
-    }
-
-    final ConditionFactory await(String what) {
-        return Awaitility.await(what)
-                .atMost(patience())
-                .pollDelay(Duration.ZERO)
-                .pollInterval(Duration.ofMillis(1));
     }
 
     /** Asserts that there are so many permits, whoever asks. */
@@ -237,18 +158,18 @@ abstract class SemaphoreFixture {
     }
 
     /** Lets another thread come. */
-    final Guest guest(String name, Semaphore semaphore, int permits, Entry entry) {
-        return guests.invite(name, semaphore, permits, entry);
+    final Visitor guest(String name, Semaphore semaphore, int permits, Entry entry) {
+        return visitors().visit(name, guests.visit(semaphore, permits, entry));
     }
 
     /** Lets another thread acquire permits, and returns once it has them. */
-    final Guest hold(Semaphore semaphore, int permits) {
+    final Visitor hold(Semaphore semaphore, int permits) {
         return guest("holder", semaphore, permits, Way.ACQUIRE::on).awaitIn();
     }
 
     /** Lets another thread come, and returns once it waits. */
-    final Guest queue(String name, Semaphore semaphore, int permits, Entry entry) {
-        Guest guest = guest(name, semaphore, permits, entry);
+    final Visitor queue(String name, Semaphore semaphore, int permits, Entry entry) {
+        Visitor guest = guest(name, semaphore, permits, entry);
         awaitWaiting(semaphore, guest.thread());
         return guest;
     }

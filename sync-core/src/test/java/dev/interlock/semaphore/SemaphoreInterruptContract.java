@@ -1,11 +1,9 @@
 package dev.interlock.semaphore;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.interlock.semaphore.Guests.Guest;
-import dev.interlock.semaphore.Guests.Outcome;
-import dev.interlock.testing.TestThreads.Action;
+import dev.interlock.testing.Visitors.Outcome;
+import dev.interlock.testing.Visitors.Visitor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Semaphore;
@@ -63,8 +61,7 @@ abstract class SemaphoreInterruptContract extends SemaphoreWaitContract {
     @MethodSource("contendersAndInterruptibleWaits")
     @DisplayName("an interruptible way throws with the flag set instead of waiting, and leaves nothing behind")
     void interruptFlagForbidsWait(Contender contender, Way way) {
-        Semaphore semaphore = semaphore(3);
-        Guest holder = hold(sideOf(contender, semaphore), 2);
+        Visitor holder = heldBy(contender, 2, 3);
 
         assertThrowsInterrupted(() -> way.on(semaphore, 2));
 
@@ -74,23 +71,15 @@ abstract class SemaphoreInterruptContract extends SemaphoreWaitContract {
         assertLeftClean(semaphore, 3);
     }
 
-    private static void assertThrowsInterrupted(Action acquisition) {
-        Thread.currentThread().interrupt();
-        assertThatThrownBy(acquisition::run).isExactlyInstanceOf(InterruptedException.class);
-        assertThat(Thread.interrupted()).as("flag").isFalse();
-    }
-
     @ParameterizedTest
     @MethodSource("contendersAndInterruptibleWaits")
     @DisplayName("an interrupted waiter throws, with the flag cleared, takes nothing and lets everybody else in")
     void interruptEndsWait(Contender contender, Way way) {
         for (int count : new int[] {1, 3}) {
-            Semaphore semaphore = semaphore(3);
-            Guest holder = hold(sideOf(contender, semaphore), 3);
-            Guest waiter = queue("waiter", semaphore, count, way::on);
+            Visitor holder = heldBy(contender, 3, 3);
+            Visitor waiter = queue("waiter", semaphore, count, way::on);
 
-            waiter.thread().interrupt();
-            waiter.assertOutcome(Outcome.INTERRUPTED);
+            waiter.assertInterruptible();
 
             assertNobodyQueued(semaphore);
             assertSettled(semaphore, 0);
@@ -104,14 +93,13 @@ abstract class SemaphoreInterruptContract extends SemaphoreWaitContract {
     @DisplayName(
             "acquireUninterruptibly() waits on however often it's interrupted, before or meanwhile, and returns with the flag set")
     void interruptDoesNotEndUninterruptibleWait(Contender contender, int count) {
-        Semaphore semaphore = semaphore(3);
-        Guest holder = hold(sideOf(contender, semaphore), 3);
-        Guest flagged = queue("flagged", semaphore, count, (mine, permits) -> {
+        Visitor holder = heldBy(contender, 3, 3);
+        Visitor flagged = queue("flagged", semaphore, count, (mine, permits) -> {
             Thread.currentThread().interrupt();
             mine.acquireUninterruptibly(permits);
             return Thread.currentThread().isInterrupted();
         });
-        Guest interrupted = queue("interrupted", semaphore, count, (mine, permits) -> {
+        Visitor interrupted = queue("interrupted", semaphore, count, (mine, permits) -> {
             mine.acquireUninterruptibly(permits);
             return Thread.currentThread().isInterrupted();
         });
@@ -134,16 +122,13 @@ abstract class SemaphoreInterruptContract extends SemaphoreWaitContract {
     @MethodSource("contendersAndInterruptibleWaits")
     @DisplayName("a small request gets in when a larger one before it is interrupted")
     void largeOneThatIsInterruptedMakesWay(Contender contender, Way way) {
-        Semaphore semaphore = semaphore(4);
-        Semaphore side = sideOf(contender, semaphore);
-        Guest holder = hold(side, 2);
+        Visitor holder = heldBy(contender, 2, 4);
         for (Semaphore through : List.of(semaphore, side)) {
-            Guest large = queue("large", side, 3, way::on);
-            Guest small = guest("small", through, 1, Way.ACQUIRE::on);
-            Guest another = guest("another", semaphore, 1, Way.UNINTERRUPTIBLY::on);
+            Visitor large = queue("large", side, 3, way::on);
+            Visitor small = guest("small", through, 1, Way.ACQUIRE::on);
+            Visitor another = guest("another", semaphore, 1, Way.UNINTERRUPTIBLY::on);
 
-            large.thread().interrupt();
-            large.assertOutcome(Outcome.INTERRUPTED);
+            large.assertInterruptible();
 
             small.awaitIn();
             another.awaitIn();
@@ -160,20 +145,17 @@ abstract class SemaphoreInterruptContract extends SemaphoreWaitContract {
     @DisplayName("waiters keep their places when one of them is interrupted, and another one runs out of time")
     void quitterCostsNoPlace(Contender contender) {
         for (int quitter = 0; quitter < 3; quitter++) {
-            Semaphore semaphore = semaphore(2);
-            Semaphore side = sideOf(contender, semaphore);
-            Guest holder = hold(side, 2);
-            List<Guest> waiters = new ArrayList<>();
+            Visitor holder = heldBy(contender, 2, 2);
+            List<Visitor> waiters = new ArrayList<>();
             for (int place = 0; place < 3; place++) {
                 Way way = place == quitter ? INTERRUPTIBLE_WAITS.get(quitter % 2) : WAITS.get(place);
                 waiters.add(queue("waiter " + place, semaphore, 2, way::on));
             }
-            Guest last = queue("last", semaphore, 2, Way.ACQUIRE::on);
-            Guest impatient = guest("impatient", side, 2, within(shortWait()));
+            Visitor last = queue("last", semaphore, 2, Way.ACQUIRE::on);
+            Visitor impatient = guest("impatient", side, 2, within(shortWait()));
 
-            Guest quitting = waiters.remove(quitter);
-            quitting.thread().interrupt();
-            quitting.assertOutcome(Outcome.INTERRUPTED);
+            Visitor quitting = waiters.remove(quitter);
+            quitting.assertInterruptible();
             impatient.assertOutcome(Outcome.GAVE_UP);
             waiters.get(0).assertStillWaits();
             holder.leave();
@@ -186,8 +168,8 @@ abstract class SemaphoreInterruptContract extends SemaphoreWaitContract {
                 assertThat(last.isIn()).as("the last is in").isFalse();
             }
             last.letGo();
-            waiters.forEach(Guest::letGo);
-            waiters.forEach(Guest::leave);
+            waiters.forEach(Visitor::letGo);
+            waiters.forEach(Visitor::leave);
             last.leave();
             assertLeftClean(semaphore, 2);
         }
@@ -198,13 +180,12 @@ abstract class SemaphoreInterruptContract extends SemaphoreWaitContract {
     @DisplayName(
             "who is interrupted when permits come either has them or throws, and none is lost or gained in either case")
     void interruptRacesWithRelease(Contender contender) {
-        Semaphore semaphore = semaphore(3);
-        Semaphore side = sideOf(contender, semaphore);
+        against(contender, 3);
         for (int race = 0; race < RACES; race++) {
-            Guest holder = hold(side, 3);
-            Guest first = guest("first", semaphore, 1 + race % 3, INTERRUPTIBLE_WAITS.get(race % 2)::on);
-            Guest second = guest("second", semaphore, 1 + race % 2, Way.UNINTERRUPTIBLY::on);
-            Guest third = guest("third", side, 2, Way.ACQUIRE::on);
+            Visitor holder = hold(side, 3);
+            Visitor first = guest("first", semaphore, 1 + race % 3, INTERRUPTIBLE_WAITS.get(race % 2)::on);
+            Visitor second = guest("second", semaphore, 1 + race % 2, Way.UNINTERRUPTIBLY::on);
+            Visitor third = guest("third", side, 2, Way.ACQUIRE::on);
             awaitWaiting(semaphore, second.thread());
             first.letGo();
             second.letGo();
@@ -226,10 +207,8 @@ abstract class SemaphoreInterruptContract extends SemaphoreWaitContract {
     @MethodSource("contenders")
     @DisplayName("a burst of interrupted waiters takes no permits")
     void interruptedCrowdTakesNothing(Contender contender) {
-        Semaphore semaphore = semaphore(3);
-        Semaphore side = sideOf(contender, semaphore);
-        Guest holder = hold(side, 2);
-        List<Guest> waiters = new ArrayList<>();
+        Visitor holder = heldBy(contender, 2, 3);
+        List<Visitor> waiters = new ArrayList<>();
         for (int place = 0; place < 6; place++) {
             Semaphore through = place % 2 == 0 ? semaphore : side;
             waiters.add(queue("waiter " + place, through, 2, INTERRUPTIBLE_WAITS.get(place / 3)::on));

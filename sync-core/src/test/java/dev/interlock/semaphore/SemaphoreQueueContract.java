@@ -2,8 +2,9 @@ package dev.interlock.semaphore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.semaphore.Guests.Guest;
-import dev.interlock.semaphore.Guests.Outcome;
+import dev.interlock.testing.Deviation;
+import dev.interlock.testing.Visitors.Outcome;
+import dev.interlock.testing.Visitors.Visitor;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Semaphore;
@@ -18,13 +19,11 @@ abstract class SemaphoreQueueContract extends SemaphoreInterruptContract {
     @MethodSource("contenders")
     @DisplayName("the queue shows the threads that wait on this object, and no others, until they have what they want")
     void showsWaiters(Contender contender) {
-        Semaphore semaphore = semaphore(3);
-        Semaphore side = sideOf(contender, semaphore);
-        Guest holder = hold(side, 3);
-        List<Guest> waiters = new ArrayList<>();
+        Visitor holder = heldBy(contender, 3, 3);
+        List<Visitor> waiters = new ArrayList<>();
         List<Thread> threads = new ArrayList<>();
         for (int count : new int[] {1, 3, 2, 1}) {
-            Guest waiter = queue("waiter for " + count, semaphore, count, WAITS.get(count - 1)::on);
+            Visitor waiter = queue("waiter for " + count, semaphore, count, WAITS.get(count - 1)::on);
             waiters.add(waiter);
             threads.add(waiter.thread());
             assertQueued(semaphore, threads);
@@ -33,9 +32,7 @@ abstract class SemaphoreQueueContract extends SemaphoreInterruptContract {
             assertNobodyQueued(side);
         }
 
-        waiters.forEach(Guest::letGo);
-        holder.leave();
-        waiters.forEach(Guest::leave);
+        letIn(holder, waiters);
 
         assertNobodyQueued(semaphore);
         assertLeftClean(semaphore, 3);
@@ -45,16 +42,14 @@ abstract class SemaphoreQueueContract extends SemaphoreInterruptContract {
     @MethodSource("contenders")
     @DisplayName("who gives up or is interrupted leaves the queue at once, the others stay")
     void hidesQuitters(Contender contender) {
-        Semaphore semaphore = semaphore(1);
-        Guest holder = hold(sideOf(contender, semaphore), 1);
-        Guest interrupted = queue("interrupted", semaphore, 1, Way.ACQUIRE::on);
-        Guest stays = queue("stays", semaphore, 1, Way.UNINTERRUPTIBLY::on);
-        Guest impatient = guest("impatient", semaphore, 1, within(shortWait()));
+        Visitor holder = heldBy(contender, 1, 1);
+        Visitor interrupted = queue("interrupted", semaphore, 1, Way.ACQUIRE::on);
+        Visitor stays = queue("stays", semaphore, 1, Way.UNINTERRUPTIBLY::on);
+        Visitor impatient = guest("impatient", semaphore, 1, within(shortWait()));
 
         impatient.assertOutcome(Outcome.GAVE_UP);
         assertQueued(semaphore, List.of(interrupted.thread(), stays.thread()));
-        interrupted.thread().interrupt();
-        interrupted.assertOutcome(Outcome.INTERRUPTED);
+        interrupted.assertInterruptible();
         assertQueued(semaphore, List.of(stays.thread()));
         holder.leave();
         stays.leave();
@@ -72,10 +67,8 @@ abstract class SemaphoreQueueContract extends SemaphoreInterruptContract {
     @MethodSource("contendersAndCounts")
     @DisplayName("waiters don't count as holders: what they can't use yet is shown as available")
     void waitersHoldNothing(Contender contender, int count) {
-        Semaphore semaphore = semaphore(5);
-        Semaphore side = sideOf(contender, semaphore);
-        Guest holder = hold(side, 3);
-        Guest waiter = queue("waiter", semaphore, 2 + count, Way.ACQUIRE::on);
+        Visitor holder = heldBy(contender, 3, 5);
+        Visitor waiter = queue("waiter", semaphore, 2 + count, Way.ACQUIRE::on);
 
         assertPermits(semaphore, 2);
         if (!deviates(Deviation.TO_STRING_TELLS_NO_PERMITS)) {

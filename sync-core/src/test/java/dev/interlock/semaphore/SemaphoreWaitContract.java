@@ -2,9 +2,9 @@ package dev.interlock.semaphore;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.semaphore.Guests.Guest;
-import dev.interlock.semaphore.Guests.Outcome;
 import dev.interlock.testing.TestThreads.Running;
+import dev.interlock.testing.Visitors.Outcome;
+import dev.interlock.testing.Visitors.Visitor;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -23,9 +23,8 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     @DisplayName("who finds too few permits waits, in whatever way, and has them when they are released")
     void waitsThenEnters(Contender contender, Way way) {
         for (int count : new int[] {1, 2, 3}) {
-            Semaphore semaphore = semaphore(3);
-            Guest holder = hold(sideOf(contender, semaphore), 3);
-            Guest waiter = queue("waiter", semaphore, count, way::on);
+            Visitor holder = heldBy(contender, 3, 3);
+            Visitor waiter = queue("waiter", semaphore, count, way::on);
 
             waiter.assertStillWaits();
             holder.leave();
@@ -41,18 +40,11 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     @MethodSource("contendersAndCounts")
     @DisplayName("tryAcquire() in vain: untimed or without time at once, timed when its time is over")
     void triesInVain(Contender contender, int count) throws InterruptedException {
-        Semaphore semaphore = semaphore(3);
-        Guest holder = hold(sideOf(contender, semaphore), 4 - count);
+        Visitor holder = heldBy(contender, 4 - count, 3);
 
         assertThat(semaphore.tryAcquire(count)).isFalse();
-        for (long timeout : new long[] {0, -1, Long.MIN_VALUE}) {
-            for (TimeUnit unit : List.of(TimeUnit.NANOSECONDS, TimeUnit.DAYS)) {
-                assertThat(semaphore.tryAcquire(count, timeout, unit))
-                        .as("%d %s", timeout, unit)
-                        .isFalse();
-                assertNobodyQueued(semaphore);
-            }
-        }
+        assertInVainWithoutTime(
+                (timeout, unit) -> semaphore.tryAcquire(count, timeout, unit), () -> assertNobodyQueued(semaphore));
         assertThat(within(shortWait()).acquire(semaphore, count)).isFalse();
         guest("impatient", semaphore, count, within(shortWait().multipliedBy(2)))
                 .assertOutcome(Outcome.GAVE_UP);
@@ -67,22 +59,21 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     @MethodSource("contendersAndWays")
     @DisplayName("as many get in as there are permits, together, and the next one waits for any of them")
     void asManyAsThereArePermits(Contender contender, Way way) {
-        Semaphore semaphore = semaphore(4);
-        Semaphore side = sideOf(contender, semaphore);
-        List<Guest> guests = new ArrayList<>();
+        against(contender, 4);
+        List<Visitor> guests = new ArrayList<>();
         for (int place = 0; place < 4; place++) {
             guests.add(guest("guest " + place, place % 2 == 0 ? semaphore : side, 1, way::on)
                     .awaitIn());
         }
 
         assertPermits(semaphore, 0);
-        Guest next = queue("next", semaphore, 1, Way.ACQUIRE::on);
+        Visitor next = queue("next", semaphore, 1, Way.ACQUIRE::on);
         next.assertStillWaits();
         guests.remove(1).leave();
         next.awaitIn();
         assertPermits(semaphore, 0);
         next.leave();
-        guests.forEach(Guest::leave);
+        guests.forEach(Visitor::leave);
         assertLeftClean(semaphore, 4);
     }
 
@@ -90,24 +81,22 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     @MethodSource("contenders")
     @DisplayName("one release lets in as many as it serves, and no more")
     void oneReleaseServesSeveral(Contender contender) {
-        Semaphore semaphore = semaphore(6);
-        Semaphore side = sideOf(contender, semaphore);
-        Guest holder = hold(side, 3);
-        Guest rest = hold(side, 3);
-        List<Guest> waiters = new ArrayList<>();
+        Visitor holder = heldBy(contender, 3, 6);
+        Visitor rest = hold(side, 3);
+        List<Visitor> waiters = new ArrayList<>();
         for (int place = 0; place < 6; place++) {
             Semaphore through = place % 2 == 0 ? semaphore : side;
             waiters.add(queue("waiter " + place, through, 1, WAITS.get(place % 3)::on));
         }
 
         holder.leave();
-        await("three are in").until(() -> waiters.stream().filter(Guest::isIn).count() == 3);
-        waiters.stream().filter(waiter -> !waiter.isIn()).findFirst().ifPresent(Guest::assertStillWaits);
-        assertThat(waiters.stream().filter(Guest::isIn)).hasSize(3);
+        await("three are in").until(() -> waiters.stream().filter(Visitor::isIn).count() == 3);
+        waiters.stream().filter(waiter -> !waiter.isIn()).findFirst().ifPresent(Visitor::assertStillWaits);
+        assertThat(waiters.stream().filter(Visitor::isIn)).hasSize(3);
         rest.leave();
-        waiters.forEach(Guest::awaitIn);
+        waiters.forEach(Visitor::awaitIn);
         assertPermits(semaphore, 0);
-        waiters.forEach(Guest::leave);
+        waiters.forEach(Visitor::leave);
         assertLeftClean(semaphore, 6);
     }
 
@@ -115,12 +104,11 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     @MethodSource("contendersAndWaits")
     @DisplayName("who wants several gets in when all of them are there, and not before")
     void waitsForAllOfThem(Contender contender, Way way) {
-        Semaphore semaphore = semaphore(4);
-        Semaphore side = sideOf(contender, semaphore);
-        List<Guest> holders = IntStream.range(0, 4)
+        against(contender, 4);
+        List<Visitor> holders = IntStream.range(0, 4)
                 .mapToObj(place -> hold(place % 2 == 0 ? side : semaphore, 1))
                 .toList();
-        Guest waiter = queue("waiter", semaphore, 3, way::on);
+        Visitor waiter = queue("waiter", semaphore, 3, way::on);
 
         holders.get(0).leave();
         waiter.assertStillWaits();
@@ -139,19 +127,18 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     @DisplayName("of several who want all permits each gets them, though they come back one by one and from all sides")
     void nobodyHoardsWhatOthersNeed(Contender contender) {
         for (int rounds = 0; rounds < 5; rounds++) {
-            Semaphore semaphore = semaphore(3);
-            Semaphore side = sideOf(contender, semaphore);
-            List<Guest> holders = List.of(hold(semaphore, 1), hold(side, 1), hold(semaphore, 1));
-            List<Guest> waiters = List.of(
+            against(contender, 3);
+            List<Visitor> holders = List.of(hold(semaphore, 1), hold(side, 1), hold(semaphore, 1));
+            List<Visitor> waiters = List.of(
                     queue("here", semaphore, 3, Way.ACQUIRE::on),
                     queue("there", side, 3, Way.TIMED::on),
                     queue("here, too", semaphore, 2, Way.ACQUIRE::on),
                     queue("there, too", side, 2, Way.UNINTERRUPTIBLY::on));
-            waiters.forEach(Guest::letGo);
+            waiters.forEach(Visitor::letGo);
 
-            holders.forEach(Guest::leave);
+            holders.forEach(Visitor::leave);
 
-            waiters.forEach(Guest::leave);
+            waiters.forEach(Visitor::leave);
             assertLeftClean(semaphore, 3);
         }
     }
@@ -160,19 +147,17 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     @MethodSource("contenders")
     @DisplayName("of those who want different numbers all get in, in the order in which there is room")
     void letsMixedCrowdIn(Contender contender) {
-        Semaphore semaphore = semaphore(5);
-        Semaphore side = sideOf(contender, semaphore);
-        Guest holder = hold(side, 5);
-        List<Guest> waiters = new ArrayList<>();
+        Visitor holder = heldBy(contender, 5, 5);
+        List<Visitor> waiters = new ArrayList<>();
         for (int place = 0; place < 9; place++) {
             Semaphore through = place % 2 == 0 ? semaphore : side;
-            Guest waiter = queue("waiter " + place, through, 1 + place * 2 % 5, WAITS.get(place % 3)::on);
+            Visitor waiter = queue("waiter " + place, through, 1 + place * 2 % 5, WAITS.get(place % 3)::on);
             waiter.letGo();
             waiters.add(waiter);
         }
 
         holder.leave();
-        waiters.forEach(Guest::leave);
+        waiters.forEach(Visitor::leave);
 
         assertLeftClean(semaphore, 5);
     }
@@ -181,12 +166,10 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     @MethodSource("contenders")
     @DisplayName("a small request gets in when a larger one before it gives up")
     void largeOneThatGivesUpMakesWay(Contender contender) {
-        Semaphore semaphore = semaphore(4);
-        Semaphore side = sideOf(contender, semaphore);
-        Guest holder = hold(side, 2);
+        Visitor holder = heldBy(contender, 2, 4);
         for (Semaphore through : List.of(side, semaphore)) {
-            Guest large = queue("large", side, 3, within(shortWait().multipliedBy(10)));
-            Guest small = guest("small", through, 2, Way.ACQUIRE::on);
+            Visitor large = queue("large", side, 3, within(shortWait().multipliedBy(10)));
+            Visitor small = guest("small", through, 2, Way.ACQUIRE::on);
             if (smallWaitsBehindLarge(Contender.SAME_OBJECT)) {
                 awaitQueuedOrIn(through, small);
             }
@@ -200,7 +183,7 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
         assertLeftClean(semaphore, 4);
     }
 
-    private void awaitQueuedOrIn(Semaphore semaphore, Guest guest) {
+    private void awaitQueuedOrIn(Semaphore semaphore, Visitor guest) {
         await("in or waits")
                 .until(() ->
                         guest.isIn() || SemaphoreProbe.queuedThreads(semaphore).contains(guest.thread()));
@@ -210,11 +193,10 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     @MethodSource("contenders")
     @DisplayName("who holds nothing can let a waiter in")
     void anybodyCanSignal(Contender contender) {
-        Semaphore semaphore = semaphore(0);
-        Semaphore side = sideOf(contender, semaphore);
+        against(contender, 0);
         for (int signal = 1; signal <= 3; signal++) {
             guests().limit(signal);
-            Guest waiter = queue("waiter", semaphore, signal, Way.ACQUIRE::on);
+            Visitor waiter = queue("waiter", semaphore, signal, Way.ACQUIRE::on);
 
             side.release();
 
@@ -227,10 +209,8 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     @MethodSource("contenders")
     @DisplayName("what is taken away under a waiter has to be released first")
     void reductionComesBeforeWaiters(Contender contender) {
-        Semaphore semaphore = semaphore(2);
-        Semaphore side = sideOf(contender, semaphore);
-        Guest holder = hold(side, 2);
-        Guest waiter = queue("waiter", semaphore, 1, Way.ACQUIRE::on);
+        Visitor holder = heldBy(contender, 2, 2);
+        Visitor waiter = queue("waiter", semaphore, 1, Way.ACQUIRE::on);
 
         SemaphoreProbe.reducePermits(semaphore, 2);
         assertPermits(semaphore, -2);
@@ -247,10 +227,8 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     @MethodSource("contenders")
     @DisplayName("drainPermits() takes what a waiter can't use yet, who gets in when there are enough again")
     void drainsUnderAWaiter(Contender contender) {
-        Semaphore semaphore = semaphore(3);
-        Semaphore side = sideOf(contender, semaphore);
-        Guest holder = hold(side, 1);
-        Guest waiter = queue("waiter", semaphore, 3, Way.ACQUIRE::on);
+        Visitor holder = heldBy(contender, 1, 3);
+        Visitor waiter = queue("waiter", semaphore, 3, Way.ACQUIRE::on);
 
         assertThat(side.drainPermits()).isEqualTo(2);
         assertPermits(semaphore, 0);
@@ -266,10 +244,9 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     @MethodSource("contenders")
     @DisplayName("drainPermits() of a debt lets in whom the debt has kept out")
     void drainingADebtLetsIn(Contender contender) {
-        Semaphore semaphore = semaphore(-2);
-        Semaphore side = sideOf(contender, semaphore);
+        against(contender, -2);
         guests().limit(1);
-        Guest waiter = queue("waiter", semaphore, 1, Way.ACQUIRE::on);
+        Visitor waiter = queue("waiter", semaphore, 1, Way.ACQUIRE::on);
 
         assertThat(side.drainPermits()).isEqualTo(-2);
         waiter.assertStillWaits();
@@ -283,11 +260,9 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     @MethodSource("contenders")
     @DisplayName("waiters with different time-outs each give up at their own time, and the others get in")
     void giveUpAtTheirOwnTime(Contender contender) {
-        Semaphore semaphore = semaphore(3);
-        Semaphore side = sideOf(contender, semaphore);
-        Guest holder = hold(side, 3);
-        List<Guest> impatient = new ArrayList<>();
-        List<Guest> patient = new ArrayList<>();
+        Visitor holder = heldBy(contender, 3, 3);
+        List<Visitor> impatient = new ArrayList<>();
+        List<Visitor> patient = new ArrayList<>();
         for (int wait : new int[] {4, 1, 3, 2, 1}) {
             Duration timeout = shortWait().multipliedBy(wait);
             int permits = 1 + wait % 3;
@@ -299,10 +274,10 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
         impatient.forEach(waiter -> waiter.assertOutcome(Outcome.GAVE_UP));
         patient.get(0).assertStillWaits();
         patient.forEach(waiter -> assertThat(waiter.isIn()).isFalse());
-        patient.forEach(Guest::letGo);
+        patient.forEach(Visitor::letGo);
         holder.leave();
 
-        patient.forEach(Guest::leave);
+        patient.forEach(Visitor::leave);
         assertLeftClean(semaphore, 3);
     }
 
@@ -310,10 +285,8 @@ abstract class SemaphoreWaitContract extends SemaphoreCountContract {
     @MethodSource("contendersAndCounts")
     @DisplayName("however many come and quit meanwhile, a waiter gives up when its own time is over")
     void othersDoNotProlongWait(Contender contender, int count) {
-        Semaphore semaphore = semaphore(3);
-        Semaphore side = sideOf(contender, semaphore);
-        Guest holder = hold(side, 3);
-        Guest waiter = guest("waiter", semaphore, count, within(shortWait().multipliedBy(3)));
+        Visitor holder = heldBy(contender, 3, 3);
+        Visitor waiter = guest("waiter", semaphore, count, within(shortWait().multipliedBy(3)));
         Running<Boolean> restless = threads().start("restless", () -> {
             while (waiter.thread().isAlive()) {
                 assertThat(semaphore.tryAcquire(1, 1, TimeUnit.MILLISECONDS)).isFalse();

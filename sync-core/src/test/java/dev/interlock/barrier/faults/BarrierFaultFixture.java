@@ -126,4 +126,14 @@ abstract class BarrierFaultFixture extends FaultFixture {
     final Actor resetter() {
         return actor("resetter");
     }
+
+    /** Asserts that a generation trips when the last party comes here, and that one that waits is let go by it. */
+    final void assertTripsWith(
+            DistributedCyclicBarrier last,
+            CompletableFuture<Integer> first,
+            Duration lastWithin,
+            Duration firstWithin) {
+        assertThat(come(last)).succeedsWithin(lastWithin).isEqualTo(0);
+        assertThat(first).succeedsWithin(firstWithin).isEqualTo(1);
+    }
 }

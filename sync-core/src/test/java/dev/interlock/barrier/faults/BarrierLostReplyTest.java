@@ -123,8 +123,7 @@ class BarrierLostReplyTest extends BarrierFaultFixture {
         assertThat(reset).succeedsWithin(REPEATED);
         await("repetitions").during(Duration.ofMillis(1_300)).until(() -> stored("arrived") == 1);
         assertThat(stored("generation")).isEqualTo(generation + 1);
-        assertThat(come(other)).succeedsWithin(PROMPTLY).isEqualTo(0);
-        assertThat(first).succeedsWithin(PROMPTLY).isEqualTo(1);
+        assertTripsWith(other, first, PROMPTLY, PROMPTLY);
     }
 
     /** A thread asks for the breakage when its time is over, and isn't answered. */
@@ -165,8 +164,7 @@ class BarrierLostReplyTest extends BarrierFaultFixture {
         assertThat(stored("generation")).isEqualTo(generation);
         assertThat(stored("arrived")).isEqualTo(1);
         assertThat(state()).isEqualTo("open");
-        assertThat(come(barrier)).succeedsWithin(PROMPTLY).isEqualTo(0);
-        assertThat(first).succeedsWithin(PROMPTLY).isEqualTo(1);
+        assertTripsWith(barrier, first, PROMPTLY, PROMPTLY);
     }
 
     /** Whatever is lost and repeated, generations trip with all of their threads. */

@@ -34,6 +34,13 @@ final class BarrierCommand {
         return new Caller("interlock-" + id, parties);
     }
 
+    /** A caller that has joined the barrier. */
+    Caller joined(String id, int parties) {
+        Caller caller = caller(id, parties);
+        caller.join();
+        return caller;
+    }
+
     /** The generation with which the barrier began. */
     long firstGeneration() {
         return first;

@@ -56,10 +56,8 @@ class BarrierScriptTest {
 
     @Test
     void arrivalsAreCountedOnce() {
-        Caller a = command.caller("a", 5);
-        Caller b = command.caller("b", 5);
-        a.join();
-        b.join();
+        Caller a = command.joined("a", 5);
+        Caller b = command.joined("b", 5);
         assertThat(a.arrive(2).places().asList()).containsExactly(1, 2);
         assertThat(a.repeat().places().asList()).containsExactly(1, 2);
         assertThat(a.arrive(2).places().asList()).containsExactly(1, 2);
@@ -73,9 +71,8 @@ class BarrierScriptTest {
 
     @Test
     void lastArrivalTripsAndTellsAll() {
-        Caller a = command.caller("a", 3);
+        Caller a = command.joined("a", 3);
         Caller b = command.caller("b", 3);
-        a.join();
         long generation = b.join().generation();
         a.arrive(2);
         Standing last = b.arrive(2);
@@ -93,10 +90,8 @@ class BarrierScriptTest {
 
     @Test
     void onlyWhoRunsTheActionTrips() {
-        Caller a = command.caller("a", 2);
-        Caller b = command.caller("b", 2);
-        a.join();
-        b.join();
+        Caller a = command.joined("a", 2);
+        Caller b = command.joined("b", 2);
         a.arrive(1);
         assertThat(b.acting().arrive(1).state()).isEqualTo(State.TRIPPING_HERE);
         assertThat(a.wish("acted").state()).isEqualTo(State.TRIPPING);
@@ -114,10 +109,8 @@ class BarrierScriptTest {
 
     @Test
     void breakageIsOfOneGeneration() {
-        Caller a = command.caller("a", 2);
-        Caller b = command.caller("b", 2);
-        a.join();
-        b.join();
+        Caller a = command.joined("a", 2);
+        Caller b = command.joined("b", 2);
         a.arrive(1);
         Standing broken = b.wish("break");
         assertThat(broken.state()).isEqualTo(State.BROKEN);
@@ -135,10 +128,8 @@ class BarrierScriptTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void deathBreaks(boolean arrived) {
-        Caller a = command.caller("a", 2);
-        Caller b = command.caller("b", 2);
-        a.join();
-        b.join();
+        Caller a = command.joined("a", 2);
+        Caller b = command.joined("b", 2);
         (arrived ? b : a).arrive(1);
         command.lapse(b);
         Standing standing = a.ask();
@@ -156,9 +147,8 @@ class BarrierScriptTest {
 
     @Test
     void dataLossBreaksUntilReset() {
-        Caller a = command.caller("a", 2);
+        Caller a = command.joined("a", 2);
         Caller b = command.caller("b", 2);
-        a.join();
         long generation = b.join().generation();
         a.arrive(1);
         command.forget();
@@ -174,10 +164,8 @@ class BarrierScriptTest {
 
     @Test
     void whoLeavesIsGone() {
-        Caller a = command.caller("a", 2);
-        Caller b = command.caller("b", 2);
-        a.join();
-        b.join();
+        Caller a = command.joined("a", 2);
+        Caller b = command.joined("b", 2);
         a.arrive(1);
         assertThat(b.leave().status()).isEqualTo(Status.LEFT);
         assertThat(a.ask().state()).as("nobody had arrived there").isEqualTo(State.OPEN);
@@ -194,12 +182,9 @@ class BarrierScriptTest {
     /** Sessions that come and go leave no more behind than is dropped again. */
     @Test
     void recordsOfThoseWhoHaveGoneAreDropped() {
-        Caller a = command.caller("a", 2);
-        a.join();
+        Caller a = command.joined("a", 2);
         for (int i = 0; i < 30; i++) {
-            Caller guest = command.caller("guest-" + i, 2);
-            guest.join();
-            guest.leave();
+            command.joined("guest-" + i, 2).leave();
         }
         assertThat(command.gone()).isEqualTo(30);
         command.expireGone();
@@ -220,9 +205,7 @@ class BarrierScriptTest {
         var model = new BarrierModel(parties);
         List<Caller> callers = new ArrayList<>();
         for (String id : List.of("a", "b", "c")) {
-            Caller caller = command.caller(id, parties);
-            caller.join();
-            callers.add(caller);
+            callers.add(command.joined(id, parties));
         }
         for (int step = 0; step < 600; step++) {
             Caller caller = callers.get(random.nextInt(callers.size()));

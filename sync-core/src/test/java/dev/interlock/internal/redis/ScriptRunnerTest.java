@@ -28,15 +28,7 @@ class ScriptRunnerTest extends LockScriptTest {
                 outages.incrementAndGet();
             }
         };
-        Settings settings = new Settings(
-                Contender.LEASE,
-                TimeUnit.MILLISECONDS.toNanos(10),
-                TimeUnit.SECONDS.toNanos(30),
-                5_000,
-                1,
-                "",
-                listener,
-                System::nanoTime);
+        Settings settings = settings(listener, System::nanoTime);
         return new RedissonScriptRunner(
                 redisson, settings, new Outage(settings, Runnable::run), new AnswerSpinner(System::nanoTime));
     }

@@ -38,33 +38,16 @@ final class Teller {
     }
 
     /** What an answer says. */
-    record Heard(List<Long> fields) {
-        long status() {
-            return fields.get(0);
-        }
-
-        long granted() {
-            return fields.get(1);
-        }
-
-        long available() {
-            return fields.get(2);
-        }
-
-        long permits() {
-            return fields.get(3);
-        }
-
-        long others() {
-            return fields.get(4);
-        }
-
-        long operation() {
-            return fields.get(6);
-        }
-
-        long result() {
-            return fields.get(7);
+    record Heard(long status, long granted, long available, long permits, long others, long operation, long result) {
+        private static Heard of(List<Long> fields) {
+            return new Heard(
+                    fields.get(0),
+                    fields.get(1),
+                    fields.get(2),
+                    fields.get(3),
+                    fields.get(4),
+                    fields.get(6),
+                    fields.get(7));
         }
     }
 
@@ -97,7 +80,7 @@ final class Teller {
         if (!(server.command(command.toArray(String[]::new)) instanceof List<?> reply)) {
             throw new IllegalStateException("no list");
         }
-        return new Heard(reply.stream().map(field -> (Long) field).toList());
+        return Heard.of(reply.stream().map(field -> (Long) field).toList());
     }
 
     /** The lease of a session is over. */

@@ -2,10 +2,8 @@ package dev.interlock.internal.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.SyncListener;
 import dev.interlock.internal.lock.script.LockScriptTest;
 import dev.interlock.internal.redis.Mail;
-import dev.interlock.internal.redis.Settings;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -18,16 +16,7 @@ class SessionTest extends LockScriptTest {
     /** A release that is sent while the session is being closed is waited for, though its stake is let go. */
     @Test
     void closeWaitsForWhatIsSentMeanwhile() {
-        Settings settings = new Settings(
-                30_000,
-                TimeUnit.MILLISECONDS.toNanos(10),
-                TimeUnit.SECONDS.toNanos(30),
-                5_000,
-                1,
-                "",
-                SyncListener.NONE,
-                System::nanoTime);
-        RedisSession session = RedisSession.open(redisson, false, settings);
+        RedisSession session = openSession(System::nanoTime);
         var confirmation = new CompletableFuture<Void>();
         var isConfirmed = new AtomicBoolean();
         confirmation.thenRun(() -> isConfirmed.set(true));

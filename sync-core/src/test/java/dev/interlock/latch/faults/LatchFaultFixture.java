@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.interlock.DistributedCountDownLatch;
 import dev.interlock.Interlock;
 import dev.interlock.lock.faults.FaultFixture;
-import dev.interlock.testing.RespError;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -61,19 +60,9 @@ abstract class LatchFaultFixture extends FaultFixture {
         return Long.parseLong(String.valueOf(server().command("HGET", KEY, "left")));
     }
 
-    final void awaitWaiting(int sessions) {
-        await(sessions + " waiting sessions")
-                .until(() -> server().command("ZCARD", "interlock:waiters:" + KEY) instanceof Long waiting
-                        && waiting == sessions);
-    }
-
-    final void killMailboxes() {
-        try {
-            server().command("CLIENT", "KILL", "TYPE", "pubsub");
-        } catch (RespError e) {
-            // Nobody is subscribed: killed a moment ago, and not back yet.
-            assertThat(e.getMessage()).contains("No such client");
-        }
+    @Override
+    protected String queueKey() {
+        return "interlock:waiters:" + KEY;
     }
 
     final void forgetLatch() {

@@ -7,7 +7,6 @@ import dev.interlock.testing.FaultProxy;
 import dev.interlock.testing.Loss;
 import dev.interlock.testing.Monotonic;
 import dev.interlock.testing.Requests;
-import dev.interlock.testing.RespError;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -23,7 +22,32 @@ import org.junit.jupiter.params.provider.MethodSource;
  * twice.
  */
 @Tag("proof")
+@SuppressWarnings("NullAway.Init") // every test with two sides begins with use()
 class ConditionFaultsTest extends ConditionFixture {
+    /** A session whose commands are disturbed, and another one, whose aren't. */
+    private Side disturbed;
+
+    private Side other;
+
+    private void use(Kind kind) {
+        disturbed = side(kind, session());
+        other = side(kind, undisturbed());
+    }
+
+    /** Signals by the disturbed session: this waiter returns in time, and so does the signaller. */
+    private void signal(CompletableFuture<Boolean> waiter, Duration within) {
+        CompletableFuture<Boolean> signalled = actor("signaller").begin(disturbed::signal);
+        assertThat(waiter).succeedsWithin(within);
+        assertThat(signalled).succeedsWithin(COMMAND_TIMEOUT.plus(SLACK));
+    }
+
+    /** One more waiter waits, for nothing but a signal of its own. */
+    private void assertWaitsForASignal(CompletableFuture<Boolean> waiter) {
+        assertStillWaits(waiter, 1);
+        disturbed.signal();
+        assertThat(waiter).succeedsWithin(PROMPTLY);
+    }
+
     static Stream<Arguments> losses() {
         return Stream.of(Arguments.of(Kind.PLAIN, Loss.MUTE), Arguments.of(Kind.FAIR, Loss.CUT));
     }
@@ -32,8 +56,7 @@ class ConditionFaultsTest extends ConditionFixture {
     @ParameterizedTest
     @MethodSource("losses")
     void aWaiterIsRegisteredOnceThoughTheReplyIsLost(Kind kind, Loss loss) {
-        Side disturbed = side(kind, session());
-        Side other = side(kind, undisturbed());
+        use(kind);
         proxy().dropReplies(registration(), 1, loss);
         CompletableFuture<Boolean> first = startWaiting(disturbed, 1);
         await("loss").until(() -> dropped() == 1);
@@ -41,17 +64,14 @@ class ConditionFaultsTest extends ConditionFixture {
         CompletableFuture<Boolean> second = startWaiting(other, 2);
         side(kind, undisturbed()).signal();
         assertThat(first).succeedsWithin(REPEATED);
-        assertStillWaits(second, 1);
-        disturbed.signal();
-        assertThat(second).succeedsWithin(PROMPTLY);
+        assertWaitsForASignal(second);
     }
 
     /** A registration that never arrived is repeated, or its waiter returns: it holds nobody up. */
     @ParameterizedTest
     @MethodSource("losses")
     void aRegistrationThatIsLostIsRepeated(Kind kind, Loss loss) {
-        Side disturbed = side(kind, session());
-        Side other = side(kind, undisturbed());
+        use(kind);
         proxy().dropRequests(registration(), 1, loss);
         CompletableFuture<Boolean> first = actor("first").begin(disturbed::await);
         await("loss").until(() -> proxy().droppedRequests() > 0);
@@ -67,14 +87,11 @@ class ConditionFaultsTest extends ConditionFixture {
     @ParameterizedTest
     @MethodSource("losses")
     void aSignalCountsOnceThoughTheReplyIsLost(Kind kind, Loss loss) {
-        Side waiting = side(kind, undisturbed());
-        Side disturbed = side(kind, session());
-        CompletableFuture<Boolean> first = startWaiting(waiting, 1);
+        use(kind);
+        CompletableFuture<Boolean> first = startWaiting(other, 1);
         CompletableFuture<Boolean> second = startWaiting(side(kind, undisturbed()), 2);
         proxy().dropReplies(signalling(), 1, loss);
-        CompletableFuture<Boolean> signalled = actor("signaller").begin(disturbed::signal);
-        assertThat(first).succeedsWithin(PROMPTLY);
-        assertThat(signalled).succeedsWithin(COMMAND_TIMEOUT.plus(SLACK));
+        signal(first, PROMPTLY);
         assertThat(dropped()).isEqualTo(1);
         assertStillWaits(second, 1);
         disturbed.signalAll();
@@ -85,25 +102,21 @@ class ConditionFaultsTest extends ConditionFixture {
     @ParameterizedTest
     @MethodSource("losses")
     void aSignalThatIsLostIsRepeated(Kind kind, Loss loss) {
-        CompletableFuture<Boolean> first = startWaiting(side(kind, undisturbed()), 1);
+        use(kind);
+        CompletableFuture<Boolean> first = startWaiting(other, 1);
         CompletableFuture<Boolean> second = startWaiting(side(kind, undisturbed()), 2);
-        Side disturbed = side(kind, session());
         proxy().dropRequests(signalling(), 1, loss);
-        CompletableFuture<Boolean> signalled = actor("signaller").begin(disturbed::signal);
-        assertThat(first).succeedsWithin(REPEATED);
-        assertThat(signalled).succeedsWithin(COMMAND_TIMEOUT.plus(SLACK));
-        assertStillWaits(second, 1);
-        disturbed.signal();
-        assertThat(second).succeedsWithin(PROMPTLY);
+        signal(first, REPEATED);
+        assertWaitsForASignal(second);
     }
 
     /** A signal that is sent ahead, because other threads of the session go on, isn't done again by what follows. */
     @ParameterizedTest
     @MethodSource("losses")
     void aSignalSentAheadCountsOnceThoughTheReplyIsLost(Kind kind, Loss loss) {
-        CompletableFuture<Boolean> first = startWaiting(side(kind, undisturbed()), 1);
+        use(kind);
+        CompletableFuture<Boolean> first = startWaiting(other, 1);
         CompletableFuture<Boolean> second = startWaiting(side(kind, undisturbed()), 2);
-        Side disturbed = side(kind, session());
         Actor signaller = actor("signaller");
         Actor next = actor("next");
         signaller.run(disturbed.lock()::lock);
@@ -120,17 +133,14 @@ class ConditionFaultsTest extends ConditionFixture {
         assertThat(entered).succeedsWithin(REPEATED);
         next.run(disturbed.lock()::unlock);
         assertThat(first).succeedsWithin(REPEATED);
-        assertStillWaits(second, 1);
-        disturbed.signal();
-        assertThat(second).succeedsWithin(PROMPTLY);
+        assertWaitsForASignal(second);
     }
 
     /** Who leaves because its time is over learns so in time, and takes no signal with it. */
     @ParameterizedTest
     @MethodSource("losses")
     void aTimeoutWhoseReplyIsLost(Kind kind, Loss loss) {
-        Side disturbed = side(kind, session());
-        Side other = side(kind, undisturbed());
+        use(kind);
         Duration time = Duration.ofSeconds(1);
         proxy().dropReplies(Requests.await(NAME), 1, loss);
         long begun = Monotonic.nanos();
@@ -140,17 +150,14 @@ class ConditionFaultsTest extends ConditionFixture {
         assertThat(leaving).succeedsWithin(time.plus(COMMAND_TIMEOUT).plus(PROMPTLY));
         assertThat(leaving.join()).as("signalled").isFalse();
         assertThat(Duration.ofNanos(Monotonic.nanos() - begun)).isGreaterThanOrEqualTo(time);
-        assertStillWaits(staying, 1);
-        disturbed.signal();
-        assertThat(staying).succeedsWithin(PROMPTLY);
+        assertWaitsForASignal(staying);
     }
 
     /** Who is interrupted learns so in time, and takes no signal with it. */
     @ParameterizedTest
     @MethodSource("losses")
     void anInterruptWhoseReplyIsLost(Kind kind, Loss loss) {
-        Side disturbed = side(kind, session());
-        Side other = side(kind, undisturbed());
+        use(kind);
         Actor thread = actor("leaving");
         CompletableFuture<Boolean> leaving = startWaiting(disturbed, thread, 1);
         CompletableFuture<Boolean> staying = startWaiting(other, 2);
@@ -160,17 +167,14 @@ class ConditionFaultsTest extends ConditionFixture {
                 .failsWithin(COMMAND_TIMEOUT.plus(PROMPTLY))
                 .withThrowableThat()
                 .withCauseInstanceOf(InterruptedException.class);
-        assertStillWaits(staying, 1);
-        disturbed.signal();
-        assertThat(staying).succeedsWithin(PROMPTLY);
+        assertWaitsForASignal(staying);
     }
 
     /** A signal that meets a leaving waiter, whose request is on its way, reaches it or the next one. */
     @ParameterizedTest
     @MethodSource("losses")
     void aSignalMeetsALeavingWaiterWhoseReplyIsLost(Kind kind, Loss loss) {
-        Side disturbed = side(kind, session());
-        Side other = side(kind, undisturbed());
+        use(kind);
         for (int round = 0; round < 4; round++) {
             Actor thread = actor("leaving-" + round);
             CompletableFuture<Boolean> leaving = startWaiting(disturbed, thread, 1);
@@ -195,15 +199,12 @@ class ConditionFaultsTest extends ConditionFixture {
     @ParameterizedTest
     @MethodSource("losses")
     void aTimeoutBeforeTheRegistrationIsConfirmed(Kind kind, Loss loss) {
-        Side disturbed = side(kind, session());
-        Side other = side(kind, undisturbed());
+        use(kind);
         proxy().dropReplies(registration(), 1, loss);
         CompletableFuture<Boolean> leaving = actor("leaving").ask(() -> disturbed.await(Duration.ofMillis(20)));
         assertThat(leaving).succeedsWithin(REPEATED);
         CompletableFuture<Boolean> staying = startWaiting(other, 1);
-        assertStillWaits(staying, 1);
-        disturbed.signal();
-        assertThat(staying).succeedsWithin(PROMPTLY);
+        assertWaitsForASignal(staying);
     }
 
     /** The mailbox is gone at the very moment of the signal. */
@@ -214,12 +215,7 @@ class ConditionFaultsTest extends ConditionFixture {
         for (int round = 0; round < 10; round++) {
             CompletableFuture<Boolean> returned = startWaiting(sides.get(round % 2), 1);
             Side signaller = sides.get(1 - round % 2);
-            try {
-                server().command("CLIENT", "KILL", "TYPE", "pubsub");
-            } catch (RespError e) {
-                // Nobody is subscribed: killed in the last round, and not back yet.
-                assertThat(e.getMessage()).contains("No such client");
-            }
+            killMailboxes();
             signaller.signal();
             assertThat(returned).as("round %d", round).succeedsWithin(Duration.ofSeconds(3));
             awaitFree(NAME);
@@ -246,8 +242,7 @@ class ConditionFaultsTest extends ConditionFixture {
     @ParameterizedTest
     @EnumSource(Kind.class)
     void aRegistrationThatComesAgain(Kind kind) {
-        Side disturbed = side(kind, session());
-        Side other = side(kind, undisturbed());
+        use(kind);
         long before = proxy().duplicated();
         proxy().duplicateRequests(registration(), Duration.ofMillis(800), 1);
         CompletableFuture<Boolean> first = startWaiting(disturbed, 1);
@@ -255,17 +250,14 @@ class ConditionFaultsTest extends ConditionFixture {
         assertThat(first).succeedsWithin(PROMPTLY);
         CompletableFuture<Boolean> second = startWaiting(other, 1);
         await("duplicate").until(() -> proxy().duplicated() > before);
-        assertStillWaits(second, 1);
-        disturbed.signal();
-        assertThat(second).succeedsWithin(PROMPTLY);
+        assertWaitsForASignal(second);
     }
 
     /** A signal that comes again wakes nobody. */
     @ParameterizedTest
     @EnumSource(Kind.class)
     void aSignalThatComesAgain(Kind kind) {
-        Side disturbed = side(kind, session());
-        Side other = side(kind, undisturbed());
+        use(kind);
         CompletableFuture<Boolean> first = startWaiting(other, 1);
         CompletableFuture<Boolean> second = startWaiting(other, 2);
         long before = proxy().duplicated();
@@ -273,17 +265,14 @@ class ConditionFaultsTest extends ConditionFixture {
         disturbed.signal();
         assertThat(first).succeedsWithin(PROMPTLY);
         await("duplicate").until(() -> proxy().duplicated() > before);
-        assertStillWaits(second, 1);
-        disturbed.signal();
-        assertThat(second).succeedsWithin(PROMPTLY);
+        assertWaitsForASignal(second);
     }
 
     /** A registration on its way for long, whose waiter has returned meanwhile, swallows no signal. */
     @ParameterizedTest
     @EnumSource(Kind.class)
     void aRegistrationThatComesLate(Kind kind) {
-        Side disturbed = side(kind, session());
-        Side other = side(kind, undisturbed());
+        use(kind);
         Duration late = Duration.ofMillis(2_500);
         proxy().delayRequests(registration(), late);
         long begun = Monotonic.nanos();

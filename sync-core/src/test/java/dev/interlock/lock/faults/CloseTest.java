@@ -65,8 +65,7 @@ class CloseTest extends FaultFixture {
         Actor holder = actor("holder");
         Actor rival = actor("rival");
         holder.run(lock::lock);
-        CompletableFuture<Boolean> entered = rival.begin(other::lock);
-        awaitTickets(NAME, 1);
+        CompletableFuture<Boolean> entered = queue(rival, other);
         session.close();
         assertThat(entered).succeedsWithin(PROMPTLY);
         rival.run(other::unlock);
@@ -124,8 +123,7 @@ class CloseTest extends FaultFixture {
         Actor front = actor("front");
         Actor behind = actor("behind");
         Actor timed = actor("timed");
-        CompletableFuture<Boolean> first = front.begin(lock::lock);
-        awaitTickets(NAME, 1);
+        CompletableFuture<Boolean> first = queue(front, lock);
         CompletableFuture<Boolean> second = behind.begin(lock::lockInterruptibly);
         CompletableFuture<Boolean> third = timed.ask(() -> lock.tryLock(1, TimeUnit.HOURS));
         awaitQueued(lock, behind, timed);
@@ -202,8 +200,7 @@ class CloseTest extends FaultFixture {
         Actor holder = actor("holder");
         Actor waiter = actor("waiter");
         holder.run(held::lock);
-        CompletableFuture<Boolean> wait = waiter.begin(lock::lock);
-        awaitTickets(NAME, 1);
+        CompletableFuture<Boolean> wait = queue(waiter, lock);
         proxy().stall();
         long begun = Monotonic.nanos();
         session.close();
@@ -234,15 +231,13 @@ class CloseTest extends FaultFixture {
         Actor waiter = actor("waiter");
         held.lock();
         holder.run(closing::lock);
-        CompletableFuture<Boolean> entered = waiter.begin(staying::lock);
-        awaitTickets(NAME, 1);
+        CompletableFuture<Boolean> entered = queue(waiter, staying);
         first.close();
         assertThat(entered).succeedsWithin(PROMPTLY);
         assertUnlockTellsTheLoss(closing, holder);
         // Messages still come: the mailbox of the one isn't that of the other.
         DistributedReentrantLock third = lock(session(), NAME);
-        CompletableFuture<Boolean> next = holder.begin(third::lock);
-        awaitTickets(NAME, 1);
+        CompletableFuture<Boolean> next = queue(holder, third);
         waiter.run(staying::unlock);
         assertThat(next).succeedsWithin(PROMPTLY);
         holder.run(third::unlock);

@@ -10,6 +10,7 @@ import dev.interlock.testing.FaultProxy;
 import dev.interlock.testing.MovableTicker;
 import dev.interlock.testing.Recorder;
 import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.RespError;
 import dev.interlock.testing.Timely;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -18,6 +19,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
@@ -322,8 +324,50 @@ public abstract class FaultFixture {
         await(count + " tickets").until(() -> tickets(key) == count);
     }
 
+    /** Where Redis keeps who waits for what the test is about. */
+    protected String queueKey() {
+        throw new UnsupportedOperationException("nobody queues");
+    }
+
+    protected final int waiting() {
+        return Integer.parseInt(String.valueOf(server.command("ZCARD", queueKey())));
+    }
+
+    protected final void awaitWaiting(int sessions) {
+        await(sessions + " sessions wait").until(() -> waiting() == sessions);
+    }
+
+    /** Has a thread begin what has to wait, and returns once Redis knows so many sessions that do. */
+    protected final CompletableFuture<Boolean> queue(Actor waiter, Actor.Action entry, int sessions) {
+        CompletableFuture<Boolean> entered = waiter.begin(entry);
+        awaitWaiting(sessions);
+        return entered;
+    }
+
+    /** Has a thread want a lock that another session has, and returns once Redis knows one that waits. */
+    protected final CompletableFuture<Boolean> queue(Actor waiter, DistributedReentrantLock wanted) {
+        CompletableFuture<Boolean> entered = waiter.begin(wanted::lock);
+        awaitTickets(wanted.getName(), 1);
+        return entered;
+    }
+
     protected static void awaitQueued(DistributedReentrantLock lock, Actor... waiters) {
         await("queued locally").until(() -> List.of(waiters).stream().allMatch(w -> lock.hasQueuedThread(w.thread())));
+    }
+
+    /** Closes the connections on which sessions hear messages. */
+    protected final void killMailboxes() {
+        try {
+            server.command("CLIENT", "KILL", "TYPE", "pubsub");
+        } catch (RespError e) {
+            // Nobody is subscribed: killed before, and not back yet.
+            assertThat(e.getMessage()).contains("No such client");
+        }
+    }
+
+    /** Has Redis forget all scripts, so that the next command is the first that it hears of its script. */
+    protected final void forgetScripts() {
+        server.command("SCRIPT", "FLUSH");
     }
 
     /** Launches a server that copies {@link #server}, and returns once it does. */

@@ -87,8 +87,7 @@ class FixedLeaseTest extends FaultFixture {
         awaitQueued(lock, second);
         CompletableFuture<Boolean> thirds = third.begin(() -> lock(lock));
         awaitQueued(lock, third);
-        CompletableFuture<Boolean> rivals = rival.begin(other::lock);
-        awaitTickets(NAME, 1);
+        CompletableFuture<Boolean> rivals = queue(rival, other);
         await("word of the rival").until(() -> lock.toString().contains("wanted"));
 
         ticker.advance(SLICE.multipliedBy(3).dividedBy(5));

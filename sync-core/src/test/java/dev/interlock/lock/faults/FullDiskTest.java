@@ -78,6 +78,13 @@ class FullDiskTest extends FaultFixture {
         await("it lasts").during(COMMAND_TIMEOUT).until(() -> !wait.isDone());
     }
 
+    /** Asserts that a thread waits as long as nothing can be written, and no longer. */
+    private void assertLastsUntilMended(CompletableFuture<Boolean> wait) {
+        awaitLasts(wait);
+        mend();
+        assertThat(wait).succeedsWithin(PATIENCE);
+    }
+
     @Test
     void aReleaseIsRepeated() {
         DistributedReentrantLock lock = lock(session(), NAME);
@@ -85,13 +92,10 @@ class FullDiskTest extends FaultFixture {
         Actor holder = actor("holder");
         Actor waiter = actor("waiter");
         holder.run(lock::lock);
-        CompletableFuture<Boolean> entered = waiter.begin(wanted::lock);
-        awaitTickets(NAME, 1);
+        CompletableFuture<Boolean> entered = queue(waiter, wanted);
         fill();
         holder.run(lock::unlock);
-        awaitLasts(entered);
-        mend();
-        assertThat(entered).succeedsWithin(PATIENCE);
+        assertLastsUntilMended(entered);
         waiter.run(wanted::unlock);
     }
 
@@ -101,9 +105,7 @@ class FullDiskTest extends FaultFixture {
         fill();
         Actor waiter = actor("waiter");
         CompletableFuture<Boolean> entered = waiter.begin(lock::lock);
-        awaitLasts(entered);
-        mend();
-        assertThat(entered).succeedsWithin(PATIENCE);
+        assertLastsUntilMended(entered);
         waiter.run(lock::unlock);
     }
 
@@ -123,9 +125,7 @@ class FullDiskTest extends FaultFixture {
             changed.signal();
             lock.unlock();
         });
-        awaitLasts(signalled);
-        mend();
-        assertThat(signalled).succeedsWithin(PATIENCE);
+        assertLastsUntilMended(signalled);
         waiter.run(wanted::unlock);
     }
 
@@ -155,9 +155,7 @@ class FullDiskTest extends FaultFixture {
         await("it waits").until(() -> wanted.getQueueLength() == 1);
         fill();
         holder.run(semaphore::release);
-        awaitLasts(entered);
-        mend();
-        assertThat(entered).succeedsWithin(PATIENCE);
+        assertLastsUntilMended(entered);
         waiter.run(wanted::release);
     }
 

@@ -80,8 +80,7 @@ class ListenerTest extends FaultFixture {
         Actor actor = actor("actor");
         other.lock();
         long begun = System.nanoTime();
-        CompletableFuture<Boolean> entered = actor.begin(lock::lock);
-        awaitTickets(NAME, 1);
+        CompletableFuture<Boolean> entered = queue(actor, lock);
         await("a while").during(Duration.ofMillis(300)).until(() -> !entered.isDone());
         other.unlock();
         assertThat(entered).succeedsWithin(PROMPTLY);

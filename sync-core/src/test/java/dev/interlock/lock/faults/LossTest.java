@@ -200,10 +200,8 @@ class LossTest extends FaultFixture {
         assertThat(forwarding.count(Recorder.Kind.LOST)).isZero();
     }
 
-    /** Time passes unseen, as in a JVM that was paused: the first question is answered right, without a round trip. */
-    @Test
-    void aPauseBeyondTheLeaseIsSeenAtOnce() {
-        int before = losses();
+    /** A lock that this thread holds, and whose lease is over for its session all at once. */
+    private DistributedReentrantLock heldBeyondItsLease() {
         heard.clear();
         MovableTicker ticker = new MovableTicker();
         DistributedReentrantLock lock =
@@ -211,6 +209,14 @@ class LossTest extends FaultFixture {
         lock.onLost(heard::add);
         lock.lock();
         ticker.advance(Duration.ofSeconds(31));
+        return lock;
+    }
+
+    /** Time passes unseen, as in a JVM that was paused: the first question is answered right, without a round trip. */
+    @Test
+    void aPauseBeyondTheLeaseIsSeenAtOnce() {
+        int before = losses();
+        DistributedReentrantLock lock = heldBeyondItsLease();
         assertThatThrownBy(lock::assertHeld).isInstanceOf(LeaseLostException.class);
         assertLost(lock);
         awaitToldOnce(before);
@@ -222,13 +228,7 @@ class LossTest extends FaultFixture {
     @Test
     void aPauseBeyondTheLeaseIsToldToWhoeverDoesNotAsk() {
         int before = losses();
-        heard.clear();
-        MovableTicker ticker = new MovableTicker();
-        DistributedReentrantLock lock =
-                lock(session(builder -> builder.listener(recorder).ticker(ticker)), NAME);
-        lock.onLost(heard::add);
-        lock.lock();
-        ticker.advance(Duration.ofSeconds(31));
+        DistributedReentrantLock lock = heldBeyondItsLease();
         awaitToldOnce(before);
         assertLost(lock);
         assertToldOnce(before);

@@ -192,8 +192,7 @@ class LostReplyTest extends FaultFixture {
         DistributedReentrantLock wanted = lock(second, NAME);
         held.lock();
         Actor waiter = actor("waiter");
-        CompletableFuture<Boolean> entered = waiter.begin(wanted::lock);
-        awaitTickets(NAME, 1);
+        CompletableFuture<Boolean> entered = queue(waiter, wanted);
         for (int i = 0; i < 2; i++) {
             long before = proxy().droppedRequests();
             proxy().dropRequests(Requests.acquire(NAME), 1, Loss.MUTE);
@@ -226,8 +225,7 @@ class LostReplyTest extends FaultFixture {
         DistributedReentrantLock wanted = lock(second, NAME);
         held.lock();
         Actor waiter = actor("waiter");
-        CompletableFuture<Boolean> entered = waiter.begin(wanted::lock);
-        awaitTickets(NAME, 1);
+        CompletableFuture<Boolean> entered = queue(waiter, wanted);
         proxy().dropReplies(Requests.renew(NAME), 2, loss);
         held.unlock();
         assertThat(entered).succeedsWithin(PROMPTLY);
@@ -249,11 +247,8 @@ class LostReplyTest extends FaultFixture {
         DistributedReentrantLock wanted = lock(second, NAME);
         held.lock();
         Actor waiter = actor("waiter");
-        CompletableFuture<Boolean> entered = waiter.begin(wanted::lock);
-        awaitTickets(NAME, 1);
-        proxy().dropMessages(Requests.grant(second), 1);
-        held.unlock();
-        assertThat(entered).succeedsWithin(PROMPTLY);
+        CompletableFuture<Boolean> entered = queue(waiter, wanted);
+        releaseUntold(held, second, entered);
         await("renewed").until(() -> recorder.count(Recorder.Kind.RENEWED) > 0);
         waiter.run(() -> assertFreedByOneUnlock(wanted, second));
     }
@@ -266,12 +261,16 @@ class LostReplyTest extends FaultFixture {
         DistributedReentrantLock wanted = lock(second, NAME);
         held.lock();
         Actor waiter = actor("waiter");
-        CompletableFuture<Boolean> entered = waiter.begin(wanted::lock);
-        awaitTickets(NAME, 1);
-        proxy().dropMessages(Requests.grant(second), 1);
+        CompletableFuture<Boolean> entered = queue(waiter, wanted);
+        releaseUntold(held, second, entered);
+        waiter.run(() -> assertFreedByOneUnlock(wanted, second));
+    }
+
+    /** Releases a lock, without the session that gets it being told. */
+    private void releaseUntold(DistributedReentrantLock held, Interlock next, CompletableFuture<Boolean> entered) {
+        proxy().dropMessages(Requests.grant(next), 1);
         held.unlock();
         assertThat(entered).succeedsWithin(PROMPTLY);
-        waiter.run(() -> assertFreedByOneUnlock(wanted, second));
     }
 
     /** Whoever comes late to a name that its caller has given up finds the door closed. */

@@ -6,7 +6,6 @@ import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.testing.Actor;
 import dev.interlock.testing.FaultProxy;
-import dev.interlock.testing.RespError;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -39,15 +38,6 @@ class MailboxTest extends FaultFixture {
             assertThat(holder(NAME)).endsWith("=1");
         }
         actors.get(ROUNDS % 2).run(locks.get(ROUNDS % 2)::unlock);
-    }
-
-    private void killMailboxes() {
-        try {
-            server().command("CLIENT", "KILL", "TYPE", "pubsub");
-        } catch (RespError e) {
-            // Nobody is subscribed: killed in the last round, and not back yet.
-            assertThat(e.getMessage()).contains("No such client");
-        }
     }
 
     /** With all messages lost, names still change hands, at the pace of the pulse. */
@@ -108,8 +98,7 @@ class MailboxTest extends FaultFixture {
         Actor other = actor("plain");
         for (int round = 0; round < 3; round++) {
             other.run(plain::lock);
-            CompletableFuture<Boolean> entered = waiter.begin(wanted::lock);
-            awaitTickets(NAME, 1);
+            CompletableFuture<Boolean> entered = queue(waiter, wanted);
             other.run(plain::unlock);
             assertThat(entered).as("round %d", round).succeedsWithin(PROMPTLY);
             waiter.run(wanted::unlock);
@@ -124,8 +113,7 @@ class MailboxTest extends FaultFixture {
         Actor waiter = actor("waiter");
         DistributedReentrantLock other = lock(undisturbed(), NAME);
         other.lock();
-        CompletableFuture<Boolean> entered = waiter.begin(lock::lock);
-        awaitTickets(NAME, 1);
+        CompletableFuture<Boolean> entered = queue(waiter, lock);
         String owner = holder(NAME);
         List<String> mail = List.of(
                 "",

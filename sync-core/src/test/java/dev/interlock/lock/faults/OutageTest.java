@@ -23,6 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
@@ -43,55 +44,31 @@ class OutageTest extends FaultFixture {
 
     /** The ways in which Redis can be gone. */
     enum Fault {
-        KILLED {
-            @Override
-            void begin(FaultFixture test) {
-                test.server().kill();
-            }
+        KILLED(test -> test.server().kill(), test -> test.server().restart()),
+        PAUSED(test -> test.server().pause(), test -> test.server().resume()),
+        REFUSED(OutageTest::refuse, test -> test.proxy().heal()),
+        STALLED(test -> test.proxy().stall(), test -> test.proxy().heal());
 
-            @Override
-            void end(FaultFixture test) {
-                test.server().restart();
-            }
-        },
-        PAUSED {
-            @Override
-            void begin(FaultFixture test) {
-                test.server().pause();
-            }
+        private final Consumer<FaultFixture> beginning;
+        private final Consumer<FaultFixture> end;
 
-            @Override
-            void end(FaultFixture test) {
-                test.server().resume();
-            }
-        },
-        REFUSED {
-            @Override
-            void begin(FaultFixture test) {
-                test.proxy().refuse(true);
-                test.proxy().cut();
-            }
+        Fault(Consumer<FaultFixture> beginning, Consumer<FaultFixture> end) {
+            this.beginning = beginning;
+            this.end = end;
+        }
 
-            @Override
-            void end(FaultFixture test) {
-                test.proxy().heal();
-            }
-        },
-        STALLED {
-            @Override
-            void begin(FaultFixture test) {
-                test.proxy().stall();
-            }
+        void begin(FaultFixture test) {
+            beginning.accept(test);
+        }
 
-            @Override
-            void end(FaultFixture test) {
-                test.proxy().heal();
-            }
-        };
+        void end(FaultFixture test) {
+            end.accept(test);
+        }
+    }
 
-        abstract void begin(FaultFixture test);
-
-        abstract void end(FaultFixture test);
+    private static void refuse(FaultFixture test) {
+        test.proxy().refuse(true);
+        test.proxy().cut();
     }
 
     @Override
@@ -266,8 +243,7 @@ class OutageTest extends FaultFixture {
         Actor holder = actor("holder");
         Actor waiter = actor("waiter");
         holder.run(held::lock);
-        CompletableFuture<Boolean> entered = waiter.begin(wanted::lock);
-        awaitTickets(NAME, 1);
+        CompletableFuture<Boolean> entered = queue(waiter, wanted);
         fault.begin(this);
         holder.run(held::unlock);
         CompletableFuture<Boolean> back = holder.begin(held::lock);
@@ -344,8 +320,7 @@ class OutageTest extends FaultFixture {
         Actor waiter = actor("waiter");
         lock.lock();
         long token = lock.fencingToken();
-        CompletableFuture<Boolean> entered = waiter.begin(waiting::lock);
-        awaitTickets(NAME, 1);
+        CompletableFuture<Boolean> entered = queue(waiter, waiting);
         server().command("FLUSHALL"); // is in the append-only file when the server comes back
         server().restart();
         await("told").until(() -> recorder.count(Recorder.Kind.LOST) == 1);

@@ -4,18 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.DistributedReadWriteLock;
 import dev.interlock.LeaseLostException;
-import dev.interlock.testing.Actor;
-import dev.interlock.testing.Loss;
-import dev.interlock.testing.RespError;
+import dev.interlock.lock.faults.Rage;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Lock;
@@ -34,15 +29,9 @@ class ReadWriteChaosTest extends ReadWriteFaultFixture {
     private static final int SESSIONS = 3;
     private static final int THREADS = 3;
     private static final Duration QUICK = Duration.ofSeconds(3);
-    private static final Duration BETWEEN_FAULTS = Duration.ofMillis(60);
-    private static final Duration LATE = Duration.ofMillis(300);
-
-    /** All that a thread may need at the end, when the network is well again. */
-    private static final Duration END = Duration.ofSeconds(15);
 
     private final TestReporter reporter;
 
-    private final AtomicBoolean stop = new AtomicBoolean();
     private final AtomicInteger readers = new AtomicInteger();
     private final AtomicInteger writers = new AtomicInteger();
     private final AtomicLong lastToken = new AtomicLong();
@@ -70,76 +59,28 @@ class ReadWriteChaosTest extends ReadWriteFaultFixture {
     }
 
     private void rage(Duration time, boolean fair) {
-        stop.set(false);
         lastToken.set(0);
         losses.set(0);
         violations.clear();
-        List<AtomicLong> passages = new ArrayList<>();
-        List<CompletableFuture<Boolean>> threads = new ArrayList<>();
+        Rage rage = new Rage(this, ReadWriteChaosTest::isScript);
         for (int i = 0; i < SESSIONS; i++) {
-            DistributedReadWriteLock lock = fair ? session().fairReadWriteLock(NAME) : of(session());
+            DistributedReadWriteLock each = fair ? session().fairReadWriteLock(NAME) : of(session());
             for (int k = 0; k < THREADS; k++) {
-                Actor actor = actor("actor-" + fair + "-" + i + "-" + k);
-                AtomicLong count = new AtomicLong();
-                passages.add(count);
-                threads.add(actor.begin(() -> {
-                    while (!stop.get()) {
-                        pass(lock);
-                        count.incrementAndGet();
-                    }
-                }));
+                rage.start("actor-" + fair + "-" + i + "-" + k, () -> {
+                    pass(each);
+                    return true;
+                });
             }
         }
-        long start = System.nanoTime();
-        while (System.nanoTime() - start < time.toNanos()
-                && threads.stream().noneMatch(CompletableFuture::isCompletedExceptionally)) {
-            int fault = ThreadLocalRandom.current().nextInt(8);
-            begin(fault);
-            await("some time").pollDelay(BETWEEN_FAULTS).until(() -> true);
-        }
-        proxy().heal();
-        await("passages of all threads")
-                .atMost(END)
-                .until(() -> passages.stream().allMatch(count -> count.get() > 0)
-                        || threads.stream().anyMatch(CompletableFuture::isCompletedExceptionally));
-        stop.set(true);
-        for (CompletableFuture<Boolean> thread : threads) {
-            assertThat(thread).succeedsWithin(END);
-        }
+        rage.disturb(time);
+        List<AtomicLong> passages = rage.end();
         reporter.publishEntry(
                 "passages of each thread, " + (fair ? "fair: " : "plain: ") + passages + ", losses: " + losses);
-        assertThat(passages).allSatisfy(count -> assertThat(count.get()).isPositive());
         assertThat(losses.get() > 0 ? List.of() : violations).isEmpty();
     }
 
     private static boolean isScript(List<String> words) {
         return words.get(0).equalsIgnoreCase("EVALSHA") && words.contains(KEY);
-    }
-
-    private void begin(int fault) {
-        switch (fault) {
-            case 0 -> proxy().cut();
-            case 1 -> proxy().dropReplies(ReadWriteChaosTest::isScript, 1, Loss.CUT);
-            case 2 -> proxy().dropReplies(ReadWriteChaosTest::isScript, 1, Loss.MUTE);
-            case 3 -> proxy().dropRequests(ReadWriteChaosTest::isScript, 1, Loss.CUT);
-            case 4 -> proxy().delayRequests(ReadWriteChaosTest::isScript, LATE, 1);
-            case 5 -> proxy().duplicateRequests(ReadWriteChaosTest::isScript, LATE, 3);
-            case 6 -> proxy().dropMessages(words -> words.get(0).equals("message"), 2);
-            default -> killMailboxesOrScripts();
-        }
-    }
-
-    private void killMailboxesOrScripts() {
-        if (ThreadLocalRandom.current().nextBoolean()) {
-            server().command("SCRIPT", "FLUSH");
-            return;
-        }
-        try {
-            server().command("CLIENT", "KILL", "TYPE", "pubsub");
-        } catch (RespError e) {
-            // Nobody is subscribed: killed before, and not back yet.
-            assertThat(e.getMessage()).contains("No such client");
-        }
     }
 
     private void pass(DistributedReadWriteLock lock) throws InterruptedException {

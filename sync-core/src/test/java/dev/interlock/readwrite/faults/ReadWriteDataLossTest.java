@@ -49,10 +49,6 @@ class ReadWriteDataLossTest extends ReadWriteFaultFixture {
         assertAvailable();
     }
 
-    private void forgetScripts() {
-        server().command("SCRIPT", "FLUSH");
-    }
-
     /** Readers of two sessions, and a writer who waits, when Redis comes back with nothing. */
     @Test
     void readersHearThatTheirDataIsLost() {
@@ -72,8 +68,7 @@ class ReadWriteDataLossTest extends ReadWriteFaultFixture {
         });
         reader.run(first.readLock()::lock);
         another.run(second.readLock()::lock);
-        CompletableFuture<Boolean> writes = writer.begin(wanted.writeLock()::lock);
-        awaitWaiting(1);
+        CompletableFuture<Boolean> writes = queue(writer, wanted.writeLock()::lock, 1);
         server().restart();
         assertThat(writes).succeedsWithin(PATIENCE);
         assertThat(writer.get(wanted.writeLock()::fencingToken)).isGreaterThan(token);
@@ -83,8 +78,7 @@ class ReadWriteDataLossTest extends ReadWriteFaultFixture {
         assertThatThrownBy(() -> another.run(second.readLock()::unlock)).isInstanceOf(LeaseLostException.class);
         assertThat(first.getReadLockCount() + second.getReadLockCount()).isZero();
         writer.run(wanted.writeLock()::assertHeld);
-        CompletableFuture<Boolean> readsAgain = reader.begin(first.readLock()::lock);
-        awaitWaiting(1);
+        CompletableFuture<Boolean> readsAgain = queue(reader, first.readLock()::lock, 1);
         writer.run(wanted.writeLock()::unlock);
         assertThat(readsAgain).succeedsWithin(PATIENCE);
         reader.run(first.readLock()::assertHeld);
@@ -103,8 +97,7 @@ class ReadWriteDataLossTest extends ReadWriteFaultFixture {
         Actor reader = actor("reader");
         writer.run(lock.writeLock()::lock);
         writer.run(lock.readLock()::lock);
-        CompletableFuture<Boolean> reads = reader.begin(wanted.readLock()::lock);
-        awaitWaiting(1);
+        CompletableFuture<Boolean> reads = queue(reader, wanted.readLock()::lock, 1);
         server().restart();
         assertThat(reads).succeedsWithin(PATIENCE);
         await("told").until(() -> recorder.count(Recorder.Kind.LOST) == 1);

@@ -27,20 +27,47 @@ abstract class ReadWriteFaultFixture extends FaultFixture {
 
     private final List<DistributedReadWriteLock> locks = new ArrayList<>();
 
+    /** What the tests with one session are about: its lock, and the same lock as another session has it. */
+    Interlock session;
+
+    DistributedReadWriteLock lock;
+    DistributedReadWriteLock rival;
+
+    final void use(Interlock one) {
+        session = one;
+        lock = of(one);
+        rival = of(undisturbed());
+    }
+
+    /** Ends what this thread reads, and asserts that nothing of it stays. */
+    final void endReading() {
+        lock.readLock().assertHeld();
+        lock.readLock().unlock();
+        awaitFree(KEY);
+        assertAvailable();
+    }
+
+    /** Ends what this thread writes, and asserts that nothing of it stays. */
+    final void endWriting() {
+        lock.writeLock().assertHeld();
+        lock.writeLock().unlock();
+        awaitFree(KEY);
+        assertAvailable();
+    }
+
     /** Has Redis know all scripts that these tests wait for. */
     @BeforeEach
     void useAllScripts() {
-        DistributedReadWriteLock lock = of(undisturbed());
-        DistributedReadWriteLock wanted = of(undisturbed());
+        use(undisturbed());
         Actor other = actor("contender");
         lock.writeLock().lock();
-        CompletableFuture<Boolean> entered = other.begin(wanted.readLock()::lock);
+        CompletableFuture<Boolean> entered = other.begin(rival.readLock()::lock);
         awaitWaiting(1);
         lock.readLock().lock();
         lock.writeLock().unlock();
         assertThat(entered).succeedsWithin(PATIENCE);
         lock.readLock().unlock();
-        other.run(wanted.readLock()::unlock);
+        other.run(rival.readLock()::unlock);
         awaitFree(KEY);
     }
 
@@ -69,12 +96,9 @@ abstract class ReadWriteFaultFixture extends FaultFixture {
         return session(builder -> builder.handoffSlice(KEPT));
     }
 
-    final void awaitWaiting(int count) {
-        await(count + " tickets").until(() -> waiting() == count);
-    }
-
-    final int waiting() {
-        return Integer.parseInt(String.valueOf(server().command("ZCARD", "interlock:queue:" + KEY)));
+    @Override
+    protected String queueKey() {
+        return "interlock:queue:" + KEY;
     }
 
     final void assertRead(Interlock... by) {
@@ -89,12 +113,12 @@ abstract class ReadWriteFaultFixture extends FaultFixture {
 
     /** Asserts that another session can have it for itself: nobody has anything of it any more. */
     final void assertAvailable() {
-        DistributedReadWriteLock lock = of(undisturbed());
+        DistributedReadWriteLock free = of(undisturbed());
         Actor other = actor("other");
-        assertThat(other.get(() -> lock.writeLock().tryLock(PROMPTLY.toMillis(), TimeUnit.MILLISECONDS)))
+        assertThat(other.get(() -> free.writeLock().tryLock(PROMPTLY.toMillis(), TimeUnit.MILLISECONDS)))
                 .as("another session gets it")
                 .isTrue();
-        other.run(lock.writeLock()::unlock);
+        other.run(free.writeLock()::unlock);
         awaitFree(KEY);
     }
 

@@ -23,45 +23,50 @@ class ReadWriteLostReplyTest extends ReadWriteFaultFixture {
         return Loss.CUT;
     }
 
-    private static void assertTook(long startNanos, Duration atMost) {
-        assertWithin(atMost, Duration.ofNanos(System.nanoTime() - startNanos));
+    private static void within(Duration atMost, Runnable action) {
+        long start = System.nanoTime();
+        action.run();
+        assertWithin(atMost, Duration.ofNanos(System.nanoTime() - start));
+    }
+
+    /** Acquires to read: the answer is lost, and it reads once. */
+    private void readOnce() {
+        proxy().dropReplies(Requests.acquire(KEY), 1, loss());
+        within(REPEATED, lock.readLock()::lock);
+        assertThat(dropped()).isPositive();
+        assertRead(session);
+    }
+
+    /** Acquires to write: the answer is lost, and it writes once. */
+    private void writeOnce() {
+        proxy().dropReplies(Requests.acquire(KEY), 1, loss());
+        within(REPEATED, lock.writeLock()::lock);
+        assertThat(dropped()).isPositive();
+        assertWritten(session);
+    }
+
+    /** Repeated commands change nothing of what Redis knows. */
+    private void assertStays(String holder) {
+        await("repetitions")
+                .during(COMMAND_TIMEOUT.multipliedBy(3))
+                .until(() -> holder(KEY).equals(holder));
     }
 
     @Test
     void readingCountsOnce() {
-        Interlock session = session();
-        DistributedReadWriteLock lock = of(session);
-        DistributedReadWriteLock rival = of(undisturbed());
-        proxy().dropReplies(Requests.acquire(KEY), 1, loss());
-        long start = System.nanoTime();
-        lock.readLock().lock();
-        assertTook(start, REPEATED);
-        assertThat(dropped()).isPositive();
-        assertRead(session);
+        use(session());
+        readOnce();
         assertThat(lock.getReadLockCount()).isEqualTo(1);
         assertNobodyElseWrites(rival);
-        lock.readLock().assertHeld();
-        lock.readLock().unlock();
-        awaitFree(KEY);
-        assertAvailable();
+        endReading();
     }
 
     @Test
     void writingCountsOnce() {
-        Interlock session = session();
-        DistributedReadWriteLock lock = of(session);
-        DistributedReadWriteLock rival = of(undisturbed());
-        proxy().dropReplies(Requests.acquire(KEY), 1, loss());
-        long start = System.nanoTime();
-        lock.writeLock().lock();
-        assertTook(start, REPEATED);
-        assertThat(dropped()).isPositive();
-        assertWritten(session);
+        use(session());
+        writeOnce();
         assertNobodyElseWrites(rival);
-        lock.writeLock().assertHeld();
-        lock.writeLock().unlock();
-        awaitFree(KEY);
-        assertAvailable();
+        endWriting();
     }
 
     /** Who reads and who writes have one place each behind a writer, and keep it. */
@@ -76,12 +81,10 @@ class ReadWriteLostReplyTest extends ReadWriteFaultFixture {
         Actor writer = actor("writer");
         held.writeLock().lock();
         proxy().dropReplies(Requests.acquire(KEY).and(Requests.of(first)), 1, loss());
-        CompletableFuture<Boolean> reads = reader.begin(toRead.readLock()::lock);
-        awaitWaiting(1);
+        CompletableFuture<Boolean> reads = queue(reader, toRead.readLock()::lock, 1);
         await("lost").until(() -> dropped() == 1);
         proxy().dropReplies(Requests.acquire(KEY).and(Requests.of(second)), 1, loss());
-        CompletableFuture<Boolean> writes = writer.begin(toWrite.writeLock()::lock);
-        awaitWaiting(2);
+        CompletableFuture<Boolean> writes = queue(writer, toWrite.writeLock()::lock, 2);
         await("lost").until(() -> dropped() >= 2);
         held.writeLock().unlock();
         assertThat(reads).succeedsWithin(REPEATED);
@@ -98,23 +101,13 @@ class ReadWriteLostReplyTest extends ReadWriteFaultFixture {
     @Test
     @Tag("proof")
     void writingAfterReadingCountsOnce() {
-        Interlock session = keeping();
-        DistributedReadWriteLock lock = of(session);
-        DistributedReadWriteLock rival = of(undisturbed());
+        use(keeping());
         lock.readLock().lock();
         lock.readLock().unlock();
         assertRead(session);
-        proxy().dropReplies(Requests.acquire(KEY), 1, loss());
-        long start = System.nanoTime();
-        lock.writeLock().lock();
-        assertTook(start, REPEATED);
-        assertThat(dropped()).isPositive();
-        assertWritten(session);
+        writeOnce();
         assertNobodyElseWrites(rival);
-        lock.writeLock().assertHeld();
-        lock.writeLock().unlock();
-        awaitFree(KEY);
-        assertAvailable();
+        endWriting();
     }
 
     /** The same beside readers of another session: the request ends the session's share, and waits. */
@@ -123,8 +116,7 @@ class ReadWriteLostReplyTest extends ReadWriteFaultFixture {
     void writingAfterReadingWaitsForOtherReaders() {
         Interlock other = undisturbed();
         DistributedReadWriteLock read = of(other);
-        Interlock session = keeping();
-        DistributedReadWriteLock lock = of(session);
+        use(keeping());
         Actor reader = actor("reader");
         Actor writer = actor("writer");
         reader.run(read.readLock()::lock);
@@ -155,13 +147,10 @@ class ReadWriteLostReplyTest extends ReadWriteFaultFixture {
         DistributedReadWriteLock read = of(other);
         Actor reader = actor("reader");
         lock.writeLock().lock();
-        CompletableFuture<Boolean> reads = reader.begin(read.readLock()::lock);
-        awaitWaiting(1);
+        CompletableFuture<Boolean> reads = queue(reader, read.readLock()::lock, 1);
         lock.readLock().lock();
         proxy().dropReplies(Requests.downgrade(KEY), 1, loss());
-        long start = System.nanoTime();
-        lock.writeLock().unlock();
-        assertTook(start, ANSWERED);
+        within(ANSWERED, lock.writeLock()::unlock);
         assertThat(reads).succeedsWithin(PROMPTLY);
         assertThat(dropped()).isPositive();
         assertRead(session, other);
@@ -182,53 +171,33 @@ class ReadWriteLostReplyTest extends ReadWriteFaultFixture {
     @Test
     @Tag("proof")
     void leavingReadersLeaveOnce() {
-        Interlock session = session();
-        DistributedReadWriteLock lock = of(session);
+        use(session());
         lock.readLock().lock();
         proxy().dropReplies(Requests.release(KEY), 1, loss());
-        long start = System.nanoTime();
-        lock.readLock().unlock();
-        assertTook(start, ANSWERED);
+        within(ANSWERED, lock.readLock()::unlock);
         await("lost").until(() -> dropped() > 0);
         // The repeated release must not end what comes next.
-        start = System.nanoTime();
-        lock.readLock().lock();
-        assertTook(start, REPEATED);
+        within(REPEATED, lock.readLock()::lock);
         String reader = holder(KEY);
         assertRead(session);
-        await("repetitions")
-                .during(COMMAND_TIMEOUT.multipliedBy(3))
-                .until(() -> holder(KEY).equals(reader));
-        lock.readLock().assertHeld();
-        lock.readLock().unlock();
-        awaitFree(KEY);
-        assertAvailable();
+        assertStays(reader);
+        endReading();
     }
 
     @Test
     @Tag("proof")
     void aLeavingWriterLeavesOnce() {
-        Interlock session = session();
-        DistributedReadWriteLock lock = of(session);
+        use(session());
         lock.writeLock().lock();
         long token = lock.writeLock().fencingToken();
         proxy().dropReplies(Requests.release(KEY), 1, loss());
-        long start = System.nanoTime();
-        lock.writeLock().unlock();
-        assertTook(start, ANSWERED);
-        start = System.nanoTime();
-        lock.writeLock().lock();
-        assertTook(start, REPEATED);
+        within(ANSWERED, lock.writeLock()::unlock);
+        within(REPEATED, lock.writeLock()::lock);
         assertThat(lock.writeLock().fencingToken()).isGreaterThan(token);
         String owner = holder(KEY);
         assertWritten(session);
-        await("repetitions")
-                .during(COMMAND_TIMEOUT.multipliedBy(3))
-                .until(() -> holder(KEY).equals(owner));
-        lock.writeLock().assertHeld();
-        lock.writeLock().unlock();
-        awaitFree(KEY);
-        assertAvailable();
+        assertStays(owner);
+        endWriting();
     }
 
     /** A reader's renewal that is answered to nobody costs nothing. */
@@ -272,8 +241,7 @@ class ReadWriteLostReplyTest extends ReadWriteFaultFixture {
         lock.writeLock().unlock();
         assertRead(session);
         Actor writer = actor("writer");
-        CompletableFuture<Boolean> writes = writer.begin(rival.writeLock()::lock);
-        awaitWaiting(1);
+        CompletableFuture<Boolean> writes = queue(writer, rival.writeLock()::lock, 1);
         lock.readLock().unlock();
         assertThat(writes).succeedsWithin(PROMPTLY);
         String owner = holder(KEY);
@@ -293,8 +261,7 @@ class ReadWriteLostReplyTest extends ReadWriteFaultFixture {
     /** The same while the session reads again: the release of its first share must not end the second. */
     @Test
     void lateDuplicatesDoNotEndWhatIsReadOnNext() {
-        Interlock session = session();
-        DistributedReadWriteLock lock = of(session);
+        use(session());
         Duration later = Duration.ofMillis(500);
         long before = proxy().duplicated();
         proxy().duplicateRequests(Requests.acquire(KEY), later, 1);
@@ -307,10 +274,7 @@ class ReadWriteLostReplyTest extends ReadWriteFaultFixture {
         assertRead(session);
         await("duplicates").until(() -> proxy().duplicated() - before == 2);
         assertThat(holder(KEY)).isEqualTo(reader);
-        lock.readLock().assertHeld();
-        lock.readLock().unlock();
-        awaitFree(KEY);
-        assertAvailable();
+        endReading();
     }
 
     /** Closing a session right after a reader's unlock, whose release isn't waited for, still lets that arrive. */

@@ -7,7 +7,6 @@ import dev.interlock.Interlock;
 import dev.interlock.testing.Actor;
 import dev.interlock.testing.FaultProxy;
 import dev.interlock.testing.Requests;
-import dev.interlock.testing.RespError;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -116,8 +115,8 @@ class ReadWriteMailTest extends ReadWriteFaultFixture {
         long before = proxy().droppedMessages();
         proxy().dropMessages(Requests.grant(session), 1);
         Actor waiter = actor("waiter");
-        CompletableFuture<Boolean> entered = waiter.begin(writes ? wanted.writeLock()::lock : wanted.readLock()::lock);
-        awaitWaiting(1);
+        CompletableFuture<Boolean> entered =
+                queue(waiter, writes ? wanted.writeLock()::lock : wanted.readLock()::lock, 1);
         held.writeLock().unlock();
         assertThat(entered).succeedsWithin(PROMPTLY);
         await("lost").until(() -> proxy().droppedMessages() > before);
@@ -140,12 +139,9 @@ class ReadWriteMailTest extends ReadWriteFaultFixture {
         Actor two = actor("two");
         Actor writer = actor("writer");
         held.writeLock().lock();
-        CompletableFuture<Boolean> readsOne = one.begin(first.readLock()::lock);
-        awaitWaiting(1);
-        CompletableFuture<Boolean> readsTwo = two.begin(second.readLock()::lock);
-        awaitWaiting(2);
-        CompletableFuture<Boolean> writes = writer.begin(third.writeLock()::lock);
-        awaitWaiting(3);
+        CompletableFuture<Boolean> readsOne = queue(one, first.readLock()::lock, 1);
+        CompletableFuture<Boolean> readsTwo = queue(two, second.readLock()::lock, 2);
+        CompletableFuture<Boolean> writes = queue(writer, third.writeLock()::lock, 3);
         proxy().dropMessages(Requests.grant(untold), 1);
         held.writeLock().unlock();
         assertThat(readsOne).succeedsWithin(PROMPTLY);
@@ -167,8 +163,7 @@ class ReadWriteMailTest extends ReadWriteFaultFixture {
         held.writeLock().lock();
         proxy().delayMessages(Requests.grant(session), Duration.ofMillis(700), 1);
         Actor waiter = actor("waiter");
-        CompletableFuture<Boolean> entered = waiter.begin(wanted.readLock()::lockInterruptibly);
-        awaitWaiting(1);
+        CompletableFuture<Boolean> entered = queue(waiter, wanted.readLock()::lockInterruptibly, 1);
         held.writeLock().unlock();
         awaitWaiting(0);
         waiter.interrupt();
@@ -213,15 +208,6 @@ class ReadWriteMailTest extends ReadWriteFaultFixture {
                 lock.readLock().unlock();
             }
         });
-    }
-
-    private void killMailboxes() {
-        try {
-            server().command("CLIENT", "KILL", "TYPE", "pubsub");
-        } catch (RespError e) {
-            // Nobody is subscribed: killed in the last round, and not back yet.
-            assertThat(e.getMessage()).contains("No such client");
-        }
     }
 
     /** With all messages lost, and all connections cut now and then, reading and writing still alternate. */

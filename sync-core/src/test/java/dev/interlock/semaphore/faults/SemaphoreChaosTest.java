@@ -3,20 +3,12 @@ package dev.interlock.semaphore.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.DistributedSemaphore;
-import dev.interlock.Interlock;
 import dev.interlock.RedisUnavailableException;
-import dev.interlock.testing.Actor;
-import dev.interlock.testing.Loss;
-import dev.interlock.testing.RespError;
+import dev.interlock.lock.faults.Rage;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.LockSupport;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
@@ -34,14 +26,8 @@ class SemaphoreChaosTest {
         private static final int SESSIONS = 3;
         private static final int THREADS = 3;
         private static final Duration QUICK = Duration.ofSeconds(3);
-        private static final Duration BETWEEN_FAULTS = Duration.ofMillis(60);
-        private static final Duration LATE = Duration.ofMillis(300);
-
-        /** All that a thread may need at the end, when the network is well again. */
-        private static final Duration END = Duration.ofSeconds(15);
 
         private final TestReporter reporter;
-        private final AtomicBoolean stop = new AtomicBoolean();
         private final AtomicInteger inUse = new AtomicInteger();
 
         Chaos(TestReporter reporter) {
@@ -61,73 +47,17 @@ class SemaphoreChaosTest {
         }
 
         private void rage(Duration time) {
-            stop.set(false);
-            List<AtomicLong> passages = new ArrayList<>();
-            List<Actor> actors = new ArrayList<>();
-            List<CompletableFuture<Boolean>> threads = new ArrayList<>();
+            Rage rage = new Rage(this, SemaphoreFaultFixture::isSaid);
             for (int i = 0; i < SESSIONS; i++) {
-                Interlock session = session();
-                DistributedSemaphore semaphore = of(session);
+                DistributedSemaphore semaphore = of(session());
                 for (int k = 0; k < THREADS; k++) {
-                    Actor actor = actor("actor-" + i + "-" + k);
-                    actors.add(actor);
-                    AtomicLong count = new AtomicLong();
-                    passages.add(count);
-                    threads.add(actor.begin(() -> {
-                        while (!stop.get()) {
-                            if (pass(semaphore)) {
-                                count.incrementAndGet();
-                            }
-                        }
-                    }));
+                    rage.start("actor-" + i + "-" + k, () -> pass(semaphore));
                 }
             }
-            long start = System.nanoTime();
-            while (System.nanoTime() - start < time.toNanos()
-                    && threads.stream().noneMatch(CompletableFuture::isCompletedExceptionally)) {
-                begin(ThreadLocalRandom.current().nextInt(8));
-                actors.get(ThreadLocalRandom.current().nextInt(actors.size())).interrupt();
-                await("some time").pollDelay(BETWEEN_FAULTS).until(() -> true);
-            }
-            proxy().heal();
-            await("passages of all threads")
-                    .atMost(END)
-                    .until(() -> passages.stream().allMatch(count -> count.get() > 0)
-                            || threads.stream().anyMatch(CompletableFuture::isCompletedExceptionally));
-            stop.set(true);
-            for (CompletableFuture<Boolean> thread : threads) {
-                assertThat(thread).succeedsWithin(END);
-            }
-            reporter.publishEntry("passages of each thread: " + passages);
-            assertThat(passages).allSatisfy(count -> assertThat(count.get()).isPositive());
+            rage.disturbAndInterrupt(time);
+            reporter.publishEntry("passages of each thread: " + rage.end());
             assertThat(inUse).hasValue(0);
             assertPool(PERMITS);
-        }
-
-        private void begin(int fault) {
-            switch (fault) {
-                case 0 -> proxy().cut();
-                case 1 -> proxy().dropReplies(SemaphoreFaultFixture::isSaid, 1, Loss.CUT);
-                case 2 -> proxy().dropReplies(SemaphoreFaultFixture::isSaid, 1, Loss.MUTE);
-                case 3 -> proxy().dropRequests(SemaphoreFaultFixture::isSaid, 1, Loss.CUT);
-                case 4 -> proxy().delayRequests(SemaphoreFaultFixture::isSaid, LATE, 1);
-                case 5 -> proxy().duplicateRequests(SemaphoreFaultFixture::isSaid, LATE, 3);
-                case 6 -> proxy().dropMessages(SemaphoreFaultFixture::isMessage, 2);
-                default -> killMailboxesOrScripts();
-            }
-        }
-
-        private void killMailboxesOrScripts() {
-            if (ThreadLocalRandom.current().nextBoolean()) {
-                server().command("SCRIPT", "FLUSH");
-                return;
-            }
-            try {
-                server().command("CLIENT", "KILL", "TYPE", "pubsub");
-            } catch (RespError e) {
-                // Nobody is subscribed: killed before, and not back yet.
-                assertThat(e.getMessage()).contains("No such client");
-            }
         }
 
         private boolean pass(DistributedSemaphore semaphore) {

@@ -96,12 +96,9 @@ abstract class SemaphoreFaultFixture extends FaultFixture {
         return words.get(0).equals("message");
     }
 
-    final int waiting() {
-        return Integer.parseInt(String.valueOf(server().command("ZCARD", KEY + "-queue")));
-    }
-
-    final void awaitWaiting(int sessions) {
-        await(sessions + " sessions wait").until(() -> waiting() == sessions);
+    @Override
+    protected String queueKey() {
+        return KEY + "-queue";
     }
 
     final int pool() {

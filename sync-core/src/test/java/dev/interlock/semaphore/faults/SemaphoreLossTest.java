@@ -23,10 +23,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 /** Redis forgets scripts or everything, is silent, or loses messages; sessions are closed. */
 class SemaphoreLossTest extends SemaphoreFaultFixture {
 
-    private void forgetScripts() {
-        server().command("SCRIPT", "FLUSH");
-    }
-
     /** Every command may be the first that Redis hears of its script. */
     @Test
     void forgottenScriptsCostNothing() {
@@ -37,8 +33,7 @@ class SemaphoreLossTest extends SemaphoreFaultFixture {
         forgetScripts();
         first.run(() -> semaphore.acquire(2));
         forgetScripts();
-        CompletableFuture<Boolean> entered = second.begin(() -> rival.acquire(3));
-        awaitWaiting(1);
+        CompletableFuture<Boolean> entered = queue(second, () -> rival.acquire(3), 1);
         forgetScripts();
         first.run(() -> semaphore.release(2));
         assertThat(entered).succeedsWithin(PROMPTLY);
@@ -62,8 +57,7 @@ class SemaphoreLossTest extends SemaphoreFaultFixture {
         Actor holder = actor("holder");
         Actor waiter = actor("waiter");
         holder.run(() -> semaphore.acquire(3));
-        CompletableFuture<Boolean> entered = waiter.begin(() -> wanted.acquire(2));
-        awaitWaiting(1);
+        CompletableFuture<Boolean> entered = queue(waiter, () -> wanted.acquire(2), 1);
 
         server().restart();
 
@@ -131,8 +125,7 @@ class SemaphoreLossTest extends SemaphoreFaultFixture {
         Actor holder = actor("holder");
         Actor waiter = actor("waiter");
         holder.run(() -> semaphore.acquire(2));
-        CompletableFuture<Boolean> entered = waiter.begin(() -> other.acquire(3));
-        awaitWaiting(1);
+        CompletableFuture<Boolean> entered = queue(waiter, () -> other.acquire(3), 1);
 
         proxy().stall();
 
@@ -191,8 +184,7 @@ class SemaphoreLossTest extends SemaphoreFaultFixture {
         assertThat(held.tryAcquire(3)).isTrue();
         proxy().delayMessages(SemaphoreFaultFixture::isMessage, Duration.ofMillis(500), FaultProxy.ALWAYS);
         Actor waiter = actor("waiter");
-        CompletableFuture<Boolean> entered = waiter.begin(() -> wanted.acquire(2));
-        awaitWaiting(1);
+        CompletableFuture<Boolean> entered = queue(waiter, () -> wanted.acquire(2), 1);
 
         held.release(3);
         awaitWaiting(0);

@@ -10,6 +10,7 @@ import dev.interlock.testing.FaultProxy;
 import dev.interlock.testing.Loss;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
@@ -20,6 +21,17 @@ import org.junit.jupiter.api.Test;
 class SemaphoreLostReplyTest {
 
     private abstract static class LostReplies extends SemaphoreFaultFixture {
+
+        private Interlock session;
+        private DistributedSemaphore semaphore;
+        private Actor actor;
+
+        @BeforeEach
+        void use() {
+            session = session();
+            semaphore = of(session);
+            actor = actor("actor");
+        }
 
         /** What becomes of the connection. */
         Loss loss() {
@@ -36,9 +48,6 @@ class SemaphoreLostReplyTest {
 
         @Test
         void acquiringTakesOnce() {
-            Interlock session = session();
-            DistributedSemaphore semaphore = of(session);
-            Actor actor = actor("actor");
             loseAnswer(session);
 
             CompletableFuture<Boolean> acquired = actor.begin(() -> semaphore.acquire(2));
@@ -52,9 +61,6 @@ class SemaphoreLostReplyTest {
 
         @Test
         void tryingTakesOnceOrNot() {
-            Interlock session = session();
-            DistributedSemaphore semaphore = of(session);
-            Actor actor = actor("actor");
             loseAnswer(session);
 
             boolean acquired = actor.get(() -> {
@@ -74,9 +80,6 @@ class SemaphoreLostReplyTest {
 
         @Test
         void drainingTakesOnceOrNot() {
-            Interlock session = session();
-            DistributedSemaphore semaphore = of(session);
-            Actor actor = actor("actor");
             loseAnswer(session);
 
             int drained = actor.get(() -> {
@@ -94,9 +97,6 @@ class SemaphoreLostReplyTest {
 
         @Test
         void releasingGivesOnce() {
-            Interlock session = session();
-            DistributedSemaphore semaphore = of(session);
-            Actor actor = actor("actor");
             actor.run(() -> semaphore.acquire(3));
             loseAnswer(session);
 
@@ -112,8 +112,6 @@ class SemaphoreLostReplyTest {
 
         @Test
         void enlargingAndReducingCountOnce() {
-            Interlock session = session();
-            DistributedSemaphore semaphore = of(session);
             loseAnswer(session);
             semaphore.release(4);
             awaitLost();
@@ -137,12 +135,10 @@ class SemaphoreLostReplyTest {
             Actor late = actor("late");
             assertThat(held.tryAcquire(3)).isTrue();
             loseAnswer(first);
-            CompletableFuture<Boolean> firstIn = early.begin(() -> one.acquire(3));
-            awaitWaiting(1);
+            CompletableFuture<Boolean> firstIn = queue(early, () -> one.acquire(3), 1);
             awaitLost();
             loseAnswer(second);
-            CompletableFuture<Boolean> secondIn = late.begin(() -> two.acquire(2));
-            awaitWaiting(2);
+            CompletableFuture<Boolean> secondIn = queue(late, () -> two.acquire(2), 2);
             await("lost, too").until(() -> dropped() > 1);
 
             held.release(3);
@@ -157,9 +153,6 @@ class SemaphoreLostReplyTest {
         /** All that a session has said, once more when it's all over, and again while it has permits anew. */
         @Test
         void lateDuplicatesChangeNothing() {
-            Interlock session = session();
-            DistributedSemaphore semaphore = of(session);
-            Actor actor = actor("actor");
             long before = proxy().duplicated();
             proxy().duplicateRequests(saidBy(session), Duration.ofMillis(700), FaultProxy.ALWAYS);
             actor.run(() -> {
@@ -186,9 +179,6 @@ class SemaphoreLostReplyTest {
         /** The commands of a session arrive again when it is closed and its successor has the permits. */
         @Test
         void duplicatesOfAClosedSessionChangeNothing() {
-            Interlock session = session();
-            DistributedSemaphore semaphore = of(session);
-            Actor actor = actor("actor");
             long before = proxy().duplicated();
             proxy().duplicateRequests(saidBy(session), Duration.ofMillis(700), FaultProxy.ALWAYS);
             actor.run(() -> semaphore.acquire(2));

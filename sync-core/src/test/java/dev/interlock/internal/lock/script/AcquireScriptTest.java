@@ -19,7 +19,6 @@ class AcquireScriptTest extends LockScriptTest {
 
     @Test
     void freeLockIsGrantedForTheWholeLease() {
-        Contender a = contender();
         Answer answer = a.acquire(1);
         assertThat(answer.status()).isEqualTo(Status.GRANTED);
         assertThat(answer.ttlMillis()).isEqualTo(LEASE);
@@ -32,14 +31,12 @@ class AcquireScriptTest extends LockScriptTest {
 
     @Test
     void freeLockIsGrantedToWhoDoesNotWait() {
-        Contender a = contender();
         assertThat(a.request(1).once().send().status()).isEqualTo(Status.GRANTED);
-        assertThat(owners()).containsExactly(a.owner(1));
+        assertOwner(a, 1);
     }
 
     @Test
     void repeatOfAGrantedRequestChangesNothingAndReadsTheTtlAfresh() {
-        Contender a = contender();
         Answer first = a.own(1);
         redis("PEXPIRE", keys.lock(), "9000");
         Answer repeat = a.own(1);
@@ -52,7 +49,6 @@ class AcquireScriptTest extends LockScriptTest {
 
     @Test
     void repeatOfAGrantedRequestTellsWhetherOthersWait() {
-        Contender a = contender();
         a.own(1);
         assertThat(a.own(1).behind()).isZero();
         contender().queue(1);
@@ -62,8 +58,6 @@ class AcquireScriptTest extends LockScriptTest {
 
     @Test
     void takenLockQueuesTheRequestAndTellsTheTtlOfTheHolder() {
-        Contender a = contender();
-        Contender b = contender();
         a.own(1);
         redis("PEXPIRE", keys.lock(), "9000");
         long before = redisMicros();
@@ -73,33 +67,25 @@ class AcquireScriptTest extends LockScriptTest {
         assertThat(answer.ttlMillis()).isBetween(1L, 9_000L);
         assertThat(answer.foreign()).isFalse();
         assertThat(answer.micros()).isBetween(before, after);
-        assertThat(tickets()).containsExactly(b.ticket(1));
+        assertQueue(b.ticket(1));
         assertThat(redis("GET", b.mark())).isEqualTo("1:0");
         assertThat(number("ZSCORE", keys.waiters(), b.id)).isBetween(before / 1000, after / 1000 + 10_000);
-        assertThat(owners()).containsExactly(a.owner(1));
+        assertOwner(a, 1);
     }
 
     @Test
     void repeatOfAQueuedRequestKeepsItsPlaceAndReadsTheTtlAfresh() {
-        Contender a = contender();
-        Contender b = contender();
-        Contender c = contender();
-        a.own(1);
-        b.queue(1);
-        c.queue(1);
+        inLine(a, b, c);
         redis("PEXPIRE", keys.lock(), "9000");
         Answer repeat = b.acquire(1);
         assertThat(repeat.status()).isEqualTo(Status.QUEUED);
         assertThat(repeat.ttlMillis()).isBetween(1L, 9_000L);
-        assertThat(tickets()).containsExactly(b.ticket(1), c.ticket(1));
+        assertQueue(b.ticket(1), c.ticket(1));
     }
 
     @Test
     void repeatOfAQueuedRequestRenewsTheHeartbeatAndEveryTtl() {
-        Contender a = contender();
-        Contender b = contender();
-        a.own(1);
-        b.queue(1);
+        inLine(a, b);
         die(b);
         for (String key : List.of(keys.queue(), keys.waiters(), b.mark())) {
             redis("PEXPIRE", key, "2000");
@@ -113,8 +99,6 @@ class AcquireScriptTest extends LockScriptTest {
 
     @Test
     void takenLockIsBusyForWhoDoesNotWaitAndHeLeavesNoTicket() {
-        Contender a = contender();
-        Contender b = contender();
         a.own(1);
         redis("PEXPIRE", keys.lock(), "9000");
         Answer answer = b.request(1).once().send();
@@ -127,38 +111,29 @@ class AcquireScriptTest extends LockScriptTest {
 
     @Test
     void whoDoesNotWaitPassesNoLiveWaiter() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
-        Contender c = contender();
-        a.own(1);
-        b.queue(1);
+        inLine(a, b);
         expire();
         assertThat(c.request(1).once().send().status()).isEqualTo(Status.BUSY);
-        assertThat(owners()).containsExactly(b.owner(1));
-        assertThat(letters(b)).singleElement().asString().startsWith("g 1 ");
-        assertThat(letters(c)).isEmpty();
+        assertOwner(b, 1);
+        assertGranted(b, 1);
+        assertNoLetters(c);
     }
 
     @Test
     void whoDoesNotWaitPassesDeadWaiters() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
-        Contender c = contender();
-        a.own(1);
-        b.queue(1);
+        inLine(a, b);
         die(b);
         expire();
         assertThat(c.request(1).once().send().status()).isEqualTo(Status.GRANTED);
-        assertThat(owners()).containsExactly(c.owner(1));
-        assertThat(letters(b)).isEmpty();
-        assertThat(ttls()).doesNotContainKeys(keys.queue(), keys.waiters());
+        assertOwner(c, 1);
+        assertNoLetters(b);
+        assertNoQueue();
     }
 
     /** What comes after the release of its sequence is refused, and changes nothing. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void lateDuplicateOfAReleasedRequestIsRefused(boolean once) {
-        Contender a = contender();
         Contender.Request request = once ? a.request(1).once() : a.request(1);
         assertThat(request.send().status()).isEqualTo(Status.GRANTED);
         assertThat(a.release(1)).isEqualTo(TENURE);
@@ -170,7 +145,6 @@ class AcquireScriptTest extends LockScriptTest {
     /** A cancel that comes first, and so finds nothing, still refuses what comes after it. */
     @Test
     void requestThatComesAfterItsCancelIsRefused() {
-        Contender a = contender();
         assertThat(a.release(1)).isEqualTo(NOTHING);
         assertOver(a.acquire(1));
         assertThat(owners()).isEmpty();
@@ -179,10 +153,7 @@ class AcquireScriptTest extends LockScriptTest {
 
     @Test
     void lateDuplicateOfACancelledTicketIsRefused() {
-        Contender a = contender();
-        Contender b = contender();
-        a.own(1);
-        b.queue(1);
+        inLine(a, b);
         assertThat(b.release(1)).isEqualTo(TICKET);
         assertOver(b.acquire(1));
         assertThat(tickets()).isEmpty();
@@ -193,8 +164,6 @@ class AcquireScriptTest extends LockScriptTest {
 
     @Test
     void lateDuplicateOfABusyRequestIsNotGranted() {
-        Contender a = contender();
-        Contender b = contender();
         a.own(1);
         assertThat(b.request(1).once().send().status()).isEqualTo(Status.BUSY);
         a.release(1);
@@ -204,10 +173,7 @@ class AcquireScriptTest extends LockScriptTest {
 
     @Test
     void requestThatHadQueuedIsNotGrantedAgainAfterItsTenure() {
-        Contender a = contender();
-        Contender b = contender();
-        b.own(1);
-        a.queue(1);
+        inLine(b, a);
         b.release(1);
         a.own(1);
         expire();
@@ -221,7 +187,6 @@ class AcquireScriptTest extends LockScriptTest {
      */
     @Test
     void requestThatHadNotQueuedMayBeGrantedAgainAfterItsTenureAndIsGivenBack() {
-        Contender a = contender();
         long first = a.own(1).token();
         expire();
         assertThat(a.own(1).token()).isGreaterThan(first);
@@ -234,8 +199,6 @@ class AcquireScriptTest extends LockScriptTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void requestThatComesAfterALaterOneIsRefused(boolean waitersBehind) {
-        Contender a = contender();
-        Contender b = contender();
         a.own(2);
         if (waitersBehind) {
             b.queue(1);
@@ -243,7 +206,7 @@ class AcquireScriptTest extends LockScriptTest {
         assertOver(a.acquire(1));
         assertOver(a.request(1).once().send());
         assertOver(a.request(1).continuing(2).send());
-        assertThat(owners()).containsExactly(a.owner(2));
+        assertOwner(a, 2);
         assertThat(tickets()).isEqualTo(waitersBehind ? List.of(b.ticket(1)) : List.of());
         assertThat(a.own(2).behind()).isEqualTo(waitersBehind ? 1 : 0);
     }
@@ -251,9 +214,6 @@ class AcquireScriptTest extends LockScriptTest {
     /** A lock whose holder's lease is over goes to the head of the queue when he asks. */
     @Test
     void pollGrantsAnExpiredLockToTheHeadThatAsks() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
-        Contender c = contender();
         long first = a.own(1).token();
         b.queue(1);
         c.queue(1);
@@ -268,9 +228,6 @@ class AcquireScriptTest extends LockScriptTest {
     /** Whoever polls hands an expired lock over, be it to another. */
     @Test
     void pollGrantsAnExpiredLockToTheHeadWhoeverAsks() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
-        Contender c = contender();
         a.own(1);
         b.request(1).lease(20_000).send();
         c.queue(1);
@@ -278,36 +235,27 @@ class AcquireScriptTest extends LockScriptTest {
         Answer answer = c.acquire(1);
         assertThat(answer.status()).isEqualTo(Status.QUEUED);
         assertThat(answer.ttlMillis()).isBetween(10_000L, 20_000L);
-        assertThat(owners()).containsExactly(b.owner(1));
-        assertThat(letters(b)).singleElement().asString().startsWith("g 1 ");
-        assertThat(letters(c)).isEmpty();
+        assertOwner(b, 1);
+        assertGranted(b, 1);
+        assertNoLetters(c);
     }
 
     @Test
     void newRequestForAnExpiredLockStandsBehindThoseWhoWait() {
-        Contender a = contender();
-        Contender b = contender();
-        Contender c = contender();
-        a.own(1);
-        b.queue(1);
+        inLine(a, b);
         expire();
         c.queue(1);
-        assertThat(owners()).containsExactly(b.owner(1));
-        assertThat(tickets()).containsExactly(c.ticket(1));
+        assertOwner(b, 1);
+        assertQueue(c.ticket(1));
     }
 
     /** Who was passed over because he seemed dead is told that he must ask anew. */
     @Test
     void waiterThatWasPassedOverIsRefused() {
-        Contender a = contender();
-        Contender b = contender();
-        Contender c = contender();
-        a.own(1);
-        b.queue(1);
-        c.queue(1);
+        inLine(a, b, c);
         die(b);
         a.release(1);
-        assertThat(owners()).containsExactly(c.owner(1));
+        assertOwner(c, 1);
         assertOver(b.acquire(1));
         b.queue(2);
     }
@@ -315,42 +263,36 @@ class AcquireScriptTest extends LockScriptTest {
     /** The owner hears of the first who waits, and of everybody who is refused; of nobody twice. */
     @Test
     void ownerIsToldThatItIsWaitedForOnce() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
-        Contender c = contender();
         a.own(7);
         b.queue(1);
-        assertThat(letters(a)).containsExactly("d 7 " + keys.lock());
+        assertDemand(a, 7);
         b.queue(1);
-        assertThat(letters(a)).isEmpty();
+        assertNoLetters(a);
         c.queue(1);
-        assertThat(letters(a)).isEmpty();
-        Contender d = contender();
+        assertNoLetters(a);
         d.request(1).once().send();
-        assertThat(letters(a)).containsExactly("d 7 " + keys.lock());
+        assertDemand(a, 7);
         d.request(1).once().send();
-        assertThat(letters(a)).isEmpty();
+        assertNoLetters(a);
     }
 
     /** Sequences are compared as numbers, of any size that Lua holds exactly. */
     @Test
     void sequencesMayBeLarge() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
         a.own(9);
         a.release(9);
         a.own(10);
         b.queue((1L << 31) + 1);
-        assertThat(letters(a)).containsExactly("d 10 " + keys.lock());
+        assertDemand(a, 10);
         a.release(10);
-        assertThat(letters(b)).singleElement().asString().startsWith("g 2147483649 ");
+        assertGranted(b, 2_147_483_649L);
         b.release((1L << 31) + 1);
         long largest = (1L << 53) - 1;
         b.own(largest - 1);
         b.own(largest);
         assertThat(owners()).containsExactly(b.id + ":9007199254740991");
         contender().queue(1);
-        assertThat(letters(b)).containsExactly("d 9007199254740991 " + keys.lock());
+        assertDemand(b, 9_007_199_254_740_991L);
         assertThat(b.renew(largest).owned()).isTrue();
         assertThat(b.release(largest)).isEqualTo(TENURE);
         assertOver(b.acquire(largest));

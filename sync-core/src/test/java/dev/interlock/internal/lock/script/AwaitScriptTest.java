@@ -19,14 +19,11 @@ class AwaitScriptTest extends LockScriptTest {
 
     @Test
     void askingTellsWhoWaitsAndWhoIsSignalled() {
-        Contender a = contender();
-        Contender b = contender();
         Waiting first = a.waiter("c", 10, 2_000);
         Waiting second = a.waiter("c", 20, 3_000);
         Waiting third = a.waiter("d", 30, 4_000);
         Waiting stranger = a.waiter("d", 40, 5_000);
-        a.own(1_000);
-        a.releaseAfter(1_000, first.fair(), second.fair(), third.fair());
+        a.beginAll(first, second, third);
         b.own(1_000);
         List<Waiting> all = List.of(third, stranger, second, first);
         assertThat(a.await(all, List.of(), List.of(), false)).containsExactly(WAITS, UNKNOWN, WAITS, WAITS);
@@ -43,9 +40,7 @@ class AwaitScriptTest extends LockScriptTest {
     /** The same number, of another session or for another place, is another waiter. */
     @Test
     void waitersAreKnownByTheirSession() {
-        Contender a = contender();
-        Contender b = contender();
-        a.waiter("c", 10, 2_000).begin(1_000);
+        a.waits("c", 10);
         assertThat(b.asks(b.waiter("c", 10, 2_000))).isEqualTo(UNKNOWN);
         assertThat(a.asks(a.waiter("c", 11, 2_000))).isEqualTo(UNKNOWN);
         assertThat(waiting()).hasSize(1);
@@ -53,26 +48,21 @@ class AwaitScriptTest extends LockScriptTest {
 
     @Test
     void askingRenewsTheHeartbeatAndAllTtls() {
-        Contender a = contender();
-        Contender b = contender();
-        Waiting waiter = a.waiter("c", 10, 2_000).begin(1_000);
+        Waiting waiter = a.waits("c", 10);
         fallSilent(a);
         redis("PEXPIRE", keys.conditions(), "5000");
         redis("PEXPIRE", keys.signals(), "5000");
         assertThat(a.asks(waiter)).isEqualTo(WAITS);
         assertThat(ttl(keys.conditions())).isGreaterThan(20_000);
         assertThat(ttl(keys.signals())).isGreaterThan(20_000);
-        b.own(1_000);
-        b.releaseAfter(1_000, "sc");
+        b.signals("sc");
         assertThat(owners()).as("it is alive").containsExactly(a.owner(2_001));
     }
 
     /** A session that has tickets is kept alive by asking for its waiters too; one that has none gets nothing by it. */
     @Test
     void askingRenewsTheHeartbeatOfTickets() {
-        Contender a = contender();
-        Contender b = contender();
-        Waiting waiter = a.waiter("c", 10, 2_000).begin(1_000);
+        Waiting waiter = a.waits("c", 10);
         b.own(1_000);
         assertThat(a.asks(waiter)).isEqualTo(WAITS);
         assertThat(ttls()).doesNotContainKeys(keys.waiters(), keys.queue());
@@ -80,14 +70,13 @@ class AwaitScriptTest extends LockScriptTest {
         die(a);
         assertThat(a.asks(waiter)).isEqualTo(WAITS);
         b.release(1_000);
-        assertThat(owners()).containsExactly(a.owner(3_000));
+        assertOwner(a, 3_000);
     }
 
     /** After a loss of data nobody waits; whoever asks learns that, and goes on as if signalled. */
     @Test
     void waiterThatRedisHasForgottenIsUnknown() {
-        Contender a = contender();
-        Waiting waiter = a.waiter("c", 10, 2_000).begin(1_000);
+        Waiting waiter = a.waits("c", 10);
         redis("FLUSHALL");
         assertThat(a.asks(waiter)).isEqualTo(UNKNOWN);
         assertThat(a.leaves(waiter)).isEqualTo(UNKNOWN);
@@ -98,63 +87,52 @@ class AwaitScriptTest extends LockScriptTest {
 
     @Test
     void whoLeavesQueuesForTheLock() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
-        Waiting first = a.waiter("c", 10, 2_000);
-        Waiting second = a.waiter("c", 20, 3_000);
-        a.own(1_000);
-        a.releaseAfter(1_000, first.fair(), second.fair());
+        List<Waiting> waiters = a.waitTogether("c", "c");
         b.own(1_000);
-        assertThat(a.leaves(second)).isEqualTo(left(3_001));
-        assertThat(waiting()).containsExactly(first.member());
-        assertThat(tickets()).containsExactly(a.ticket(3_001) + ":-3000");
-        assertThat(letters(a)).containsExactly("s 2 -3000 3001 " + keys.lock());
+        assertThat(a.leaves(waiters.get(1))).isEqualTo(left(3_001));
+        assertThat(waiting()).containsExactly(waiters.get(0).member());
+        assertQueue(a.ticket(3_001) + ":-3000");
+        assertSignalled(a, -3_000, 3_001);
         assertThat(letters(b)).as("the owner learns that somebody waits").containsExactly("d 1000 " + keys.lock());
-        assertThat(a.leaves(second)).as("a repeat").isEqualTo(left(3_001));
+        assertThat(a.leaves(waiters.get(1))).as("a repeat").isEqualTo(left(3_001));
         assertThat(tickets()).hasSize(1);
-        assertThat(letters(a)).isEmpty();
+        assertNoLetters(a);
         b.releaseAfter(1_000, "sc");
         assertThat(letters(a))
                 .anySatisfy(letter -> assertThat(letter).matches("g 3001 \\d+ \\d{16} 0 3002 -3000 " + keys.lock()))
                 .contains("s 2 2000 3002 " + keys.lock())
                 .hasSize(2);
-        assertThat(tickets()).containsExactly(first.ticket(3_002));
+        assertQueue(waiters.get(0).ticket(3_002));
     }
 
     /** Redis decides between signal and leave. */
     @Test
     void whoIsSignalledCannotLeave() {
-        Contender a = contender();
-        Contender b = contender();
-        Waiting first = a.waiter("c", 10, 2_000).begin(1_000);
-        Waiting second = b.waiter("c", 20, 4_000).begin(3_000);
+        Waiting first = a.waits("c", 10);
+        Waiting second = b.waits("c", 20, 4_000);
         b.own(5_000);
         b.signal(5_000, 1, "", "sc");
         assertThat(a.leaves(first)).isEqualTo(signalled(2_001));
         assertThat(b.leaves(second)).as("it owns the lock").isEqualTo(left(0));
-        assertThat(tickets()).containsExactly(first.ticket(2_001));
+        assertQueue(first.ticket(2_001));
     }
 
     @Test
     void signalGoesToOthersThanThoseWhoLeft() {
-        Contender a = contender();
-        Contender b = contender();
-        Waiting first = a.waiter("c", 10, 2_000).begin(1_000);
-        Waiting second = b.waiter("c", 20, 2_000).begin(1_000);
-        Contender signaller = contender();
+        Waiting first = a.waits("c", 10);
+        Waiting second = b.waits("c", 20);
         signaller.own(1_000);
         assertThat(a.leaves(first)).isEqualTo(left(2_001));
         signaller.signal(1_000, 1, "", "sc");
-        assertThat(tickets()).containsExactly(a.ticket(2_001) + ":-2000", second.ticket(2_001));
-        assertThat(ttls()).doesNotContainKeys(keys.conditions(), keys.signals());
+        assertQueue(a.ticket(2_001) + ":-2000", second.ticket(2_001));
+        assertNoWaiters();
     }
 
     @Test
     void freeLockIsGrantedToWhoLeaves() throws InterruptedException {
-        Contender a = contender();
-        Waiting waiter = a.waiter("c", 10, 2_000).begin(1_000);
+        Waiting waiter = a.waits("c", 10);
         assertThat(a.leaves(waiter)).isEqualTo(left(2_001));
-        assertThat(owners()).containsExactly(a.owner(2_001));
+        assertOwner(a, 2_001);
         assertThat(letters(a))
                 .anySatisfy(letter -> assertThat(letter).matches("g 2001 \\d+ \\d{16} \\d 0 -2000 " + keys.lock()));
         assertThat(ttls()).doesNotContainKeys(keys.conditions(), keys.signals(), keys.queue(), keys.waiters());
@@ -163,20 +141,17 @@ class AwaitScriptTest extends LockScriptTest {
 
     @Test
     void plainSessionThatStandsInTheQueueNeedsNoTicketToLeave() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
-        Waiting waiter = a.waiter("c", 10, 2_000).begin(1_000);
+        Waiting waiter = a.waits("c", 10);
         b.own(1_000);
         a.queue(3_000);
         assertThat(a.leaves(waiter)).isEqualTo(left(0));
-        assertThat(tickets()).containsExactly(a.ticket(3_000));
-        assertThat(letters(a)).containsExactly("s 2 -2000 0 " + keys.lock());
+        assertQueue(a.ticket(3_000));
+        assertSignalled(a, -2_000, 0);
     }
 
     /** Who leaves before Redis has heard of him is unknown then, and waits once it has; so he has to come again. */
     @Test
     void leaveThatOvertakesItsRegistrationHasToBeRepeated() {
-        Contender a = contender();
         Waiting waiter = a.waiter("c", 10, 2_000);
         a.own(1_000);
         assertThat(a.leaves(waiter)).isEqualTo(UNKNOWN);
@@ -185,26 +160,22 @@ class AwaitScriptTest extends LockScriptTest {
         assertThat(waiting()).containsExactly(waiter.member());
         assertThat(a.leaves(waiter)).isEqualTo(left(2_001));
         assertThat(a.releaseAfter(1_000, waiter.plain())).isEqualTo(TENURE);
-        assertThat(ttls()).doesNotContainKeys(keys.conditions(), keys.signals());
+        assertNoWaiters();
     }
 
     @ParameterizedTest
     @ValueSource(strings = {"two words", "a:b:1:2", "{curly}", "schlüssel-鍵-🔑", "100%", "%d%s%1", "zero\0byte"})
     void lettersCarryAnyName(String suffix) throws InterruptedException {
         use(UUID.randomUUID() + suffix);
-        Contender a = contender();
-        Contender b = contender();
-        Waiting waiter = a.waiter("c", 10, 2_000).begin(1_000);
+        Waiting waiter = a.waits("c", 10);
         b.own(1_000);
         assertThat(a.leaves(waiter)).isEqualTo(left(2_001));
-        assertThat(letters(a)).containsExactly("s 2 -2000 2001 " + keys.lock());
-        assertThat(letters(b)).containsExactly("d 1000 " + keys.lock());
+        assertSignalled(a, -2_000, 2_001);
+        assertDemand(b, 1_000);
     }
 
     @Test
     void thousandWaitersLeaveAtOnce() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
         List<Waiting> waiters = IntStream.range(0, 1_000)
                 .mapToObj(i -> a.waiter("c", i, 2_000 + i))
                 .toList();
@@ -223,14 +194,12 @@ class AwaitScriptTest extends LockScriptTest {
     /** Messages and replies agree, however many of them there are. */
     @Test
     void everyWaiterGetsTheLockOnce() {
-        Contender owner = contender();
         List<Waiting> waiters = new ArrayList<>();
         for (int i = 0; i < 20; i++) {
             Contender by = contender();
             waiters.add(by.waiter(i % 2 == 0 ? "c" : "d", i, 2_000).begin(1_000));
         }
-        owner.own(1_000);
-        owner.releaseAfter(1_000, "ac", "ad");
+        owner.signals("ac", "ad");
         List<Waiting> order = new ArrayList<>();
         for (int parity = 0; parity < 2; parity++) {
             for (int i = parity; i < 20; i += 2) {

@@ -17,13 +17,11 @@ class ConditionTicketScriptTest extends LockScriptTest {
     /** A session with one ticket for all of its threads needs no second one. */
     @Test
     void plainSessionThatStandsInTheQueueGetsNoTicket() throws InterruptedException {
-        Contender a = contender();
-        Contender signaller = contender();
-        a.waiter("c", 10, 2_000).begin(1_000);
+        a.waits("c", 10);
         signaller.own(1_000);
         a.queue(3_000);
         signaller.releaseAfter(1_000, "sc");
-        assertThat(owners()).containsExactly(a.owner(3_000));
+        assertOwner(a, 3_000);
         assertThat(tickets()).isEmpty();
         List<String> letters = letters(a);
         assertThat(letters).hasSize(2);
@@ -33,11 +31,10 @@ class ConditionTicketScriptTest extends LockScriptTest {
 
     @Test
     void plainSessionThatOwnsTheLockGetsNoTicket() throws InterruptedException {
-        Contender a = contender();
-        a.waiter("c", 10, 2_000).begin(1_000);
+        a.waits("c", 10);
         a.own(3_000);
         assertThat(a.signal(3_000, 1, "c", "sc")).isEqualTo(new Signalled(true, false, false, 0));
-        assertThat(letters(a)).containsExactly("s 2 2000 0 " + keys.lock());
+        assertSignalled(a, 2_000, 0);
         assertThat(tickets()).isEmpty();
         assertThat(ttls()).containsOnlyKeys(keys.lock(), keys.token(), a.mark());
     }
@@ -45,31 +42,26 @@ class ConditionTicketScriptTest extends LockScriptTest {
     /** With its release, it owns the lock no more: what was signalled stands in the queue for it. */
     @Test
     void plainSessionThatSignalsItselfByItsReleaseGetsATicket() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
-        a.waiter("c", 10, 2_000).begin(1_000);
+        a.waits("c", 10);
         a.own(3_000);
         b.queue(1_000);
         a.waiter("c", 20, 4_000);
         letters(a);
         a.releaseAfter(3_000, "ac");
-        assertThat(owners()).containsExactly(b.owner(1_000));
+        assertOwner(b, 1_000);
         assertThat(tickets()).singleElement().asString().startsWith(a.owner(3_001) + ":");
-        assertThat(letters(a)).containsExactly("s 2 2000 3001 " + keys.lock());
+        assertSignalled(a, 2_000, 3_001);
     }
 
     /** A fair session's waiters line up behind its tickets and its tenure, one each. */
     @Test
     void fairSessionGetsATicketForEach() throws InterruptedException {
-        Contender a = contender();
-        Waiting first = a.waiter("c", 10, 2_000);
-        Waiting second = a.waiter("c", 20, 3_000);
-        a.own(1_000);
-        a.releaseAfter(1_000, first.fair(), second.fair());
+        List<Waiting> waiters = a.waitTogether("c", "c");
         a.requests(4_000L, 5_000L).send();
-        assertThat(owners()).containsExactly(a.owner(4_000));
+        assertOwner(a, 4_000);
         a.signal(4_000, 1, "c", "sc", "sc");
-        assertThat(tickets()).containsExactly(a.ticket(5_000), first.ticket(5_001), second.ticket(5_002));
+        assertQueue(
+                a.ticket(5_000), waiters.get(0).ticket(5_001), waiters.get(1).ticket(5_002));
         assertThat(letters(a)).containsExactly("s 4 2000 5001 3000 5002 " + keys.lock());
         a.release(4_000);
         assertThat(letters(a)).singleElement().asString().matches("g 5000 \\d+ \\d{16} 0 5002 0 " + keys.lock());
@@ -81,13 +73,7 @@ class ConditionTicketScriptTest extends LockScriptTest {
      */
     @Test
     void ticketsOfWaitersLieBetweenTheSequencesOfTheirSession() {
-        Contender a = contender();
-        Contender signaller = contender();
-        Waiting first = a.waiter("c", 10, 2_000);
-        Waiting second = a.waiter("c", 20, 3_000);
-        Waiting third = a.waiter("c", 30, 4_000);
-        a.own(1_000);
-        a.releaseAfter(1_000, first.fair(), second.fair(), third.fair());
+        List<Waiting> waiters = a.waitTogether("c", "c", "c");
         signaller.own(1_000);
         a.requests(5_000L).send();
         signaller.signal(1_000, 1, "c", "sc");
@@ -96,10 +82,10 @@ class ConditionTicketScriptTest extends LockScriptTest {
         assertThat(tickets())
                 .containsExactly(
                         a.ticket(5_000),
-                        first.ticket(5_001),
+                        waiters.get(0).ticket(5_001),
                         a.ticket(6_000),
-                        second.ticket(6_001),
-                        third.ticket(6_002));
+                        waiters.get(1).ticket(6_001),
+                        waiters.get(2).ticket(6_002));
         a.requests(7_000L).send();
         assertThat(tickets()).last().isEqualTo(a.ticket(7_000));
     }
@@ -110,8 +96,6 @@ class ConditionTicketScriptTest extends LockScriptTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void ticketOfAWaiterThatRegistersLateLiesAboveTheQueue(boolean sentAhead) {
-        Contender a = contender();
-        Contender b = contender();
         Waiting waiter = a.waiter("c", 10, 2_000);
         a.own(1_000);
         b.queue(1_000);
@@ -130,8 +114,6 @@ class ConditionTicketScriptTest extends LockScriptTest {
     @ParameterizedTest
     @ValueSource(strings = {"once", "continued", "registering"})
     void ticketOfAWaiterLiesAboveEarlierTenures(String way) {
-        Contender a = contender();
-        Contender b = contender();
         Waiting waiter = a.waiter("c", 10, 2_000);
         a.own(1_000);
         if (way.equals("registering")) {
@@ -147,9 +129,8 @@ class ConditionTicketScriptTest extends LockScriptTest {
             }
             assertThat(a.release(3_000)).isEqualTo(TENURE);
         }
-        b.own(1_000);
-        b.releaseAfter(1_000, "sc");
-        assertThat(owners()).containsExactly(a.owner(3_001));
+        b.signals("sc");
+        assertOwner(a, 3_001);
         expire();
         assertThat(a.releaseOf(waiter, 3_001)).as("it was lost").isEqualTo(NOTHING);
     }
@@ -157,11 +138,8 @@ class ConditionTicketScriptTest extends LockScriptTest {
     /** A poll for a waiter's ticket is like any other, and so is its grant. */
     @Test
     void ticketOfAWaiterIsAskedForAndCancelledLikeAnyOther() {
-        Contender a = contender();
-        Contender b = contender();
-        Waiting waiter = a.waiter("c", 10, 2_000).begin(1_000);
-        b.own(1_000);
-        b.signal(1_000, 1, "", "sc");
+        Waiting waiter = a.waits("c", 10);
+        b.signalsAhead("sc");
         assertThat(a.polls(waiter, 2_001).status()).isEqualTo(Status.QUEUED);
         assertThat(b.release(1_000)).isEqualTo(TENURE);
         Contender.Answer granted = a.polls(waiter, 2_001);
@@ -169,27 +147,23 @@ class ConditionTicketScriptTest extends LockScriptTest {
         assertThat(granted.behind()).as("conditions have no waiters").isZero();
         assertThat(a.releaseOf(waiter, 2_001)).isEqualTo(TENURE);
 
-        Waiting other = a.waiter("c", 10, 4_000).begin(3_000);
+        Waiting other = a.waits("c", 10, 4_000);
         b.own(2_000);
         b.signal(2_000, 1, "", "sc");
         assertThat(a.releaseOf(other, 4_001)).isEqualTo(Contender.TICKET);
         assertThat(tickets()).isEmpty();
-        assertThat(ttls()).doesNotContainKeys(keys.queue(), keys.waiters());
+        assertNoQueue();
     }
 
     /** Its place is where it was signalled, however often its session asks for it. */
     @Test
     void pollKeepsThePlaceOfAWaiter() {
-        Contender a = contender();
-        Contender b = contender();
-        Contender owner = contender();
-        Waiting waiter = a.waiter("c", 10, 2_000).begin(1_000);
-        owner.own(1_000);
-        owner.signal(1_000, 1, "", "sc");
+        Waiting waiter = a.waits("c", 10);
+        owner.signalsAhead("sc");
         b.queue(1_000);
         assertThat(a.polls(waiter, 2_001).status()).isEqualTo(Status.QUEUED);
         assertThat(a.polls(waiter, 2_001).status()).isEqualTo(Status.QUEUED);
-        assertThat(tickets()).containsExactly(waiter.ticket(2_001), b.ticket(1_000));
+        assertQueue(waiter.ticket(2_001), b.ticket(1_000));
     }
 
     /**
@@ -198,12 +172,9 @@ class ConditionTicketScriptTest extends LockScriptTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void ticketOfAWaiterIsGrantedOnce(boolean isFree) {
-        Contender a = contender();
-        Contender b = contender();
-        Waiting waiter = a.waiter("c", 10, 2_000).begin(1_000);
-        b.own(1_000);
-        b.releaseAfter(1_000, "sc");
-        assertThat(owners()).containsExactly(a.owner(2_001));
+        Waiting waiter = a.waits("c", 10);
+        b.signals("sc");
+        assertOwner(a, 2_001);
         expire();
         if (!isFree) {
             b.own(2_000);

@@ -395,6 +395,45 @@ public final class Contender {
         return waiter;
     }
 
+    /** A waiter for which a session has sent its registration, as most tests need one. */
+    public Waiting waits(String condition, long position) {
+        return waits(condition, position, 2_000);
+    }
+
+    /** The same by another number; it was registered by a tenure whose sequence is a thousand less. */
+    public Waiting waits(String condition, long position, long number) {
+        return waiter(condition, position, number).begin(number - 1_000);
+    }
+
+    /** Has waiters of a fair lock wait, by one tenure. */
+    public void beginAll(Waiting... waiters) {
+        own(1_000);
+        String[] operations = Stream.of(waiters).map(Waiting::fair).toArray(String[]::new);
+        assertThat(releaseAfter(1_000, operations)).isEqualTo(TENURE);
+    }
+
+    /** Waiters of a fair lock in the order of their positions, which wait by one tenure. */
+    public List<Waiting> waitTogether(String... conditions) {
+        List<Waiting> waiters = new ArrayList<>();
+        for (int i = 1; i <= conditions.length; i++) {
+            waiters.add(waiter(conditions[i - 1], 10L * i, 1_000 + 1_000L * i));
+        }
+        beginAll(waiters.toArray(Waiting[]::new));
+        return waiters;
+    }
+
+    /** Signals by the release of a tenure that does nothing else. */
+    public void signals(String... operations) {
+        own(1_000);
+        assertThat(releaseAfter(1_000, operations)).isEqualTo(TENURE);
+    }
+
+    /** Signals ahead of the release of a tenure, which goes on. */
+    public void signalsAhead(String... operations) {
+        own(1_000);
+        assertThat(signal(1_000, 1, "", operations).owned()).isTrue();
+    }
+
     /** The reply to signals sent ahead. */
     public record Signalled(boolean owned, boolean othersQueue, boolean conditions, long count) {}
 

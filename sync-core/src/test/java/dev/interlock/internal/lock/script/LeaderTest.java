@@ -3,17 +3,14 @@ package dev.interlock.internal.lock.script;
 import static dev.interlock.testing.TooLate.assertWithin;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.SyncListener;
 import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.RemoteLock.Departure;
-import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.testing.Timely;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 
@@ -21,7 +18,6 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @Timely
 class LeaderTest extends LockScriptTest {
-    private static final long LEASE = 30_000;
 
     /** Far from {@link TicketRequest#POLL_NANOS}, which is what a lost permit would cost. */
     private static final Duration AT_ONCE = Duration.ofNanos(TicketRequest.POLL_NANOS / 2);
@@ -139,16 +135,7 @@ class LeaderTest extends LockScriptTest {
     @Test
     void aPermitThatTheMutexUsesUpWakesTheLeaderAllTheSame() throws InterruptedException {
         var choreography = new Choreography();
-        Settings settings = new Settings(
-                LEASE,
-                TimeUnit.MILLISECONDS.toNanos(10),
-                TimeUnit.SECONDS.toNanos(30),
-                5_000,
-                1,
-                "",
-                SyncListener.NONE,
-                choreography::read);
-        RedisSession session = RedisSession.open(redisson, false, settings);
+        RedisSession session = openSession(choreography::read);
         try {
             // A fair one: after a grant, the thread of a plain lock sleeps for a moment only.
             var lock = new ScriptLock(session, keys.lock(), LOCAL, true, 0);

@@ -16,8 +16,6 @@ class LimitsScriptTest extends LockScriptTest {
     /** Each key has a TTL at all times, and no other keys come to be. */
     @Test
     void everyKeyHasATtl() {
-        Contender a = contender();
-        Contender b = contender();
         a.own(1);
         assertThat(ttls()).containsOnlyKeys(keys.lock(), keys.token());
         b.queue(1);
@@ -40,8 +38,6 @@ class LimitsScriptTest extends LockScriptTest {
     /** A mark outlives the lease by minutes, so that it outlives what is delayed on its way. */
     @Test
     void marksOutliveTheLease() {
-        Contender a = contender();
-        Contender b = contender();
         a.own(1);
         b.request(1).lease(3_600_000).send();
         assertThat(ttl(b.mark())).isGreaterThan(3_600_000 + 120_000);
@@ -52,7 +48,6 @@ class LimitsScriptTest extends LockScriptTest {
     /** A key of another kind under the lock's name is an error, reported before anything is written. */
     @Test
     void keyOfAnotherKindIsRefusedBeforeAnythingIsWritten() {
-        Contender a = contender();
         redis("SET", keys.lock(), "mine");
         assertThatThrownBy(() -> a.acquire(1)).isInstanceOf(RespError.class).hasMessageContaining("WRONGTYPE");
         assertThatThrownBy(() -> a.request(2).once().send()).isInstanceOf(RespError.class);
@@ -70,18 +65,14 @@ class LimitsScriptTest extends LockScriptTest {
      */
     @Test
     void fullRedisRefusesRequestsButLetsOwnersFinish() {
-        Contender a = contender();
-        Contender b = contender();
-        Contender c = contender();
-        a.own(1);
-        b.queue(1);
+        inLine(a, b);
         redis("CONFIG", "SET", "maxmemory", "1");
         try {
             assertThatThrownBy(() -> c.acquire(1)).hasMessageContaining("OOM");
             assertThatThrownBy(() -> c.request(2).once().send()).hasMessageContaining("OOM");
             assertThat(a.renew(1).owned()).isTrue();
             assertThat(a.release(1)).isEqualTo(TENURE);
-            assertThat(owners()).containsExactly(b.owner(1));
+            assertOwner(b, 1);
             assertThat(b.release(1)).isEqualTo(TENURE);
             assertThatThrownBy(() -> c.acquire(3)).hasMessageContaining("OOM");
             assertThat(ttls()).containsOnlyKeys(keys.token(), a.mark(), b.mark());
@@ -93,17 +84,15 @@ class LimitsScriptTest extends LockScriptTest {
     /** Where Redis has lost its data, the next poll restores the places of a session, and their order. */
     @Test
     void pollRestoresTheQueueAfterALossOfData() {
-        Contender a = contender();
-        Contender b = contender();
         b.own(1);
         a.requests(1L, 2L, 3L).send();
         redis("FLUSHALL");
         b.own(2);
         assertThat(a.requests(1L, 2L, 3L).send().status()).isEqualTo(Status.QUEUED);
-        assertThat(tickets()).containsExactly(a.ticket(1), a.ticket(2), a.ticket(3));
+        assertQueue(a.ticket(1), a.ticket(2), a.ticket(3));
         redis("FLUSHALL");
         assertThat(a.requests(1L, 2L, 3L).send().status()).isEqualTo(Status.GRANTED);
-        assertThat(owners()).containsExactly(a.owner(1));
-        assertThat(tickets()).containsExactly(a.ticket(2), a.ticket(3));
+        assertOwner(a, 1);
+        assertQueue(a.ticket(2), a.ticket(3));
     }
 }

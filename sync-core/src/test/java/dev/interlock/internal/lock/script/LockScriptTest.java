@@ -2,8 +2,11 @@ package dev.interlock.internal.lock.script;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.interlock.SyncListener;
 import dev.interlock.internal.lock.script.Contender.Stand;
 import dev.interlock.internal.lock.script.Contender.State;
+import dev.interlock.internal.redis.Settings;
+import dev.interlock.internal.session.RedisSession;
 import dev.interlock.testing.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -11,6 +14,8 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.UUID;
+import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -33,6 +38,17 @@ public abstract class LockScriptTest {
     static Eavesdropper eavesdropper;
 
     protected LockKeys keys = LockKeys.of("");
+
+    /** The sessions of which the tests speak. */
+    protected Contender a;
+
+    protected Contender b;
+    protected Contender c;
+    protected Contender d;
+    protected Contender owner;
+    protected Contender signaller;
+    protected Contender dead;
+
     private final List<Contender> contenders = new ArrayList<>();
     long last = 100_000;
 
@@ -55,6 +71,23 @@ public abstract class LockScriptTest {
         server.close();
     }
 
+    /** A session whose clock the test provides. */
+    protected static RedisSession openSession(LongSupplier ticker) {
+        return RedisSession.open(redisson, false, settings(SyncListener.NONE, ticker));
+    }
+
+    protected static Settings settings(SyncListener listener, LongSupplier ticker) {
+        return new Settings(
+                Contender.LEASE,
+                TimeUnit.MILLISECONDS.toNanos(10),
+                TimeUnit.SECONDS.toNanos(30),
+                5_000,
+                1,
+                "",
+                listener,
+                ticker);
+    }
+
     @BeforeEach
     void nameTheLock() {
         use("lock-" + UUID.randomUUID());
@@ -63,12 +96,68 @@ public abstract class LockScriptTest {
     /** Chooses another name than a random one. */
     protected final void use(String name) {
         keys = LockKeys.of(name);
+        a = contender();
+        b = contender();
+        c = contender();
+        d = contender();
+        owner = contender();
+        signaller = contender();
+        dead = contender();
     }
 
     protected final Contender contender() {
         Contender contender = new Contender(server, keys);
         contenders.add(contender);
         return contender;
+    }
+
+    /** The first of these sessions owns the lock, and the others queue behind it in this order. */
+    protected static void inLine(Contender first, Contender... others) {
+        first.own(1);
+        for (Contender other : others) {
+            other.queue(1);
+        }
+    }
+
+    /** The sequence by which a session owns the lock, and nobody else does. */
+    protected final void assertOwner(Contender session, long sequence) {
+        assertThat(owners()).containsExactly(session.owner(sequence));
+    }
+
+    /** What stands in the queue, in its order. */
+    protected final void assertQueue(String... tickets) {
+        assertThat(tickets()).containsExactly(tickets);
+    }
+
+    /** Redis knows of nobody who queues. */
+    protected final void assertNoQueue() {
+        assertThat(ttls()).doesNotContainKeys(keys.queue(), keys.waiters());
+    }
+
+    /** Redis knows of nobody who waits for a condition. */
+    protected final void assertNoWaiters() {
+        assertThat(ttls()).doesNotContainKeys(keys.conditions(), keys.signals());
+    }
+
+    protected static void assertNoLetters(Contender... receivers) throws InterruptedException {
+        for (Contender receiver : receivers) {
+            assertThat(letters(receiver)).isEmpty();
+        }
+    }
+
+    /** The only message to a session tells that others wait for what it owns. */
+    protected final void assertDemand(Contender receiver, long sequence) throws InterruptedException {
+        assertThat(letters(receiver)).containsExactly("d " + sequence + " " + keys.lock());
+    }
+
+    /** The only message to a session tells that this ticket was granted. */
+    protected static void assertGranted(Contender receiver, long sequence) throws InterruptedException {
+        assertThat(letters(receiver)).singleElement().asString().startsWith("g " + sequence + " ");
+    }
+
+    /** The only message to a session tells that this waiter was signalled, or has left, and which ticket it has. */
+    protected final void assertSignalled(Contender receiver, long waiter, long ticket) throws InterruptedException {
+        assertThat(letters(receiver)).containsExactly("s 2 " + waiter + " " + ticket + " " + keys.lock());
     }
 
     /** After everyone has left, nothing stays but what expires by itself. */

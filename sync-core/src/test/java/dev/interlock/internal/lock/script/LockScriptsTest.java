@@ -2,7 +2,6 @@ package dev.interlock.internal.lock.script;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.SyncListener;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
 import dev.interlock.internal.lock.script.LockScripts.Released;
 import dev.interlock.internal.lock.script.LockScripts.Renewal;
@@ -10,7 +9,6 @@ import dev.interlock.internal.lock.script.LockScripts.Standing;
 import dev.interlock.internal.lock.script.LockScripts.Status;
 import dev.interlock.internal.redis.RedisMonitor;
 import dev.interlock.internal.redis.RedisMonitor.Command;
-import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.session.RedisSession;
 import java.io.IOException;
 import java.util.List;
@@ -28,21 +26,8 @@ import org.redisson.api.RLock;
 class LockScriptsTest extends LockScriptTest {
     private static final long LEASE = 30_000;
 
-    private RedisSession session = open();
+    private RedisSession session = openSession(System::nanoTime);
     private LockScripts scripts = new LockScripts(session, "");
-
-    private static RedisSession open() {
-        Settings settings = new Settings(
-                LEASE,
-                TimeUnit.MILLISECONDS.toNanos(10),
-                TimeUnit.SECONDS.toNanos(30),
-                5_000,
-                1,
-                "",
-                SyncListener.NONE,
-                System::nanoTime);
-        return RedisSession.open(redisson, false, settings);
-    }
 
     @BeforeEach
     void speakOfThisLock() {
@@ -155,7 +140,7 @@ class LockScriptsTest extends LockScriptTest {
 
     @Test
     void standingsAreRead() {
-        RedisSession otherSession = open();
+        RedisSession otherSession = openSession(System::nanoTime);
         LockScripts other = new LockScripts(otherSession, keys.lock());
 
         Standing granted = acquire(ticket(1, true, 0));

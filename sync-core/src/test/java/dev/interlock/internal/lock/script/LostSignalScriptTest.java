@@ -20,44 +20,34 @@ class LostSignalScriptTest extends LockScriptTest {
 
     @Test
     void abandonedWaiterIsForgotten() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
-        Waiting first = a.waiter("c", 10, 2_000).begin(1_000);
-        Waiting second = b.waiter("c", 20, 2_000).begin(1_000);
+        Waiting first = a.waits("c", 10);
+        Waiting second = b.waits("c", 20);
         a.abandons(first);
         assertThat(waiting()).containsExactly(second.member());
         b.abandons(second);
         assertThat(ttls()).containsOnlyKeys(keys.token(), a.mark(), b.mark());
-        assertThat(letters(a)).isEmpty();
-        assertThat(letters(b)).isEmpty();
+        assertNoLetters(a, b);
     }
 
     /** It was signalled: its ticket is given up, and the signal goes to all. */
     @Test
     void signalOfAnAbandonedWaiterGoesToAll() {
-        Contender a = contender();
-        Contender b = contender();
-        Waiting first = a.waiter("c", 10, 2_000).begin(1_000);
-        Waiting second = b.waiter("c", 20, 2_000).begin(1_000);
-        Waiting third = b.waiter("d", 30, 4_000).begin(3_000);
-        Contender signaller = contender();
-        signaller.own(1_000);
-        signaller.signal(1_000, 1, "", "sc");
+        Waiting first = a.waits("c", 10);
+        Waiting second = b.waits("c", 20);
+        Waiting third = b.waits("d", 30, 4_000);
+        signaller.signalsAhead("sc");
         a.abandons(first);
-        assertThat(tickets()).containsExactly(second.ticket(4_001));
+        assertQueue(second.ticket(4_001));
         assertThat(b.asks(third)).isEqualTo(UNKNOWN);
         a.abandons(first);
-        assertThat(tickets()).containsExactly(second.ticket(4_001));
+        assertQueue(second.ticket(4_001));
     }
 
     /** It had left, so there was no signal; its ticket goes with it. */
     @Test
     void abandonedWaiterThatHadLeftHasNoSignal() {
-        Contender a = contender();
-        Contender b = contender();
-        Contender owner = contender();
-        Waiting first = a.waiter("c", 10, 2_000).begin(1_000);
-        Waiting second = b.waiter("c", 20, 2_000).begin(1_000);
+        Waiting first = a.waits("c", 10);
+        Waiting second = b.waits("c", 20);
         owner.own(1_000);
         assertThat(a.leaves(first)).isEqualTo(left(2_001));
         a.abandons(first);
@@ -67,16 +57,13 @@ class LostSignalScriptTest extends LockScriptTest {
 
     @Test
     void lostSignalGoesToAll() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
-        Waiting first = a.waiter("c", 10, 2_000).begin(1_000);
-        a.waiter("d", 20, 4_000).begin(3_000);
-        Contender owner = contender();
+        Waiting first = a.waits("c", 10);
+        a.waits("d", 20, 4_000);
         owner.own(1_000);
         b.losesASignal();
-        assertThat(tickets()).containsExactly(first.ticket(4_001));
+        assertQueue(first.ticket(4_001));
         assertThat(letters(a)).containsExactly("s 4 2000 4001 4000 0 " + keys.lock());
-        assertThat(letters(owner)).containsExactly("d 1000 " + keys.lock());
+        assertDemand(owner, 1_000);
         b.losesASignal();
         assertThat(tickets()).hasSize(1);
     }
@@ -86,63 +73,54 @@ class LostSignalScriptTest extends LockScriptTest {
     /** Who asks hands a lock that was lost to the first who stands in the queue. */
     @Test
     void askingHandsAFreeLockOn() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
-        Contender c = contender();
-        Waiting waiter = a.waiter("c", 10, 2_000).begin(1_000);
+        Waiting waiter = a.waits("c", 10);
         b.own(1_000);
         c.queue(1_000);
         expire();
         a.asks(waiter);
-        assertThat(owners()).containsExactly(c.owner(1_000));
-        assertThat(letters(c)).singleElement().asString().startsWith("g 1000 ");
-        assertThat(tickets()).containsExactly(waiter.ticket(2_001));
+        assertOwner(c, 1_000);
+        assertGranted(c, 1_000);
+        assertQueue(waiter.ticket(2_001));
     }
 
     /** It may have had something to signal, of which nobody knows. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void tenureThatEndsWithoutItsReleaseSignalsAll(boolean isAwait) throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
-        Contender c = contender();
-        Waiting first = a.waiter("c", 10, 2_000).begin(1_000);
-        Waiting second = b.waiter("d", 20, 2_000).begin(1_000);
+        Waiting first = a.waits("c", 10);
+        Waiting second = b.waits("d", 20);
         c.request(1_000).lease(20).send();
         Awaitility.await().atMost(PATIENCE).until(() -> owners().isEmpty());
         letters(a);
         if (isAwait) {
             assertThat(a.asks(first)).as("so it was before").isEqualTo(WAITS);
-            assertThat(owners()).containsExactly(a.owner(2_001));
-            assertThat(tickets()).containsExactly(second.ticket(2_001));
+            assertOwner(a, 2_001);
+            assertQueue(second.ticket(2_001));
         } else {
             assertThat(c.own(2_000).behind()).isEqualTo(1);
-            assertThat(tickets()).containsExactly(first.ticket(2_001), second.ticket(2_001));
-            assertThat(letters(a)).containsExactly("s 2 2000 2001 " + keys.lock());
+            assertQueue(first.ticket(2_001), second.ticket(2_001));
+            assertSignalled(a, 2_000, 2_001);
         }
-        assertThat(letters(b)).containsExactly("s 2 2000 2001 " + keys.lock());
-        assertThat(ttls()).doesNotContainKeys(keys.conditions(), keys.signals());
+        assertSignalled(b, 2_000, 2_001);
+        assertNoWaiters();
     }
 
     /** The same if that tenure was the one in which they were registered. */
     @Test
     void tenureThatRegistersAndIsLostSignalsAll() {
-        Contender a = contender();
         Waiting waiter = a.waiter("c", 10, 2_000);
         a.own(1_000);
         a.signal(1_000, 1, "", waiter.plain());
         assertThat(a.asks(waiter)).isEqualTo(WAITS);
         expire();
         a.asks(waiter);
-        assertThat(owners()).containsExactly(a.owner(2_001));
+        assertOwner(a, 2_001);
     }
 
     /** While plain clients have their turn, who is signalled is told so, and that he has to come back. */
     @Test
     void plainClientsHaveTheirTurnBeforeTheSignalled() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
-        Waiting waiter = a.waiter("c", 10, 2_000).begin(1_000);
+        Waiting waiter = a.waits("c", 10);
         b.own(1_000);
         redis("HSET", keys.turns(), "count", "15");
         RTopic topic = redisson.getTopic(keys.channel(), StringCodec.INSTANCE);
@@ -150,61 +128,54 @@ class LostSignalScriptTest extends LockScriptTest {
         b.releaseAfter(1_000, "sc");
         topic.removeListener(listener);
         assertThat(owners()).isEmpty();
-        assertThat(tickets()).containsExactly(waiter.ticket(2_001));
+        assertQueue(waiter.ticket(2_001));
         assertThat(letters(a)).containsExactly("p 10 " + keys.lock(), "s 2 2000 2001 " + keys.lock());
         Awaitility.await().atMost(PATIENCE).until(() -> {
             a.asks(waiter);
             return !owners().isEmpty();
         });
-        assertThat(owners()).containsExactly(a.owner(2_001));
+        assertOwner(a, 2_001);
     }
 
     /** Who doesn't queue comes after those who were signalled. */
     @Test
     void requestThatDoesNotQueueFindsWhoWasSignalledInFront() {
-        Contender a = contender();
-        Contender b = contender();
-        Waiting waiter = a.waiter("c", 10, 2_000).begin(1_000);
+        Waiting waiter = a.waits("c", 10);
         b.own(1_000);
         expire();
         assertThat(b.request(2_000).once().send().status()).isEqualTo(Status.BUSY);
-        assertThat(owners()).containsExactly(a.owner(2_001));
+        assertOwner(a, 2_001);
         assertThat(a.releaseOf(waiter, 2_001)).isEqualTo(TENURE);
     }
 
     /** A message that its waiter has got the lock is for the session whose request has brought that about, too. */
     @Test
     void requestMayBringItsOwnSessionAGrantOfWhichItHears() throws InterruptedException {
-        Contender a = contender();
-        a.waiter("c", 10, 2_000).begin(1_000);
+        a.waits("c", 10);
         a.own(3_000);
         expire();
         Contender.Answer answer = a.request(4_000).once().send();
         assertThat(answer.status()).isEqualTo(Status.BUSY);
         assertThat(answer.ttlMillis()).isEqualTo(-1);
         assertThat(answer.owner()).isEqualTo(4_001);
-        assertThat(letters(a)).containsExactly("s 2 2000 4001 " + keys.lock());
+        assertSignalled(a, 2_000, 4_001);
     }
 
     @Test
     void releaseThatIsNoneSignalsNobodyByItself() {
-        Contender a = contender();
-        Contender b = contender();
-        Waiting waiter = a.waiter("c", 10, 2_000).begin(1_000);
+        Waiting waiter = a.waits("c", 10);
         b.own(1_000);
         expire();
         assertThat(b.release(1_000)).isEqualTo(NOTHING);
         assertThat(waiting()).as("that is for who comes next").containsExactly(waiter.member());
         assertThat(a.asks(waiter)).isEqualTo(WAITS);
-        assertThat(owners()).containsExactly(a.owner(2_001));
+        assertOwner(a, 2_001);
     }
 
     /** By its own release, a later request that implies it, or one that continues it and is released. */
     @Test
     void tenureThatEndsWellSignalsNobody() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
-        Waiting waiter = a.waiter("c", 10, 2_000).begin(1_000);
+        Waiting waiter = a.waits("c", 10);
         assertThat(a.asks(waiter)).isEqualTo(WAITS);
         b.own(1_000);
         assertThat(a.asks(waiter)).isEqualTo(WAITS);
@@ -219,20 +190,17 @@ class LostSignalScriptTest extends LockScriptTest {
         b.release(5_000);
         assertThat(a.asks(waiter)).isEqualTo(WAITS);
         assertThat(waiting()).containsExactly(waiter.member());
-        assertThat(letters(a)).isEmpty();
+        assertNoLetters(a);
     }
 
     /** So does one that came by hand-over, and one that was given up with tickets served on it. */
     @Test
     void tenuresThatAreHandedOverSignalNobody() {
-        Contender a = contender();
-        Contender b = contender();
-        Contender c = contender();
-        Waiting waiter = a.waiter("c", 10, 2_000).begin(1_000);
+        Waiting waiter = a.waits("c", 10);
         b.requests(1_000L, 2_000L).send();
         c.queue(1_000);
         b.releaseWith(1_000, 2_000L);
-        assertThat(owners()).containsExactly(c.owner(1_000));
+        assertOwner(c, 1_000);
         c.release(1_000);
         assertThat(a.asks(waiter)).isEqualTo(WAITS);
         assertThat(waiting()).containsExactly(waiter.member());
@@ -242,8 +210,7 @@ class LostSignalScriptTest extends LockScriptTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void plainLockInBetweenSignalsNobody(boolean isReleased) {
-        Contender a = contender();
-        Waiting waiter = a.waiter("c", 10, 2_000).begin(1_000);
+        Waiting waiter = a.waits("c", 10);
         RLock plain = redisson.getLock(keys.lock());
         plain.lock();
         assertThat(a.asks(waiter)).isEqualTo(WAITS);
@@ -260,9 +227,7 @@ class LostSignalScriptTest extends LockScriptTest {
     /** A lost tenure is found out after the plain client that came next. */
     @Test
     void tenureThatWasLostToAPlainClientSignalsAll() {
-        Contender a = contender();
-        Contender b = contender();
-        Waiting waiter = a.waiter("c", 10, 2_000).begin(1_000);
+        Waiting waiter = a.waits("c", 10);
         b.own(1_000);
         expire();
         RLock plain = redisson.getLock(keys.lock());
@@ -271,22 +236,21 @@ class LostSignalScriptTest extends LockScriptTest {
         assertThat(waiting()).hasSize(1);
         plain.unlock();
         assertThat(a.asks(waiter)).isEqualTo(WAITS);
-        assertThat(owners()).containsExactly(a.owner(2_001));
+        assertOwner(a, 2_001);
     }
 
     /** Who can't know whether a tenure was lost takes it to be. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void lossOfWhatIsKnownSignalsAll(boolean isToken) {
-        Contender a = contender();
-        Waiting waiter = a.waiter("c", 10, 2_000).begin(1_000);
+        Waiting waiter = a.waits("c", 10);
         if (isToken) {
             redis("DEL", keys.token());
         } else {
             redis("HDEL", keys.signals(), "released");
         }
         a.asks(waiter);
-        assertThat(owners()).containsExactly(a.owner(2_001));
+        assertOwner(a, 2_001);
     }
 
     // ---- tenures that something else has ended before their release
@@ -294,16 +258,14 @@ class LostSignalScriptTest extends LockScriptTest {
     /** Nobody knows any more whom its operations would have signalled. */
     @Test
     void releaseOfWhatWasGivenBackBeforeSignalsAll() {
-        Contender a = contender();
-        Contender b = contender();
-        Waiting first = a.waiter("c", 10, 2_000).begin(1_000);
-        Waiting second = a.waiter("d", 20, 4_000).begin(3_000);
+        Waiting first = a.waits("c", 10);
+        Waiting second = a.waits("d", 20, 4_000);
         b.own(1_000);
         assertThat(b.release(1_000)).isEqualTo(TENURE);
         assertThat(a.asks(first)).isEqualTo(WAITS);
         assertThat(b.releaseAfter(1_000, "sc")).isEqualTo(TENURE);
         assertThat(waiting()).isEmpty();
-        assertThat(owners()).containsExactly(a.owner(4_001));
+        assertOwner(a, 4_001);
         assertThat(a.asks(second).sequence()).isZero();
         assertThat(a.releaseOf(first, 4_001)).isEqualTo(TENURE);
     }
@@ -311,19 +273,16 @@ class LostSignalScriptTest extends LockScriptTest {
     /** The one that has got the lock meanwhile is told that others wait. */
     @Test
     void releaseOfWhatWasHandedOnBeforeSignalsAll() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
-        Contender c = contender();
-        Waiting waiter = a.waiter("c", 10, 2_000).begin(1_000);
+        Waiting waiter = a.waits("c", 10);
         b.own(1_000);
         c.queue(1_000);
         b.release(1_000);
         letters(c);
         assertThat(b.releaseAfter(1_000, "sc")).isEqualTo(TENURE);
-        assertThat(owners()).containsExactly(c.owner(1_000));
-        assertThat(tickets()).containsExactly(waiter.ticket(2_001));
-        assertThat(letters(a)).containsExactly("s 2 2000 2001 " + keys.lock());
-        assertThat(letters(c)).containsExactly("d 1000 " + keys.lock());
+        assertOwner(c, 1_000);
+        assertQueue(waiter.ticket(2_001));
+        assertSignalled(a, 2_000, 2_001);
+        assertDemand(c, 1_000);
         c.release(1_000);
         assertThat(a.releaseOf(waiter, 2_001)).isEqualTo(TENURE);
     }
@@ -333,13 +292,10 @@ class LostSignalScriptTest extends LockScriptTest {
     @ValueSource(
             strings = {"at once", "after a cancel", "after a tenure", "after a contended tenure", "after a request"})
     void releaseThatComesAgainSignalsNobody(String when) {
-        Contender a = contender();
-        Contender b = contender();
-        Waiting first = a.waiter("c", 10, 2_000).begin(1_000);
-        Waiting second = a.waiter("c", 20, 4_000).begin(3_000);
-        b.own(1_000);
-        b.releaseAfter(1_000, "sc");
-        assertThat(owners()).containsExactly(a.owner(4_001));
+        Waiting first = a.waits("c", 10);
+        Waiting second = a.waits("c", 20, 4_000);
+        b.signals("sc");
+        assertOwner(a, 4_001);
         switch (when) {
             case "after a cancel" -> b.release(2_000);
             case "after a tenure" -> {
@@ -366,16 +322,11 @@ class LostSignalScriptTest extends LockScriptTest {
     @ParameterizedTest
     @ValueSource(strings = {"release", "await", "acquire"})
     void deadTicketAtTheHeadSignalsAll(String way) throws InterruptedException {
-        Contender dead = contender();
-        Contender a = contender();
-        Contender b = contender();
-        Contender c = contender();
-        Waiting signalled = dead.waiter("c", 1, 2_000).begin(1_000);
-        Waiting first = a.waiter("c", 10, 2_000).begin(1_000);
-        Waiting second = b.waiter("d", 20, 2_000).begin(1_000);
-        c.own(1_000);
-        c.signal(1_000, 1, "", "sc");
-        assertThat(tickets()).containsExactly(signalled.ticket(2_001));
+        Waiting signalled = dead.waits("c", 1);
+        Waiting first = a.waits("c", 10);
+        Waiting second = b.waits("d", 20);
+        c.signalsAhead("sc");
+        assertQueue(signalled.ticket(2_001));
         die(dead);
         fallSilentIfKnown(dead);
         if (way.equals("release")) {
@@ -393,14 +344,14 @@ class LostSignalScriptTest extends LockScriptTest {
         assertThat(waiting()).isEmpty();
         assertThat(letters(dead)).singleElement().asString().startsWith("s 2 2000 2001 ");
         if (way.equals("acquire")) {
-            assertThat(owners()).containsExactly(c.owner(2_000));
+            assertOwner(c, 2_000);
         } else {
-            assertThat(owners()).containsExactly(a.owner(2_001));
-            assertThat(tickets()).containsExactly(second.ticket(2_001));
+            assertOwner(a, 2_001);
+            assertQueue(second.ticket(2_001));
         }
         assertThat(letters(a)).isNotEmpty();
-        assertThat(letters(b)).containsExactly("s 2 2000 2001 " + keys.lock());
-        assertThat(ttls()).doesNotContainKeys(keys.conditions(), keys.signals());
+        assertSignalled(b, 2_000, 2_001);
+        assertNoWaiters();
     }
 
     private void fallSilentIfKnown(Contender contender) {
@@ -412,15 +363,12 @@ class LostSignalScriptTest extends LockScriptTest {
     /** The lock then goes to who was signalled, if nobody else stood behind the dead. */
     @Test
     void plainTicketOfADeadSessionSignalsAllToo() throws InterruptedException {
-        Contender dead = contender();
-        Contender a = contender();
-        Contender owner = contender();
-        Waiting waiter = a.waiter("c", 10, 2_000).begin(1_000);
+        Waiting waiter = a.waits("c", 10);
         owner.own(1_000);
         dead.queue(1_000);
         die(dead);
         assertThat(owner.release(1_000)).isEqualTo(TENURE);
-        assertThat(letters(dead)).isEmpty();
+        assertNoLetters(dead);
         assertThat(letters(a)).singleElement().asString().matches("g 2001 \\d+ \\d{16} \\d 0 2000 " + keys.lock());
         assertThat(a.releaseOf(waiter, 2_001)).isEqualTo(TENURE);
     }
@@ -428,9 +376,7 @@ class LostSignalScriptTest extends LockScriptTest {
     /** Waiters of the dead are dropped as their tickets are; the lock is free then, and plain clients are told. */
     @Test
     void whereAllAreDeadTheLockIsFree() throws InterruptedException {
-        Contender dead = contender();
-        Contender owner = contender();
-        dead.waiter("c", 10, 2_000).begin(1_000);
+        dead.waits("c", 10);
         owner.own(1_000);
         dead.queue(3_000);
         die(dead);

@@ -45,7 +45,6 @@ class RedissonNeighbourTest extends LockScriptTest {
     @Test
     void plainOwnerIsForeign() throws InterruptedException {
         RLock lock = redisson.getLock(keys.lock());
-        Contender a = contender();
         lock.lock(9, TimeUnit.SECONDS);
         try {
             Answer once = a.request(1).once().send();
@@ -60,13 +59,11 @@ class RedissonNeighbourTest extends LockScriptTest {
             lock.unlock();
         }
         assertThat(a.acquire(2).status()).isEqualTo(Status.GRANTED);
-        assertThat(letters(a)).isEmpty();
+        assertNoLetters(a);
     }
 
     @Test
     void ownOwnerIsNot() {
-        Contender a = contender();
-        Contender b = contender();
         a.own(1);
         assertThat(b.request(1).once().send().foreign()).isFalse();
         assertThat(b.queue(2).foreign()).isFalse();
@@ -75,7 +72,6 @@ class RedissonNeighbourTest extends LockScriptTest {
     @Test
     void plainClientFindsTheLockTakenAndThenFree() {
         RLock lock = redisson.getLock(keys.lock());
-        Contender a = contender();
         a.own(1);
         assertThat(lock.isLocked()).isTrue();
         assertThat(lock.tryLock()).isFalse();
@@ -92,7 +88,6 @@ class RedissonNeighbourTest extends LockScriptTest {
      */
     @Test
     void releaseWakesAPlainClient() throws InterruptedException {
-        Contender a = contender();
         a.own(1);
         AtomicBoolean entered = new AtomicBoolean();
         Thread waiter = plainClient(entered);
@@ -212,7 +207,6 @@ class RedissonNeighbourTest extends LockScriptTest {
      */
     @Test
     void whatMayNotBeCountedChangesNothing() {
-        Contender a = contender();
         Contender reader = contender();
         a.own(1);
         reader.request(2).reading().send();

@@ -18,7 +18,6 @@ class ReleaseScriptTest extends LockScriptTest {
 
     @Test
     void releaseByTheOwnerFreesTheLockAndTellsPlainClients() throws InterruptedException {
-        Contender a = contender();
         a.own(1);
         assertThat(a.release(1)).isEqualTo(TENURE);
         assertThat(announcements()).containsExactly("0");
@@ -28,8 +27,6 @@ class ReleaseScriptTest extends LockScriptTest {
 
     @Test
     void repeatOfAReleaseAnswersTheSameAndDoesNothing() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
         a.own(1);
         a.release(1);
         announcements();
@@ -37,119 +34,94 @@ class ReleaseScriptTest extends LockScriptTest {
         assertThat(announcements()).isEmpty();
         b.own(1);
         assertThat(a.release(1)).isEqualTo(TENURE);
-        assertThat(owners()).containsExactly(b.owner(1));
+        assertOwner(b, 1);
         assertThat(announcements()).isEmpty();
     }
 
     /** A release acts on the tenure of its own sequence only, however late it comes. */
     @Test
     void releaseOfAnOldSequenceDoesNotTouchANewerTenure() throws InterruptedException {
-        Contender a = contender();
         a.own(1);
         a.release(1);
         a.own(2);
         announcements();
         redis("PEXPIRE", keys.lock(), "9000");
         assertThat(a.release(1)).isEqualTo(TENURE);
-        assertThat(owners()).containsExactly(a.owner(2));
+        assertOwner(a, 2);
         assertThat(ttl(keys.lock())).isLessThanOrEqualTo(9_000);
         assertThat(announcements()).isEmpty();
     }
 
     @Test
     void releaseOfAnOldSequenceDoesNotTouchANewerTicket() {
-        Contender a = contender();
-        Contender b = contender();
         a.own(1);
         a.release(1);
         b.own(1);
         a.queue(2);
         a.release(1);
-        assertThat(tickets()).containsExactly(a.ticket(2));
+        assertQueue(a.ticket(2));
         b.release(1);
         a.own(2);
     }
 
     @Test
     void releaseBySomebodyElseDoesNothing() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
         a.own(1);
         assertThat(b.release(1)).isEqualTo(NOTHING);
-        assertThat(owners()).containsExactly(a.owner(1));
+        assertOwner(a, 1);
         assertThat(announcements()).isEmpty();
     }
 
     @Test
     void releaseOfALostTenureSaysSo() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
         a.own(1);
         expire();
         b.own(1);
         assertThat(a.release(1)).isEqualTo(NOTHING);
         assertThat(a.release(1)).isEqualTo(NOTHING);
-        assertThat(owners()).containsExactly(b.owner(1));
+        assertOwner(b, 1);
         assertThat(announcements()).isEmpty();
     }
 
     @Test
     void cancelTakesTheTicketOutOfTheQueue() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
-        Contender c = contender();
-        a.own(1);
-        b.queue(1);
-        c.queue(1);
+        inLine(a, b, c);
         assertThat(b.release(1)).isEqualTo(TICKET);
-        assertThat(tickets()).containsExactly(c.ticket(1));
+        assertQueue(c.ticket(1));
         a.release(1);
-        assertThat(owners()).containsExactly(c.owner(1));
-        assertThat(letters(b)).isEmpty();
+        assertOwner(c, 1);
+        assertNoLetters(b);
     }
 
     @Test
     void cancelOfTheLastTicketLeavesNoQueue() {
-        Contender a = contender();
-        Contender b = contender();
-        a.own(1);
-        b.queue(1);
+        inLine(a, b);
         assertThat(b.release(1)).isEqualTo(TICKET);
         assertThat(ttls()).containsOnlyKeys(keys.lock(), keys.token(), b.mark());
     }
 
     @Test
     void repeatOfACancelDoesNothing() {
-        Contender a = contender();
-        Contender b = contender();
-        a.own(1);
-        b.queue(1);
+        inLine(a, b);
         b.release(1);
         b.queue(2);
         b.release(1);
-        assertThat(owners()).containsExactly(a.owner(1));
-        assertThat(tickets()).containsExactly(b.ticket(2));
+        assertOwner(a, 1);
+        assertQueue(b.ticket(2));
     }
 
     /** A cancel of what was granted meanwhile gives the tenure up. */
     @Test
     void cancelOfAGrantedTicketHandsTheLockOn() {
-        Contender a = contender();
-        Contender b = contender();
-        Contender c = contender();
-        a.own(1);
-        b.queue(1);
-        c.queue(1);
+        inLine(a, b, c);
         a.release(1);
         assertThat(b.release(1)).isEqualTo(TENURE);
-        assertThat(owners()).containsExactly(c.owner(1));
+        assertOwner(c, 1);
     }
 
     /** The mark is a high-water mark: an old release doesn't lower it, and leaves it its TTL. */
     @Test
     void oldReleaseDoesNotLowerTheMark() {
-        Contender a = contender();
-        Contender b = contender();
         b.own(1);
         a.queue(5);
         a.release(5);
@@ -163,9 +135,6 @@ class ReleaseScriptTest extends LockScriptTest {
     /** The lock goes to the waiter who came first, for as long as he asked for, with a greater token. */
     @Test
     void releaseHandsOverForTheLeaseOfTheWaiter() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
-        Contender c = contender();
         long first = a.own(1).token();
         b.request(7).lease(90_000).send();
         c.request(3).lease(20_000).send();
@@ -197,7 +166,7 @@ class ReleaseScriptTest extends LockScriptTest {
         Contender owner = first;
         for (Contender next : waiters.subList(0, 11)) {
             owner.release(1);
-            assertThat(owners()).containsExactly(next.owner(1));
+            assertOwner(next, 1);
             owner = next;
         }
         owner.release(1);
@@ -206,30 +175,19 @@ class ReleaseScriptTest extends LockScriptTest {
 
     @Test
     void deadWaitersArePassedOver() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
-        Contender c = contender();
-        Contender d = contender();
-        a.own(1);
-        b.queue(1);
-        c.queue(1);
-        d.queue(1);
+        inLine(a, b, c, d);
         die(b);
         die(c);
         a.release(1);
-        assertThat(owners()).containsExactly(d.owner(1));
-        assertThat(letters(b)).isEmpty();
-        assertThat(letters(c)).isEmpty();
-        assertThat(ttls()).doesNotContainKeys(keys.queue(), keys.waiters());
+        assertOwner(d, 1);
+        assertNoLetters(b, c);
+        assertNoQueue();
     }
 
     /** A waiter without any heartbeat is dead. */
     @Test
     void waitersOfWhomNothingIsKnownArePassedOver() {
-        Contender a = contender();
-        Contender b = contender();
-        a.own(1);
-        b.queue(1);
+        inLine(a, b);
         redis("DEL", keys.waiters());
         a.release(1);
         assertThat(owners()).isEmpty();
@@ -237,10 +195,7 @@ class ReleaseScriptTest extends LockScriptTest {
 
     @Test
     void whereAllWaitersAreDeadTheLockIsFreeAndPlainClientsAreTold() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
-        a.own(1);
-        b.queue(1);
+        inLine(a, b);
         die(b);
         assertThat(a.release(1)).isEqualTo(TENURE);
         assertThat(announcements()).containsExactly("0");
@@ -270,13 +225,10 @@ class ReleaseScriptTest extends LockScriptTest {
             })
     void lettersCarryAnyName(String suffix) throws InterruptedException {
         use(UUID.randomUUID() + suffix);
-        Contender a = contender();
-        Contender b = contender();
-        Contender c = contender();
         a.own(3);
         b.queue(4);
         c.queue(5);
-        assertThat(letters(a)).containsExactly("d 3 " + keys.lock());
+        assertDemand(a, 3);
         List<String> before = list("TIME");
         a.release(3);
         List<String> letters = letters(b);

@@ -20,7 +20,6 @@ class RenewScriptTest extends LockScriptTest {
 
     @Test
     void renewalByTheOwnerBringsTheWholeLease() {
-        Contender a = contender();
         a.own(1);
         redis("PEXPIRE", keys.lock(), "9000");
         Renewed renewed = a.renew(1);
@@ -34,7 +33,6 @@ class RenewScriptTest extends LockScriptTest {
 
     @Test
     void renewalTellsHowManyWait() {
-        Contender a = contender();
         a.own(1);
         contender().queue(1);
         contender().queue(1);
@@ -44,7 +42,6 @@ class RenewScriptTest extends LockScriptTest {
     /** Redisson's waiters listen on its channel; that is how they are counted. */
     @Test
     void renewalTellsHowManyPlainClientsWait() {
-        Contender a = contender();
         a.own(1);
         RTopic waiter = redisson.getTopic(keys.channel(), StringCodec.INSTANCE);
         waiter.addListener(String.class, (channel, message) -> {});
@@ -59,8 +56,6 @@ class RenewScriptTest extends LockScriptTest {
      */
     @Test
     void renewalOfAnythingElseDoesNothing() {
-        Contender a = contender();
-        Contender b = contender();
         a.own(1);
         a.release(1);
         assertThat(a.renew(1)).isEqualTo(REFUSED);
@@ -80,7 +75,6 @@ class RenewScriptTest extends LockScriptTest {
 
     @Test
     void renewalDoesNotTouchAPlainClientsLock() {
-        Contender a = contender();
         a.own(1);
         expire();
         RLock lock = redisson.getLock(keys.lock());
@@ -95,8 +89,6 @@ class RenewScriptTest extends LockScriptTest {
 
     @Test
     void inspectionSeesWhoeverOwnsTheLock() {
-        Contender a = contender();
-        Contender b = contender();
         assertThat(b.inspect()).isFalse();
         a.own(1);
         assertThat(a.inspect()).isTrue();

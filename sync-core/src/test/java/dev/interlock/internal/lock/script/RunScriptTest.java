@@ -20,12 +20,10 @@ class RunScriptTest extends LockScriptTest {
 
     @Test
     void ticketsOfOneCommandQueueInTheirOrder() {
-        Contender a = contender();
-        Contender b = contender();
         b.own(1);
         Answer answer = a.requests(1L, 2L, 3L).send();
         assertStands(answer, Status.QUEUED, 0, 0);
-        assertThat(tickets()).containsExactly(a.ticket(1), a.ticket(2), a.ticket(3));
+        assertQueue(a.ticket(1), a.ticket(2), a.ticket(3));
         assertThat(redis("GET", a.mark())).isEqualTo("3:0");
         assertThat(redis("ZCARD", keys.waiters())).isEqualTo(1L);
     }
@@ -33,21 +31,18 @@ class RunScriptTest extends LockScriptTest {
     /** The first of several takes a free lock, with the lease in its ticket; the others are its run. */
     @Test
     void freeLockIsGrantedToTheFirstOfSeveral() throws InterruptedException {
-        Contender a = contender();
         Answer answer = a.requests(1L, 2L, 3L).granting(20_000).send();
         assertStands(answer, Status.GRANTED, 1, 3);
         assertThat(answer.behind()).isZero();
         assertThat(answer.ttlMillis()).isBetween(1L, 20_000L);
-        assertThat(owners()).containsExactly(a.owner(1));
-        assertThat(tickets()).containsExactly(a.owner(2) + ":20000", a.owner(3) + ":20000");
-        assertThat(letters(a)).isEmpty();
+        assertOwner(a, 1);
+        assertQueue(a.owner(2) + ":20000", a.owner(3) + ":20000");
+        assertNoLetters(a);
     }
 
     /** Letter and reply agree on the end of the run. */
     @Test
     void consecutiveTicketsOfASessionAreOneRun() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
         b.own(1);
         a.requests(1L, 2L).send();
         a.requests(1L, 2L, 3L).send();
@@ -59,8 +54,6 @@ class RunScriptTest extends LockScriptTest {
 
     @Test
     void ticketOfAnotherSessionEndsTheRun() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
         b.own(1);
         a.requests(1L, 2L).send();
         b.requests(2L).send();
@@ -75,8 +68,6 @@ class RunScriptTest extends LockScriptTest {
     /** A grant tells of so many tickets behind its own at most; a poll tells of more, once those are used. */
     @Test
     void runIsBounded() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
         b.own(1);
         a.requests(sequences(1, 50)).send();
         b.release(1);
@@ -90,16 +81,14 @@ class RunScriptTest extends LockScriptTest {
     /** A tenure goes on while its session announces others, and has no use for a letter about them. */
     @Test
     void pollOfTheOwnerExtendsTheRunInOrder() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
         assertStands(a.requests(1L).send(), Status.GRANTED, 1, 0);
         assertStands(a.requests(2L, 3L).send(), Status.QUEUED, 1, 3);
         assertStands(a.requests(2L, 3L, 4L).send(), Status.QUEUED, 1, 4);
-        assertThat(letters(a)).isEmpty();
+        assertNoLetters(a);
         b.requests(1L, 2L).send();
         assertThat(letters(a)).as("one command, one letter").containsExactly("d 1 " + keys.lock());
         assertStands(a.requests(2L, 3L, 4L, 5L).send(), Status.QUEUED, 1, 4);
-        assertThat(owners()).containsExactly(a.owner(1));
+        assertOwner(a, 1);
         assertThat(tickets())
                 .containsExactly(a.ticket(2), a.ticket(3), a.ticket(4), b.ticket(1), b.ticket(2), a.ticket(5));
         assertThat(redis("GET", a.mark())).isEqualTo("5:0");
@@ -107,51 +96,44 @@ class RunScriptTest extends LockScriptTest {
 
     @Test
     void requestThatDoesNotWaitLeavesTheTenureAlone() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
         a.requests(1L, 2L).send();
         assertStands(a.requests(3L).once().send(), Status.BUSY, 1, 2);
-        assertThat(letters(a)).isEmpty();
+        assertNoLetters(a);
         assertStands(b.requests(1L).once().send(), Status.BUSY, 0, 0);
-        assertThat(letters(a)).containsExactly("d 1 " + keys.lock());
-        assertThat(owners()).containsExactly(a.owner(1));
-        assertThat(tickets()).containsExactly(a.ticket(2));
+        assertDemand(a, 1);
+        assertOwner(a, 1);
+        assertQueue(a.ticket(2));
     }
 
     @Test
     void usedTicketsLeaveWithTheNextRequest() {
-        Contender a = contender();
-        Contender b = contender();
         a.requests(1L, 2L, 3L, 4L).send();
         b.requests(1L).send();
         Request next = a.requests(4L, 5L).using(2L, 3L);
         assertStands(next.send(), Status.QUEUED, 1, 4);
-        assertThat(tickets()).containsExactly(a.ticket(4), b.ticket(1), a.ticket(5));
+        assertQueue(a.ticket(4), b.ticket(1), a.ticket(5));
         assertStands(next.send(), Status.QUEUED, 1, 4);
         assertOver(a.requests(2L, 3L).send(), 2L, 3L);
-        assertThat(tickets()).containsExactly(a.ticket(4), b.ticket(1), a.ticket(5));
+        assertQueue(a.ticket(4), b.ticket(1), a.ticket(5));
         a.release(1);
-        assertThat(owners()).containsExactly(a.owner(4));
+        assertOwner(a, 4);
     }
 
     @Test
     void usedTicketsLeaveWithTheReleaseAndAreNotGranted() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
         a.requests(1L, 2L, 3L).send();
         b.requests(1L).send();
         assertThat(a.releaseWith(1, 2L, 3L)).isEqualTo(TENURE);
-        assertThat(owners()).containsExactly(b.owner(1));
+        assertOwner(b, 1);
         assertThat(redis("GET", a.mark())).isEqualTo("3:1");
-        assertThat(letters(b)).singleElement().asString().startsWith("g 1 ");
+        assertGranted(b, 1);
         assertThat(a.releaseWith(1, 2L, 3L)).as("once more").isEqualTo(TENURE);
-        assertThat(owners()).containsExactly(b.owner(1));
+        assertOwner(b, 1);
         assertOver(a.requests(1L, 2L, 3L).send(), 1L, 2L, 3L);
     }
 
     @Test
     void lastUsedTicketLeavesNoQueue() throws InterruptedException {
-        Contender a = contender();
         a.requests(1L, 2L, 3L).send();
         assertStands(a.requests(1L, 3L).using(2L).send(), Status.GRANTED, 1, 3);
         assertThat(ttls()).containsKeys(keys.queue(), keys.waiters());
@@ -168,14 +150,12 @@ class RunScriptTest extends LockScriptTest {
      */
     @Test
     void lateDuplicateRevivesNothing() {
-        Contender a = contender();
-        Contender b = contender();
         b.own(1);
         Request late = a.requests(1L, 2L, 3L, 4L);
         late.send();
         assertThat(a.release(2)).isEqualTo(TICKET);
         assertStands(late.send(), Status.QUEUED, 0, 0, 2L);
-        assertThat(tickets()).containsExactly(a.ticket(1), a.ticket(3), a.ticket(4));
+        assertQueue(a.ticket(1), a.ticket(3), a.ticket(4));
         assertThat(a.release(4)).isEqualTo(TICKET);
         assertStands(late.send(), Status.QUEUED, 0, 0, 2L, 4L);
         b.release(1);
@@ -193,8 +173,6 @@ class RunScriptTest extends LockScriptTest {
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3})
     void requestThatComesAfterACancelStandsOnlyWithWhatIsBehindThat(long cancelled) {
-        Contender a = contender();
-        Contender b = contender();
         b.own(1);
         assertThat(a.release(cancelled)).isEqualTo(NOTHING);
         Answer answer = a.requests(1L, 2L, 3L).send();
@@ -208,9 +186,6 @@ class RunScriptTest extends LockScriptTest {
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4})
     void cancelOfATicketLeavesTheOthersInOrder(long cancelled) {
-        Contender a = contender();
-        Contender b = contender();
-        Contender c = contender();
         c.own(1);
         a.requests(1L, 2L).send();
         b.requests(1L).send();
@@ -225,26 +200,21 @@ class RunScriptTest extends LockScriptTest {
 
     @Test
     void allTicketsOfADeadSessionArePassedOver() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
-        Contender c = contender();
         c.own(1);
         a.requests(1L, 2L, 3L).send();
         b.requests(1L, 2L).send();
         die(a);
         c.release(1);
-        assertThat(owners()).containsExactly(b.owner(1));
-        assertThat(tickets()).containsExactly(b.ticket(2));
-        assertThat(letters(a)).isEmpty();
+        assertOwner(b, 1);
+        assertQueue(b.ticket(2));
+        assertNoLetters(a);
         assertThat(lastOfRun(b)).isEqualTo(2);
         assertStands(a.requests(1L, 2L, 3L, 4L).send(), Status.QUEUED, 0, 0, 1L, 2L, 3L);
-        assertThat(tickets()).containsExactly(b.ticket(2), a.ticket(4));
+        assertQueue(b.ticket(2), a.ticket(4));
     }
 
     @Test
     void sequencesOfARunMayBeLarge() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
         long last = (1L << 53) - 1;
         b.own(1);
         a.requests(sequences(last - 2, last)).send();

@@ -21,7 +21,6 @@ class SuccessionScriptTest extends LockScriptTest {
 
     @Test
     void nextRequestEndsTheTenureBeforeIt() {
-        Contender a = contender();
         long first = a.own(1).token();
         assertThat(a.own(2).token()).isGreaterThan(first);
         assertThat(list("HGETALL", keys.lock())).containsExactly(a.owner(2), "1");
@@ -31,46 +30,35 @@ class SuccessionScriptTest extends LockScriptTest {
 
     @Test
     void nextRequestEndsTheTenureBeforeItInFavourOfTheHeadOfTheQueue() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
-        a.own(1);
-        b.queue(1);
+        inLine(a, b);
         a.queue(2);
-        assertThat(owners()).containsExactly(b.owner(1));
-        assertThat(tickets()).containsExactly(a.ticket(2));
+        assertOwner(b, 1);
+        assertQueue(a.ticket(2));
         assertThat(letters(b)).singleElement().asString().startsWith("g 1 ").endsWith(" 1 0 0 " + keys.lock());
     }
 
     @Test
     void nextRequestEndsTheTicketBeforeItEvenIfTheCancelIsLate() {
-        Contender a = contender();
-        Contender b = contender();
-        b.own(1);
-        a.queue(1);
+        inLine(b, a);
         a.queue(2);
         a.release(1);
-        assertThat(tickets()).containsExactly(a.ticket(2));
+        assertQueue(a.ticket(2));
         b.release(1);
-        assertThat(owners()).containsExactly(a.owner(2));
+        assertOwner(a, 2);
     }
 
     /** A grant to a sequence that was given up in favour of the next one stands in nobody's way. */
     @Test
     void pollOfTheNextRequestEndsTheGrantOfTheOneBeforeIt() {
-        Contender a = contender();
-        Contender b = contender();
-        b.own(1);
-        a.queue(1);
+        inLine(b, a);
         a.queue(2);
         b.release(1);
         a.own(2);
-        assertThat(owners()).containsExactly(a.owner(2));
+        assertOwner(a, 2);
     }
 
     @Test
     void requestThatContinuesATenureKeepsTheLockThoughOthersQueue() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
         long first = a.own(1).token();
         b.queue(1);
         letters(a);
@@ -80,53 +68,44 @@ class SuccessionScriptTest extends LockScriptTest {
         assertThat(answer.ttlMillis()).isBetween(10_000L, 20_000L);
         assertThat(answer.behind()).isEqualTo(1);
         assertThat(list("HGETALL", keys.lock())).containsExactly(a.owner(2), "1");
-        assertThat(tickets()).containsExactly(b.ticket(1));
+        assertQueue(b.ticket(1));
         Answer repeat = a.request(2).continuing(1).lease(20_000).send();
         assertThat(repeat.token()).isEqualTo(answer.token());
         assertThat(a.release(1)).isEqualTo(TENURE);
-        assertThat(owners()).containsExactly(a.owner(2));
-        assertThat(letters(a)).isEmpty();
-        assertThat(letters(b)).isEmpty();
+        assertOwner(a, 2);
+        assertNoLetters(a, b);
     }
 
     @Test
     void continuedGrantOfAQueuedRequestLeavesNoQueue() {
-        Contender a = contender();
-        Contender b = contender();
-        b.own(1);
-        a.queue(1);
+        inLine(b, a);
         assertThat(a.request(2).continuing(1).send().status()).isEqualTo(Status.QUEUED);
         b.release(1);
-        assertThat(owners()).containsExactly(a.owner(1));
+        assertOwner(a, 1);
         assertThat(a.request(2).continuing(1).send().status()).isEqualTo(Status.GRANTED);
-        assertThat(owners()).containsExactly(a.owner(2));
-        assertThat(ttls()).doesNotContainKeys(keys.queue(), keys.waiters());
+        assertOwner(a, 2);
+        assertNoQueue();
     }
 
     /** Any other tenure may be in use by a thread of a fair lock. Its session is told of it. */
     @Test
     void requestContinuesNoTenureButTheOneItNames() {
-        Contender a = contender();
-        Contender b = contender();
         a.own(2);
         b.queue(1);
         Answer answer = a.request(3).continuing(1).send();
         assertThat(answer.status()).isEqualTo(Status.QUEUED);
         assertThat(answer.owner()).isEqualTo(2);
-        assertThat(owners()).containsExactly(a.owner(2));
-        assertThat(tickets()).containsExactly(b.ticket(1), a.ticket(3));
+        assertOwner(a, 2);
+        assertQueue(b.ticket(1), a.ticket(3));
     }
 
     @Test
     void requestThatContinuesALostTenureStandsInLine() {
-        Contender a = contender();
-        Contender b = contender();
-        a.own(1);
-        b.queue(1);
+        inLine(a, b);
         expire();
         assertThat(a.request(2).continuing(1).send().status()).isEqualTo(Status.QUEUED);
-        assertThat(owners()).containsExactly(b.owner(1));
-        assertThat(tickets()).containsExactly(a.ticket(2));
+        assertOwner(b, 1);
+        assertQueue(a.ticket(2));
     }
 
     /**
@@ -135,33 +114,28 @@ class SuccessionScriptTest extends LockScriptTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void lateContinuationEndsNoOtherTenure(boolean comesTwice) {
-        Contender a = contender();
-        Contender b = contender();
-        Contender c = contender();
         a.requests(5L).send();
         b.requests(1L).send();
         a.requests(7L).send();
         c.requests(1L).send();
         expire();
         b.requests(1L).send();
-        assertThat(owners()).containsExactly(b.owner(1));
+        assertOwner(b, 1);
         Request late = a.requests(8L).continuing(5);
         if (comesTwice) {
             assertThat(late.send().status()).isEqualTo(Status.QUEUED);
         }
         b.release(1);
-        assertThat(owners()).containsExactly(a.owner(7));
+        assertOwner(a, 7);
         Answer answer = late.send();
         assertThat(answer.status()).isEqualTo(Status.QUEUED);
         assertThat(answer.owner()).isEqualTo(7);
-        assertThat(owners()).containsExactly(a.owner(7));
-        assertThat(tickets()).containsExactly(c.ticket(1), a.ticket(8));
+        assertOwner(a, 7);
+        assertQueue(c.ticket(1), a.ticket(8));
     }
 
     @Test
     void continuedTenureHasTheRunBehindIt() {
-        Contender a = contender();
-        Contender b = contender();
         a.requests(5L, 6L).send();
         b.requests(1L).send();
         a.requests(7L).send();
@@ -169,14 +143,12 @@ class SuccessionScriptTest extends LockScriptTest {
         assertThat(answer.status()).isEqualTo(Status.GRANTED);
         assertThat(answer.owner()).isEqualTo(8);
         assertThat(answer.run()).isEqualTo(6);
-        assertThat(tickets()).containsExactly(a.ticket(6), b.ticket(1), a.ticket(7));
+        assertQueue(a.ticket(6), b.ticket(1), a.ticket(7));
     }
 
     /** Where another session is next there is no run: lower sequences may stand behind that session. */
     @Test
     void continuedTenureHasNoRunBehindOthers() {
-        Contender a = contender();
-        Contender b = contender();
         a.requests(5L).send();
         b.requests(1L).send();
         a.requests(7L).send();
@@ -184,25 +156,23 @@ class SuccessionScriptTest extends LockScriptTest {
         assertThat(answer.status()).isEqualTo(Status.GRANTED);
         assertThat(answer.owner()).isEqualTo(8);
         assertThat(answer.run()).isZero();
-        assertThat(tickets()).containsExactly(b.ticket(1), a.ticket(7));
+        assertQueue(b.ticket(1), a.ticket(7));
     }
 
     /** The lease of a request is for who gets a free lock at once; who has queued gets the one in his ticket. */
     @Test
     void ticketIsGrantedWithItsOwnLease() {
-        Contender a = contender();
-        Contender b = contender();
         Request first = a.requests(1L).granting(3_000);
         assertThat(first.send().ttlMillis()).isEqualTo(LEASE);
         b.requests(1L, 2L).granting(20_000).send();
         a.release(1, 3_000, 1);
-        assertThat(owners()).containsExactly(b.owner(1));
+        assertOwner(b, 1);
         assertThat(ttl(keys.lock())).isBetween(1L, 20_000L);
         Answer continued =
                 b.requests(3L).continuing(1).lease(90_000).granting(3_000).send();
         assertThat(continued.ttlMillis()).isBetween(60_000L, 90_000L);
         b.release(3, 3_000, 1);
-        assertThat(owners()).containsExactly(b.owner(2));
+        assertOwner(b, 2);
         assertThat(ttl(keys.lock())).isBetween(1L, 20_000L);
     }
 
@@ -210,13 +180,11 @@ class SuccessionScriptTest extends LockScriptTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void usedTicketThatIsGrantedIsGivenUpWithItsTenure(boolean othersWait) {
-        Contender a = contender();
-        Contender b = contender();
         a.requests(1L, 2L).send();
         b.requests(1L).send();
         expire();
         b.requests(1L).send();
-        assertThat(owners()).containsExactly(a.owner(2));
+        assertOwner(a, 2);
         if (!othersWait) {
             b.release(1);
         }
@@ -229,40 +197,35 @@ class SuccessionScriptTest extends LockScriptTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void usedTicketThatIsGrantedIsGivenUpWithTheNextRequest(boolean isOver) throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
         a.requests(1L, 2L).send();
         b.requests(1L).send();
         expire();
         b.requests(1L).send();
-        assertThat(owners()).containsExactly(a.owner(2));
+        assertOwner(a, 2);
         if (isOver) {
             a.release(3);
         }
         Answer answer = a.requests(3L).using(2L).send();
         assertThat(answer.status()).isEqualTo(isOver ? Status.OVER : Status.QUEUED);
         assertThat(answer.owner()).isZero();
-        assertThat(owners()).containsExactly(b.owner(1));
+        assertOwner(b, 1);
         assertThat(tickets()).isEqualTo(isOver ? List.of() : List.of(a.ticket(3)));
-        assertThat(letters(b)).singleElement().asString().startsWith("g 1 ");
+        assertGranted(b, 1);
     }
 
     /** What was used is told with a request, even if nothing of that one stands. */
     @Test
     void usedTicketsLeaveWithARequestThatIsOver() {
-        Contender a = contender();
-        Contender b = contender();
         a.requests(1L, 2L).send();
         b.requests(1L).send();
         a.release(3);
         assertThat(a.requests(3L).using(2L).send().status()).isEqualTo(Status.OVER);
-        assertThat(tickets()).containsExactly(b.ticket(1));
+        assertQueue(b.ticket(1));
     }
 
     /** A repeated release answers the same, though a tenure of a lower sequence has been dropped since. */
     @Test
     void dropLowersNoMarkOfARelease() {
-        Contender a = contender();
         a.requests(5L, 7L).send();
         a.requests(8L).continuing(5).send();
         assertThat(a.release(8)).isEqualTo(TENURE);

@@ -15,7 +15,6 @@ class TakeAndDropScriptTest extends LockScriptTest {
      */
     @Test
     void takeDrawsTheFirstToken() {
-        Contender a = contender();
         long first = a.take(1);
         assertThat(first).isGreaterThan(1_000_000_000);
         assertThat(ttl(keys.token())).isBetween(1L, 3_600_000L);
@@ -32,41 +31,36 @@ class TakeAndDropScriptTest extends LockScriptTest {
      */
     @Test
     void takeOwnsAFreeLock() {
-        Contender a = contender();
         long first = a.own(1).token();
         a.release(1);
         long token = a.take(2);
         assertThat(token).isGreaterThan(first);
-        assertThat(owners()).containsExactly(a.owner(2));
+        assertOwner(a, 2);
         assertThat(ttl(keys.lock())).isBetween(1L, Contender.LEASE);
 
         Answer repeated = a.acquire(2);
         assertThat(repeated.status()).isEqualTo(Status.GRANTED);
         assertThat(repeated.token()).isEqualTo(token);
         assertThat(a.take(2)).as("a take of what is taken").isZero();
-        assertThat(owners()).containsExactly(a.owner(2));
+        assertOwner(a, 2);
     }
 
     /** A take doesn't pass an owner, nor anybody in the queue; it leaves no trace then. */
     @Test
     void takePassesNobody() {
-        Contender a = contender();
-        Contender b = contender();
-        Contender c = contender();
         a.own(1);
         assertThat(b.take(1)).isZero();
         b.queue(1);
         expire();
         assertThat(c.take(1)).as("past the queue").isZero();
         assertThat(owners()).isEmpty();
-        assertThat(tickets()).containsExactly(b.ticket(1));
+        assertQueue(b.ticket(1));
         assertThat(c.acquire(1).status()).as("the take has used nothing up").isEqualTo(Status.QUEUED);
     }
 
     /** A take that arrives after its release, or after a cancel that found nothing, is refused. */
     @Test
     void lateTakeIsRefused() {
-        Contender a = contender();
         a.own(1);
         a.release(1);
         assertThat(a.take(1)).isZero();
@@ -79,7 +73,6 @@ class TakeAndDropScriptTest extends LockScriptTest {
     /** A drop frees the lock, leaves the mark and tells plain RLock clients; asked again, release says so. */
     @Test
     void dropFreesALockThatNobodyWaitsFor() throws InterruptedException {
-        Contender a = contender();
         a.own(1);
         assertThat(a.drop(1)).isTrue();
         assertThat(owners()).isEmpty();
@@ -92,7 +85,6 @@ class TakeAndDropScriptTest extends LockScriptTest {
     /** A cancel that came before the drop of an older sequence still refuses the request that it cancelled. */
     @Test
     void dropLowersNoMark() {
-        Contender a = contender();
         a.own(1);
         a.release(2);
         assertThat(a.drop(1)).isTrue();
@@ -103,14 +95,12 @@ class TakeAndDropScriptTest extends LockScriptTest {
     /** A drop does nothing where release has to hand over, nor to what it doesn't own. */
     @Test
     void dropLeavesTheRestToRelease() {
-        Contender a = contender();
-        Contender b = contender();
         a.own(1);
         assertThat(b.drop(1)).isFalse();
         b.queue(2);
         assertThat(a.drop(1)).isFalse();
-        assertThat(owners()).containsExactly(a.owner(1));
+        assertOwner(a, 1);
         assertThat(a.release(1)).isEqualTo(Contender.TENURE);
-        assertThat(owners()).containsExactly(b.owner(2));
+        assertOwner(b, 2);
     }
 }

@@ -10,8 +10,6 @@ class TokenScriptTest extends LockScriptTest {
 
     @Test
     void everyTenureDrawsAGreaterToken() {
-        Contender a = contender();
-        Contender b = contender();
         long last = a.own(1).token();
         last = greater(last, a.own(2));
         a.release(2);
@@ -32,8 +30,6 @@ class TokenScriptTest extends LockScriptTest {
     /** Tokens start at Redis' time, so that they go on from where they were if the counter has expired. */
     @Test
     void tokensGrowAcrossTheExpiryOfTheirKey() {
-        Contender a = contender();
-        Contender b = contender();
         long last = a.own(1).token();
         for (int i = 1; i < 50; i++) {
             b.queue(i);
@@ -48,8 +44,6 @@ class TokenScriptTest extends LockScriptTest {
 
     @Test
     void tokensGrowAcrossTheLossOfAllData() {
-        Contender a = contender();
-        Contender b = contender();
         long last = a.own(1).token();
         redis("FLUSHALL");
         last = greater(last, b.own(1));
@@ -62,8 +56,6 @@ class TokenScriptTest extends LockScriptTest {
     /** Where Redis' clock has stepped back, the floor that a session brings still holds. */
     @Test
     void noTokenIsBelowTheFloor() {
-        Contender a = contender();
-        Contender b = contender();
         long floor = a.own(1).token() + 1_000_000_000_000L;
         a.release(1);
         long last = a.request(2).above(floor).send().token();
@@ -80,8 +72,6 @@ class TokenScriptTest extends LockScriptTest {
     /** A session has no room for such a token: tokens go on from the clock. */
     @Test
     void whatIsTooGreatIsNoToken() {
-        Contender a = contender();
-        Contender b = contender();
         long last = a.own(1).token();
         last = greater(last, a.request(2).above(1L << 49).send());
         assertThat(last).isLessThan(1L << 48);
@@ -95,8 +85,6 @@ class TokenScriptTest extends LockScriptTest {
     /** A low floor doesn't lower the count. */
     @Test
     void floorOnlyRaises() {
-        Contender a = contender();
-        Contender b = contender();
         long last = a.request(1).above(1L << 48).send().token();
         assertThat(last).isGreaterThanOrEqualTo(1L << 48);
         b.queue(1);
@@ -109,8 +97,6 @@ class TokenScriptTest extends LockScriptTest {
     /** Asking again about a grant after the counter has expired yields no token below that of an earlier tenure. */
     @Test
     void repeatAfterTheExpiryOfTheKeyDoesNotFallBack() {
-        Contender a = contender();
-        Contender b = contender();
         long last = a.own(1).token();
         b.queue(1);
         a.release(1);
@@ -121,7 +107,6 @@ class TokenScriptTest extends LockScriptTest {
     /** The counter has an end from its first grant on, which no later grant defers. */
     @Test
     void tokenKeyExpires() {
-        Contender a = contender();
         a.own(1);
         assertThat(ttl(keys.token())).isBetween(3_000_000L, 3_600_000L);
         redis("PEXPIRE", keys.token(), "9000");
@@ -134,8 +119,6 @@ class TokenScriptTest extends LockScriptTest {
     /** Large numbers are written out, in replies, keys and letters alike. */
     @Test
     void largeTokensAreExact() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
         long large = (1L << 49) - 5;
         assertThat(a.request(1).above(large).send().token()).isEqualTo(large);
         assertThat(redis("GET", keys.token())).isEqualTo(Long.toString(large));

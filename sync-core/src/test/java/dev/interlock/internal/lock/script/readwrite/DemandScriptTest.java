@@ -4,32 +4,19 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.internal.lock.script.Contender;
 import dev.interlock.internal.lock.script.Contender.Status;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** Who is told that somebody waits for what he has. */
 class DemandScriptTest extends SharedLockScriptTest {
-    private Contender a;
-    private Contender b;
-    private Contender writer;
-
-    @BeforeEach
-    void begin() {
-        a = contender();
-        b = contender();
-        writer = contender();
-    }
 
     private String demand(long sequence) {
         return "d " + sequence + " " + keys.lock();
     }
 
     private void assertToldNobody() throws InterruptedException {
-        assertThat(letters(a)).isEmpty();
-        assertThat(letters(b)).isEmpty();
-        assertThat(letters(writer)).isEmpty();
+        assertNoLetters(a, b, writer);
     }
 
     @Test
@@ -58,7 +45,7 @@ class DemandScriptTest extends SharedLockScriptTest {
         writer.queue(1);
         assertThat(letters(a)).containsExactly(demand(7));
         assertThat(letters(b)).containsExactly(demand(8));
-        assertThat(letters(second)).isEmpty();
+        assertNoLetters(second);
     }
 
     /** An owner is told once: his renewals tell him, too. */
@@ -122,7 +109,7 @@ class DemandScriptTest extends SharedLockScriptTest {
         a.read(7);
         b.read(8);
         a.request(9).continuing(7).send();
-        assertThat(letters(a)).isEmpty();
+        assertNoLetters(a);
         assertThat(letters(b)).containsExactly(demand(8));
     }
 
@@ -132,21 +119,18 @@ class DemandScriptTest extends SharedLockScriptTest {
         b.read(8);
         lapse(a);
         writer.queue(1);
-        assertThat(letters(a)).isEmpty();
+        assertNoLetters(a);
         assertThat(letters(b)).containsExactly(demand(8));
     }
 
     /** Who was let in while others wait is told that by the message of his grant. */
     @Test
     void grantedReadersAreNotToldTwice() throws InterruptedException {
-        Contender owner = contender();
-        owner.own(1);
-        a.queueToRead(1);
-        b.queueToRead(1);
+        inLineToRead(owner, a, b);
         writer.queue(1);
         owner.release(1);
         assertGranted(a, 1, 1);
         assertGranted(b, 1, 1);
-        assertThat(letters(writer)).isEmpty();
+        assertNoLetters(writer);
     }
 }

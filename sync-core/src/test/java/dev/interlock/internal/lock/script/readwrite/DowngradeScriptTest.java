@@ -8,23 +8,12 @@ import dev.interlock.internal.lock.script.Contender;
 import dev.interlock.internal.lock.script.Contender.Status;
 import dev.interlock.internal.lock.script.Contender.Waiting;
 import java.util.List;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What becomes of an owner that goes on as a reader, and of those who wait. */
 class DowngradeScriptTest extends SharedLockScriptTest {
-    private Contender a;
-    private Contender b;
-    private Contender writer;
-
-    @BeforeEach
-    void begin() {
-        a = contender();
-        b = contender();
-        writer = contender();
-    }
 
     @Test
     void ownerGoesOnAsAReader() throws InterruptedException {
@@ -38,10 +27,10 @@ class DowngradeScriptTest extends SharedLockScriptTest {
         assertThat(number("GET", keys.token())).as("it is the same tenure").isEqualTo(token);
         assertThat(announcements()).isEmpty();
         assertThat(b.read(1).behind()).isZero();
-        assertThat(readers()).containsExactlyInAnyOrder(a.owner(1), b.owner(1));
+        assertReaders(a.owner(1), b.owner(1));
         assertThat(a.renew(1).owned()).isTrue();
         assertThat(a.release(1)).isEqualTo(TENURE);
-        assertThat(readers()).containsExactly(b.owner(1));
+        assertReaders(b.owner(1));
     }
 
     @Test
@@ -62,64 +51,55 @@ class DowngradeScriptTest extends SharedLockScriptTest {
 
     @Test
     void readersAtTheHeadAreLetInAtOnce() throws InterruptedException {
-        Contender c = contender();
         Contender late = contender();
-        a.own(1);
-        b.queueToRead(1);
-        c.queueToRead(1);
+        inLineToRead(a, b, c);
         writer.queue(1);
         late.queueToRead(1);
         letters(a);
         assertThat(a.downgrade(1)).isTrue();
-        assertThat(readers()).containsExactlyInAnyOrder(a.owner(1), b.owner(1), c.owner(1));
-        assertThat(tickets()).containsExactly(writer.ticket(1), late.readingTicket(1));
+        assertReaders(a.owner(1), b.owner(1), c.owner(1));
+        assertQueue(writer.ticket(1), late.readingTicket(1));
         assertGranted(b, 1, 1);
         assertGranted(c, 1, 1);
-        assertThat(letters(a)).isEmpty();
-        assertThat(letters(writer)).isEmpty();
-        assertThat(letters(late)).isEmpty();
+        assertNoLetters(a, writer, late);
         assertThat(b.read(1).token()).isEqualTo(number("GET", keys.token()));
     }
 
     @Test
     void writerAtTheHeadWaits() throws InterruptedException {
-        a.own(1);
-        writer.queue(1);
+        inLine(a, writer);
         b.queueToRead(1);
         assertThat(a.downgrade(1)).isTrue();
-        assertThat(readers()).containsExactly(a.owner(1));
-        assertThat(tickets()).containsExactly(writer.ticket(1), b.readingTicket(1));
-        assertThat(letters(writer)).isEmpty();
-        assertThat(letters(b)).isEmpty();
+        assertReaders(a.owner(1));
+        assertQueue(writer.ticket(1), b.readingTicket(1));
+        assertNoLetters(writer, b);
         a.release(1);
-        assertThat(owners()).containsExactly(writer.owner(1));
+        assertOwner(writer, 1);
     }
 
     @Test
     void deadTicketsAtTheHeadArePassed() throws InterruptedException {
-        a.own(1);
-        writer.queue(1);
+        inLine(a, writer);
         b.queueToRead(1);
         die(writer);
         a.downgrade(1);
-        assertThat(readers()).containsExactlyInAnyOrder(a.owner(1), b.owner(1));
+        assertReaders(a.owner(1), b.owner(1));
         assertGrantedFreely(b, 1);
-        assertThat(ttls()).doesNotContainKeys(keys.queue(), keys.waiters());
+        assertNoQueue();
     }
 
     @Test
     void repeatChangesNothing() throws InterruptedException {
-        a.own(1);
-        b.queueToRead(1);
+        inLineToRead(a, b);
         a.downgrade(1);
         letters(b);
         shorten(a, 9_000);
         long token = number("GET", keys.token());
         assertThat(a.downgrade(1)).isTrue();
         assertThat(leaseOf(a)).isLessThanOrEqualTo(9_000);
-        assertThat(readers()).containsExactlyInAnyOrder(a.owner(1), b.owner(1));
+        assertReaders(a.owner(1), b.owner(1));
         assertThat(number("GET", keys.token())).isEqualTo(token);
-        assertThat(letters(b)).isEmpty();
+        assertNoLetters(b);
     }
 
     /** What is over doesn't come back to life. */
@@ -163,7 +143,7 @@ class DowngradeScriptTest extends SharedLockScriptTest {
         a.release(2);
         a.read(4);
         assertThat(a.downgrade(2)).isFalse();
-        assertThat(readers()).containsExactly(a.owner(4));
+        assertReaders(a.owner(4));
     }
 
     /** Who reads already is one: it has nothing to give up. */
@@ -172,7 +152,7 @@ class DowngradeScriptTest extends SharedLockScriptTest {
         a.read(1);
         shorten(a, 9_000);
         assertThat(a.downgrade(1)).isTrue();
-        assertThat(readers()).containsExactly(a.owner(1));
+        assertReaders(a.owner(1));
         assertThat(leaseOf(a)).isLessThanOrEqualTo(9_000);
     }
 
@@ -180,56 +160,51 @@ class DowngradeScriptTest extends SharedLockScriptTest {
 
     @Test
     void operationsAreCarriedOut() throws InterruptedException {
-        Waiting waiter = b.waiter("c", 10, 2_000).begin(1_000);
+        Waiting waiter = b.waits("c", 10);
         a.own(1_000);
         Waiting next = a.waiter("d", 20, 2_000);
         assertThat(a.downgrade(1_000, "sc", next.plain())).isTrue();
-        assertThat(readers()).containsExactly(a.owner(1_000));
-        assertThat(tickets()).containsExactly(waiter.ticket(2_001));
+        assertReaders(a.owner(1_000));
+        assertQueue(waiter.ticket(2_001));
         assertThat(waiting()).containsExactly(next.member());
-        assertThat(letters(b)).containsExactly("s 2 2000 2001 " + keys.lock());
+        assertSignalled(b, 2_000, 2_001);
         assertThat(ttls().values()).allSatisfy(ttl -> assertThat(ttl).isPositive());
         assertThat(a.downgrade(1_000, "sc", next.plain())).as("a repeat").isTrue();
-        assertThat(tickets()).containsExactly(waiter.ticket(2_001));
-        assertThat(letters(b)).isEmpty();
+        assertQueue(waiter.ticket(2_001));
+        assertNoLetters(b);
         assertThat(a.release(1_000)).isEqualTo(TENURE);
-        assertThat(owners()).containsExactly(b.owner(2_001));
+        assertOwner(b, 2_001);
     }
 
     @Test
     void operationsDoneBeforeAreNotRepeated() {
-        Waiting first = b.waiter("c", 10, 2_000);
-        Waiting second = b.waiter("c", 20, 3_000);
-        Waiting third = b.waiter("c", 30, 4_000);
-        b.own(1_000);
-        b.releaseAfter(1_000, first.fair(), second.fair(), third.fair());
-        a.own(1_000);
-        a.signal(1_000, 1, "", "sc");
+        List<Waiting> waiters = b.waitTogether("c", "c", "c");
+        a.signalsAhead("sc");
         assertThat(a.downgrade(1_000, Contender.LEASE, 1, "sc", "sc")).isTrue();
-        assertThat(tickets()).containsExactly(first.ticket(4_001), second.ticket(4_002));
-        assertThat(waiting()).containsExactly(third.member());
+        assertQueue(waiters.get(0).ticket(4_001), waiters.get(1).ticket(4_002));
+        assertThat(waiting()).containsExactly(waiters.get(2).member());
         assertThat(a.releaseAfter(1_000, "sc", "sc", "sc"))
                 .as("a reader has no operations")
                 .isEqualTo(TENURE);
-        assertThat(waiting()).containsExactly(third.member());
+        assertThat(waiting()).containsExactly(waiters.get(2).member());
     }
 
     /** A signalled waiter is to write, and has to wait for those who read. */
     @Test
     void waiterOfTheSameSessionGetsATicket() throws InterruptedException {
-        Waiting waiter = a.waiter("c", 10, 2_000).begin(1_000);
+        Waiting waiter = a.waits("c", 10);
         a.own(3_000);
         assertThat(a.downgrade(3_000, "sc")).isTrue();
-        assertThat(tickets()).containsExactly(waiter.ticket(3_001));
-        assertThat(letters(a)).containsExactly("s 2 2000 3001 " + keys.lock());
+        assertQueue(waiter.ticket(3_001));
+        assertSignalled(a, 2_000, 3_001);
         a.release(3_000);
-        assertThat(owners()).containsExactly(a.owner(3_001));
+        assertOwner(a, 3_001);
     }
 
     /** What a tenure had to do it has done by then, so nothing is lost with the reader. */
     @Test
     void lossOfTheReaderIsNoLossOfSignals() {
-        Waiting waiter = b.waiter("c", 10, 2_000).begin(1_000);
+        Waiting waiter = b.waits("c", 10);
         a.own(1_000);
         a.downgrade(1_000);
         lapseAll();
@@ -242,12 +217,12 @@ class DowngradeScriptTest extends SharedLockScriptTest {
 
     @Test
     void releaseMayOvertakeTheDowngrade() throws InterruptedException {
-        Waiting waiter = b.waiter("c", 10, 2_000).begin(1_000);
+        Waiting waiter = b.waits("c", 10);
         a.own(1_000);
         assertThat(a.releaseAfter(1_000, "sc")).isEqualTo(TENURE);
-        assertThat(owners()).containsExactly(b.owner(2_001));
+        assertOwner(b, 2_001);
         assertThat(a.downgrade(1_000, "sc")).isFalse();
-        assertThat(owners()).containsExactly(b.owner(2_001));
+        assertOwner(b, 2_001);
         assertThat(b.releaseOf(waiter, 2_001)).isEqualTo(TENURE);
         assertThat(a.downgrade(1_000, "sc")).isFalse();
         assertThat(ttls()).containsOnlyKeys(keys.token(), a.mark(), b.mark());
@@ -272,7 +247,7 @@ class DowngradeScriptTest extends SharedLockScriptTest {
         assertThat(announcements()).isEmpty();
         b.read(1);
         assertThat(a.release(1)).isEqualTo(TENURE);
-        assertThat(readers()).containsExactly(b.owner(1));
+        assertReaders(b.owner(1));
     }
 
     @Test
@@ -282,7 +257,7 @@ class DowngradeScriptTest extends SharedLockScriptTest {
         b.read(1);
         lapse(a);
         writer.queue(1);
-        assertThat(readers()).containsExactly(b.owner(1));
+        assertReaders(b.owner(1));
         assertThat(a.release(1)).isEqualTo(NOTHING);
     }
 }

@@ -17,8 +17,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Who waits for a condition is to write, and so waits for readers; these neither signal nor wait. */
 class ReadConditionScriptTest extends SharedLockScriptTest {
-    private Contender a;
-    private Contender b;
     private Contender waiting;
 
     @BeforeEach
@@ -30,10 +28,10 @@ class ReadConditionScriptTest extends SharedLockScriptTest {
 
     /** A waiter whose ticket stands in the queue while {@link #a} reads by 1000. */
     private Waiting signalled() throws InterruptedException {
-        Waiting waiter = waiting.waiter("c", 10, 2_000).begin(1_000);
+        Waiting waiter = waiting.waits("c", 10);
         a.own(1_000);
         a.downgrade(1_000, "sc");
-        assertThat(tickets()).containsExactly(waiter.ticket(2_001));
+        assertQueue(waiter.ticket(2_001));
         letters(waiting);
         return waiter;
     }
@@ -44,15 +42,15 @@ class ReadConditionScriptTest extends SharedLockScriptTest {
         Waiting waiter = signalled();
         assertThat(waiting.asks(waiter)).isEqualTo(new Stand(State.SIGNALLED, 2_001));
         assertThat(waiting.polls(waiter, 2_001).status()).isEqualTo(Status.QUEUED);
-        assertThat(readers()).containsExactly(a.owner(1_000));
-        assertThat(letters(waiting)).isEmpty();
+        assertReaders(a.owner(1_000));
+        assertNoLetters(waiting);
         if (isLost) {
             lapse(a);
             waiting.asks(waiter);
         } else {
             assertThat(a.release(1_000)).isEqualTo(TENURE);
         }
-        assertThat(owners()).containsExactly(waiting.owner(2_001));
+        assertOwner(waiting, 2_001);
         assertThat(letters(waiting))
                 .singleElement()
                 .asString()
@@ -66,34 +64,34 @@ class ReadConditionScriptTest extends SharedLockScriptTest {
         Waiting waiter = signalled();
         b.queueToRead(1);
         assertThat(b.request(2).reading().once().send().status()).isEqualTo(Status.BUSY);
-        assertThat(tickets()).containsExactly(waiter.ticket(2_001), b.readingTicket(1));
+        assertQueue(waiter.ticket(2_001), b.readingTicket(1));
         a.release(1_000);
-        assertThat(owners()).containsExactly(waiting.owner(2_001));
+        assertOwner(waiting, 2_001);
         waiting.releaseOf(waiter, 2_001);
-        assertThat(readers()).containsExactly(b.owner(1));
+        assertReaders(b.owner(1));
     }
 
     /** It tells the readers so, as any writer does. */
     @Test
     void waiterThatLeavesQueuesBehindReaders() throws InterruptedException {
-        Waiting waiter = waiting.waiter("c", 10, 2_000).begin(1_000);
+        Waiting waiter = waiting.waits("c", 10);
         a.read(7);
         b.read(8);
         assertThat(waiting.leaves(waiter)).isEqualTo(new Stand(State.LEFT, 2_001));
-        assertThat(readers()).containsExactlyInAnyOrder(a.owner(7), b.owner(8));
-        assertThat(tickets()).containsExactly(waiting.ticket(2_001) + ":-2000");
-        assertThat(letters(a)).containsExactly("d 7 " + keys.lock());
-        assertThat(letters(b)).containsExactly("d 8 " + keys.lock());
+        assertReaders(a.owner(7), b.owner(8));
+        assertQueue(waiting.ticket(2_001) + ":-2000");
+        assertDemand(a, 7);
+        assertDemand(b, 8);
         a.release(7);
-        assertThat(letters(waiting)).containsExactly("s 2 -2000 2001 " + keys.lock());
+        assertSignalled(waiting, -2_000, 2_001);
         b.release(8);
-        assertThat(owners()).containsExactly(waiting.owner(2_001));
+        assertOwner(waiting, 2_001);
         assertThat(letters(waiting)).singleElement().asString().endsWith(" 0 0 -2000 " + keys.lock());
     }
 
     @Test
     void waiterThatWasNotSignalledWaitsOnWhileReadersComeAndGo() throws InterruptedException {
-        Waiting waiter = waiting.waiter("c", 10, 2_000).begin(1_000);
+        Waiting waiter = waiting.waits("c", 10);
         assertThat(a.read(1).behind()).isEqualTo(2);
         assertThat(b.read(1).behind()).isEqualTo(2);
         assertThat(waiting.asks(waiter)).isEqualTo(new Stand(State.WAITING, 0));
@@ -102,16 +100,13 @@ class ReadConditionScriptTest extends SharedLockScriptTest {
         assertThat(waiting.asks(waiter)).isEqualTo(new Stand(State.WAITING, 0));
         assertThat(a.own(2).behind()).isEqualTo(2);
         assertThat(waiting()).containsExactly(waiter.member());
-        assertThat(letters(waiting)).isEmpty();
+        assertNoLetters(waiting);
     }
 
     @Test
     void readersHearThatConditionsHaveWaiters() throws InterruptedException {
-        waiting.waiter("c", 10, 2_000).begin(1_000);
-        Contender owner = contender();
-        owner.own(1);
-        a.queueToRead(1);
-        b.queueToRead(1);
+        waiting.waits("c", 10);
+        inLineToRead(owner, a, b);
         owner.release(1);
         assertGranted(a, 1, 2);
         assertGranted(b, 1, 2);
@@ -119,7 +114,7 @@ class ReadConditionScriptTest extends SharedLockScriptTest {
 
     @Test
     void readerSignalsNobody() {
-        Waiting waiter = waiting.waiter("c", 10, 2_000).begin(1_000);
+        Waiting waiter = waiting.waits("c", 10);
         a.read(1);
         assertThat(a.signal(1, 1, "c", "ac")).isEqualTo(new Signalled(false, false, false, 0));
         assertThat(a.releaseAfter(1, "ac", "*")).isEqualTo(TENURE);
@@ -132,65 +127,63 @@ class ReadConditionScriptTest extends SharedLockScriptTest {
     /** An owner that is lost may have had something to signal; a reader finds that out, too. */
     @Test
     void readerThatFindsALostTenureSignalsAllAndReadsFirst() throws InterruptedException {
-        Waiting waiter = waiting.waiter("c", 10, 2_000).begin(1_000);
+        Waiting waiter = waiting.waits("c", 10);
         b.own(1);
         expire();
         assertThat(a.read(1).behind()).as("the waiter").isEqualTo(1);
-        assertThat(readers()).containsExactly(a.owner(1));
-        assertThat(tickets()).containsExactly(waiter.ticket(2_001));
-        assertThat(letters(waiting)).containsExactly("s 2 2000 2001 " + keys.lock());
-        assertThat(ttls()).doesNotContainKeys(keys.conditions(), keys.signals());
+        assertReaders(a.owner(1));
+        assertQueue(waiter.ticket(2_001));
+        assertSignalled(waiting, 2_000, 2_001);
+        assertNoWaiters();
         assertThat(b.release(1)).isEqualTo(NOTHING);
         a.release(1);
-        assertThat(owners()).containsExactly(waiting.owner(2_001));
+        assertOwner(waiting, 2_001);
     }
 
     @Test
     void readerThatDoesNotWaitStandsBehindThoseWhoAreSignalledForALostTenure() throws InterruptedException {
-        Waiting waiter = waiting.waiter("c", 10, 2_000).begin(1_000);
+        Waiting waiter = waiting.waits("c", 10);
         b.own(1);
         expire();
         assertThat(a.request(1).reading().once().send().status()).isEqualTo(Status.BUSY);
-        assertThat(owners()).containsExactly(waiting.owner(2_001));
+        assertOwner(waiting, 2_001);
         assertThat(waiting.releaseOf(waiter, 2_001)).isEqualTo(TENURE);
     }
 
     /** A signal may have died with a dead ticket; readers behind it are let in, and all waiters follow. */
     @Test
     void deadTicketBeforeReadersSignalsAll() throws InterruptedException {
-        Contender dead = contender();
-        Waiting waiter = waiting.waiter("c", 10, 2_000).begin(1_000);
+        Waiting waiter = waiting.waits("c", 10);
         a.read(1);
         dead.queue(1);
         b.queueToRead(1);
         die(dead);
         assertThat(b.read(1).behind()).isEqualTo(1);
-        assertThat(readers()).containsExactlyInAnyOrder(a.owner(1), b.owner(1));
-        assertThat(tickets()).containsExactly(waiter.ticket(2_001));
-        assertThat(letters(waiting)).containsExactly("s 2 2000 2001 " + keys.lock());
+        assertReaders(a.owner(1), b.owner(1));
+        assertQueue(waiter.ticket(2_001));
+        assertSignalled(waiting, 2_000, 2_001);
     }
 
     @Test
     void ticketsOfTheSignalledHaveATtlWhereTheDeadOneWasTheLast() {
-        Contender dead = contender();
-        Waiting waiter = waiting.waiter("c", 10, 2_000).begin(1_000);
+        Waiting waiter = waiting.waits("c", 10);
         a.read(1);
         dead.queue(1);
         die(dead);
         assertThat(b.request(1).reading().once().send().status()).isEqualTo(Status.BUSY);
-        assertThat(readers()).containsExactly(a.owner(1));
-        assertThat(tickets()).containsExactly(waiter.ticket(2_001));
+        assertReaders(a.owner(1));
+        assertQueue(waiter.ticket(2_001));
         assertThat(ttls().values()).allSatisfy(ttl -> assertThat(ttl).isPositive());
-        assertThat(ttls()).doesNotContainKeys(keys.conditions(), keys.signals());
+        assertNoWaiters();
     }
 
     /** Who turns from reading to writing loses nothing of it. */
     @Test
     void endOfAShareIsNoLossOfSignals() {
-        Waiting waiter = waiting.waiter("c", 10, 2_000).begin(1_000);
+        Waiting waiter = waiting.waits("c", 10);
         a.read(1);
         a.request(2).continuing(1).send();
-        assertThat(owners()).containsExactly(a.owner(2));
+        assertOwner(a, 2);
         a.release(2);
         b.read(1);
         a.read(3);

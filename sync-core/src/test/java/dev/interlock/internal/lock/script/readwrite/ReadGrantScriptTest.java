@@ -8,7 +8,6 @@ import dev.interlock.internal.lock.script.Contender;
 import dev.interlock.internal.lock.script.Contender.Answer;
 import dev.interlock.internal.lock.script.Contender.Status;
 import java.util.List;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -16,66 +15,48 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** To whom the lock goes when somebody leaves, and who is told. */
 class ReadGrantScriptTest extends SharedLockScriptTest {
-    private Contender a;
-    private Contender b;
-    private Contender c;
-    private Contender writer;
-
-    @BeforeEach
-    void begin() {
-        a = contender();
-        b = contender();
-        c = contender();
-        writer = contender();
-    }
 
     // ---- release of an owner
 
     @Test
     void releaseOfAWriterLetsInTheReadersAtTheHead() throws InterruptedException {
         Contender next = contender();
-        writer.own(1);
-        a.queueToRead(1);
-        b.queueToRead(1);
+        inLineToRead(writer, a, b);
         next.queue(1);
         c.queueToRead(1);
         assertThat(writer.release(1)).isEqualTo(TENURE);
-        assertThat(readers()).containsExactlyInAnyOrder(a.owner(1), b.owner(1));
-        assertThat(tickets()).containsExactly(next.ticket(1), c.readingTicket(1));
+        assertReaders(a.owner(1), b.owner(1));
+        assertQueue(next.ticket(1), c.readingTicket(1));
         assertAlmostLease(leaseOf(a));
         assertAlmostLease(leaseOf(b));
         assertAlmostLease(ttl(keys.lock()));
         assertGranted(a, 1, 1);
         assertGranted(b, 1, 1);
-        assertThat(letters(next)).isEmpty();
-        assertThat(letters(c)).isEmpty();
+        assertNoLetters(next, c);
         assertThat(announcements()).as("it was not free").isEmpty();
         assertThat(writer.release(1)).as("a repeat").isEqualTo(TENURE);
-        assertThat(letters(a)).isEmpty();
+        assertNoLetters(a);
     }
 
     /** Others wait if somebody stands behind the last of them: not because the next reader stood behind the first. */
     @Test
     void readersGrantedTogetherAreNotToldOfEachOther() throws InterruptedException {
-        writer.own(1);
-        a.queueToRead(1);
-        b.queueToRead(1);
+        inLineToRead(writer, a, b);
         writer.release(1);
         assertGranted(a, 1, 0);
         assertGranted(b, 1, 0);
-        assertThat(ttls()).doesNotContainKeys(keys.queue(), keys.waiters());
+        assertNoQueue();
     }
 
     @Test
     void releaseOfAWriterGrantsTheWriterAtTheHeadAlone() throws InterruptedException {
-        writer.own(1);
-        a.queue(1);
+        inLine(writer, a);
         b.queueToRead(1);
         writer.release(1);
-        assertThat(owners()).containsExactly(a.owner(1));
+        assertOwner(a, 1);
         assertThat(ttls()).doesNotContainKey(keys.readers());
         assertGranted(a, 1, 1);
-        assertThat(letters(b)).isEmpty();
+        assertNoLetters(b);
     }
 
     @Test
@@ -84,7 +65,7 @@ class ReadGrantScriptTest extends SharedLockScriptTest {
         Contender.Request brief = a.request(1).granting(5_000).reading();
         assertThat(brief.send().status()).isEqualTo(Status.QUEUED);
         b.queueToRead(1);
-        assertThat(tickets()).containsExactly(a.owner(1) + ":5000:r", b.readingTicket(1));
+        assertQueue(a.owner(1) + ":5000:r", b.readingTicket(1));
         writer.release(1);
         assertThat(leaseOf(a)).isBetween(1L, 5_000L);
         assertAlmostLease(leaseOf(b));
@@ -94,29 +75,26 @@ class ReadGrantScriptTest extends SharedLockScriptTest {
 
     @Test
     void expiredWriterLeavesTheLockToTheReadersAtTheHead() throws InterruptedException {
-        writer.own(1);
-        a.queueToRead(1);
-        b.queueToRead(1);
+        inLineToRead(writer, a, b);
         c.queue(1);
         expire();
         Answer answer = b.read(1);
         assertAlmostLease(answer.ttlMillis());
         assertThat(answer.behind()).isEqualTo(1);
-        assertThat(readers()).containsExactlyInAnyOrder(a.owner(1), b.owner(1));
+        assertReaders(a.owner(1), b.owner(1));
         assertGranted(a, 1, 1);
         assertThat(letters(b)).as("who learns it from the reply gets no letter").isEmpty();
-        assertThat(letters(c)).isEmpty();
+        assertNoLetters(c);
     }
 
     @Test
     void pollByAWriterLetsInTheReadersBeforeHim() throws InterruptedException {
-        writer.own(1);
-        a.queueToRead(1);
+        inLineToRead(writer, a);
         b.queue(1);
         expire();
         Answer answer = b.queue(1);
         assertAlmostLease(answer.ttlMillis());
-        assertThat(readers()).containsExactly(a.owner(1));
+        assertReaders(a.owner(1));
         assertGranted(a, 1, 1);
     }
 
@@ -134,10 +112,10 @@ class ReadGrantScriptTest extends SharedLockScriptTest {
                         all.get(second).owner(1), all.get(third).owner(1));
         assertThat(all.get(second).release(1)).isEqualTo(TENURE);
         assertThat(all.get(first).release(1)).as("a repeat").isEqualTo(TENURE);
-        assertThat(readers()).containsExactly(all.get(third).owner(1));
-        assertThat(letters(writer)).isEmpty();
+        assertReaders(all.get(third).owner(1));
+        assertNoLetters(writer);
         assertThat(all.get(third).release(1)).isEqualTo(TENURE);
-        assertThat(owners()).containsExactly(writer.owner(1));
+        assertOwner(writer, 1);
         assertGranted(writer, 1, 0);
         assertThat(ttls()).doesNotContainKey(keys.readers());
     }
@@ -146,10 +124,9 @@ class ReadGrantScriptTest extends SharedLockScriptTest {
     @ValueSource(booleans = {true, false})
     void nothingRemainsAfterTheLastReader(boolean conditionsHaveWaiters) {
         if (conditionsHaveWaiters) {
-            c.waiter("c", 10, 2_000).begin(1_000);
+            c.waits("c", 10);
         }
-        a.read(1);
-        b.read(1);
+        share(a, b);
         a.release(1);
         b.release(1);
         assertThat(owners()).isEmpty();
@@ -160,10 +137,9 @@ class ReadGrantScriptTest extends SharedLockScriptTest {
     @ValueSource(booleans = {true, false})
     void plainClientsHearOfTheLastReader(boolean conditionsHaveWaiters) throws InterruptedException {
         if (conditionsHaveWaiters) {
-            c.waiter("c", 10, 2_000).begin(1_000);
+            c.waits("c", 10);
         }
-        a.read(1);
-        b.read(1);
+        share(a, b);
         announcements();
         a.release(1);
         assertThat(announcements()).isEmpty();
@@ -179,7 +155,7 @@ class ReadGrantScriptTest extends SharedLockScriptTest {
         assertThat(a.release(1)).isEqualTo(Contender.NOTHING);
         assertThat(a.release(3)).isEqualTo(Contender.NOTHING);
         assertThat(b.release(2)).isEqualTo(Contender.NOTHING);
-        assertThat(readers()).containsExactly(a.owner(2));
+        assertReaders(a.owner(2));
     }
 
     // ---- cancel
@@ -194,30 +170,28 @@ class ReadGrantScriptTest extends SharedLockScriptTest {
         c.queueToRead(1);
         letters(a);
         assertThat(writer.release(1)).isEqualTo(TICKET);
-        assertThat(readers()).containsExactlyInAnyOrder(a.owner(1), b.owner(1));
-        assertThat(tickets()).containsExactly(next.ticket(1), c.readingTicket(1));
+        assertReaders(a.owner(1), b.owner(1));
+        assertQueue(next.ticket(1), c.readingTicket(1));
         assertGranted(b, 1, 1);
-        assertThat(letters(a)).isEmpty();
-        assertThat(letters(c)).isEmpty();
+        assertNoLetters(a, c);
         assertThat(next.release(1)).isEqualTo(TICKET);
-        assertThat(readers()).containsExactlyInAnyOrder(a.owner(1), b.owner(1), c.owner(1));
+        assertReaders(a.owner(1), b.owner(1), c.owner(1));
         assertGrantedFreely(c, 1);
         assertThat(letters(a)).containsExactly("n 1 " + keys.lock());
-        assertThat(ttls()).doesNotContainKeys(keys.queue(), keys.waiters());
+        assertNoQueue();
     }
 
     /** Readers need not wait for their next beat to let others in again. */
     @Test
     void cancelOfTheOnlyWriterIsToldToReaders() throws InterruptedException {
-        a.read(1);
-        b.read(1);
+        share(a, b);
         writer.queue(1);
         letters(a);
         letters(b);
         assertThat(writer.release(1)).isEqualTo(TICKET);
         assertThat(letters(a)).containsExactly("n 1 " + keys.lock());
         assertThat(letters(b)).containsExactly("n 1 " + keys.lock());
-        assertThat(ttls()).doesNotContainKeys(keys.queue(), keys.waiters());
+        assertNoQueue();
     }
 
     @Test
@@ -228,44 +202,38 @@ class ReadGrantScriptTest extends SharedLockScriptTest {
         second.queue(1);
         b.queueToRead(1);
         second.release(1);
-        assertThat(tickets()).containsExactly(writer.ticket(1), b.readingTicket(1));
-        assertThat(letters(b)).isEmpty();
+        assertQueue(writer.ticket(1), b.readingTicket(1));
+        assertNoLetters(b);
     }
 
     @Test
     void cancelDoesNotLetReadersInToAnOwner() throws InterruptedException {
-        Contender owner = contender();
-        owner.own(1);
-        writer.queue(1);
+        inLine(owner, writer);
         a.queueToRead(1);
         assertThat(writer.release(1)).isEqualTo(TICKET);
-        assertThat(owners()).containsExactly(owner.owner(1));
-        assertThat(tickets()).containsExactly(a.readingTicket(1));
-        assertThat(letters(a)).isEmpty();
+        assertOwner(owner, 1);
+        assertQueue(a.readingTicket(1));
+        assertNoLetters(a);
     }
 
     @Test
     void cancelOfAReaderThatWaitsTakesItsTicketOut() throws InterruptedException {
-        writer.own(1);
-        a.queueToRead(1);
-        b.queueToRead(1);
+        inLineToRead(writer, a, b);
         assertThat(a.request(1).reading().release()).isEqualTo(TICKET);
         writer.release(1);
-        assertThat(readers()).containsExactly(b.owner(1));
-        assertThat(letters(a)).isEmpty();
+        assertReaders(b.owner(1));
+        assertNoLetters(a);
         assertThat(a.request(1).reading().send().status()).isEqualTo(Status.OVER);
     }
 
     /** A cancel of what was granted meanwhile gives the tenure up. */
     @Test
     void cancelOfAGrantedReaderLetsTheWriterIn() throws InterruptedException {
-        Contender owner = contender();
-        owner.own(1);
-        a.queueToRead(1);
+        inLineToRead(owner, a);
         writer.queue(1);
         owner.release(1);
         assertThat(a.request(1).reading().release()).isEqualTo(TENURE);
-        assertThat(owners()).containsExactly(writer.owner(1));
+        assertOwner(writer, 1);
         assertGranted(writer, 1);
     }
 
@@ -281,12 +249,12 @@ class ReadGrantScriptTest extends SharedLockScriptTest {
         Answer answer = c.read(1);
         assertAlmostLease(answer.ttlMillis());
         assertThat(answer.behind()).isZero();
-        assertThat(readers()).containsExactlyInAnyOrder(a.owner(1), b.owner(1), c.owner(1));
+        assertReaders(a.owner(1), b.owner(1), c.owner(1));
         assertGrantedFreely(b, 1);
         assertThat(letters(c)).containsExactly("n 1 " + keys.lock());
-        assertThat(letters(writer)).isEmpty();
+        assertNoLetters(writer);
         assertThat(writer.acquire(1).status()).isEqualTo(Status.OVER);
-        assertThat(ttls()).doesNotContainKeys(keys.queue(), keys.waiters());
+        assertNoQueue();
     }
 
     /** Whoever polls, be it for writing. */
@@ -299,23 +267,19 @@ class ReadGrantScriptTest extends SharedLockScriptTest {
         next.queue(1);
         die(writer);
         next.queue(1);
-        assertThat(readers()).containsExactlyInAnyOrder(a.owner(1), b.owner(1));
-        assertThat(tickets()).containsExactly(next.ticket(1));
+        assertReaders(a.owner(1), b.owner(1));
+        assertQueue(next.ticket(1));
         assertThat(letters(b)).first().asString().startsWith("g 1 ").endsWith(" 1 0 0 " + keys.lock());
     }
 
     @Test
     void deadReadersAreNotLetIn() throws InterruptedException {
-        writer.own(1);
-        a.queueToRead(1);
-        b.queueToRead(1);
-        c.queueToRead(1);
+        inLineToRead(writer, a, b, c);
         die(a);
         die(b);
         writer.release(1);
-        assertThat(readers()).containsExactly(c.owner(1));
-        assertThat(letters(a)).isEmpty();
-        assertThat(letters(b)).isEmpty();
+        assertReaders(c.owner(1));
+        assertNoLetters(a, b);
         assertGranted(c, 1, 0);
         assertThat(a.request(1).reading().send().status()).isEqualTo(Status.OVER);
     }
@@ -323,17 +287,15 @@ class ReadGrantScriptTest extends SharedLockScriptTest {
     /** A dead writer between readers divides them no more. */
     @Test
     void deadTicketsBetweenReadersAreDropped() throws InterruptedException {
-        Contender dead = contender();
         Contender next = contender();
-        writer.own(1);
-        a.queueToRead(1);
+        inLineToRead(writer, a);
         dead.queue(1);
         b.queueToRead(1);
         next.queue(1);
         die(dead);
         writer.release(1);
-        assertThat(readers()).containsExactlyInAnyOrder(a.owner(1), b.owner(1));
-        assertThat(tickets()).containsExactly(next.ticket(1));
+        assertReaders(a.owner(1), b.owner(1));
+        assertQueue(next.ticket(1));
         assertGranted(a, 1, 1);
         assertGranted(b, 1, 1);
     }
@@ -344,24 +306,23 @@ class ReadGrantScriptTest extends SharedLockScriptTest {
     @Test
     void orderIsThatOfArrival() {
         Contender other = contender();
-        writer.own(1);
-        a.queueToRead(1);
+        inLineToRead(writer, a);
         b.queue(1);
         c.queueToRead(1);
         other.queueToRead(1);
         writer.queue(2);
-        assertThat(readers()).containsExactly(a.owner(1));
+        assertReaders(a.owner(1));
         a.queue(2);
-        assertThat(owners()).containsExactly(b.owner(1));
+        assertOwner(b, 1);
         b.queueToRead(2);
-        assertThat(readers()).containsExactlyInAnyOrder(c.owner(1), other.owner(1));
+        assertReaders(c.owner(1), other.owner(1));
         c.release(1);
         other.release(1);
-        assertThat(owners()).containsExactly(writer.owner(2));
+        assertOwner(writer, 2);
         writer.release(2);
-        assertThat(owners()).containsExactly(a.owner(2));
+        assertOwner(a, 2);
         a.release(2);
-        assertThat(readers()).containsExactly(b.owner(2));
+        assertReaders(b.owner(2));
         assertThat(tickets()).isEmpty();
     }
 }

@@ -6,7 +6,6 @@ import static dev.interlock.internal.lock.script.Contender.TENURE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.interlock.internal.lock.script.Contender;
 import dev.interlock.internal.lock.script.Contender.Renewed;
 import dev.interlock.internal.lock.script.Contender.Status;
 import org.junit.jupiter.api.Test;
@@ -19,33 +18,26 @@ class ReadLeaseScriptTest extends SharedLockScriptTest {
 
     @Test
     void readerWhoseLeaseIsOverIsForgottenAndTheOthersAreNot() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
-        Contender writer = contender();
-        a.read(1);
-        b.read(1);
+        share(a, b);
         writer.queue(1);
         lapse(a);
         writer.queue(1);
-        assertThat(readers()).containsExactly(b.owner(1));
+        assertReaders(b.owner(1));
         assertThat(a.release(1)).as("it was lost").isEqualTo(NOTHING);
         assertThat(a.release(1)).isEqualTo(NOTHING);
-        assertThat(readers()).containsExactly(b.owner(1));
+        assertReaders(b.owner(1));
         lapse(b);
         assertThat(writer.own(1).ttlMillis()).isBetween(LEASE - 10_000, LEASE);
-        assertThat(owners()).containsExactly(writer.owner(1));
+        assertOwner(writer, 1);
         assertThat(letters(writer)).as("who learns it from the reply").isEmpty();
         assertThat(ttls()).doesNotContainKey(keys.readers());
         assertThat(b.release(1)).isEqualTo(NOTHING);
-        assertThat(owners()).containsExactly(writer.owner(1));
+        assertOwner(writer, 1);
     }
 
     /** Not as long as the keys: they were to last for another one's lease. */
     @Test
     void leaseEndsInTimeThoughTheKeysLiveOn() {
-        Contender a = contender();
-        Contender b = contender();
-        Contender writer = contender();
         a.read(1);
         assertThat(b.request(1).reading().lease(50).send().ttlMillis()).isBetween(1L, 1_000L);
         writer.queue(1);
@@ -56,47 +48,37 @@ class ReadLeaseScriptTest extends SharedLockScriptTest {
 
     @Test
     void otherReadersMayComeAfterOneWasForgotten() {
-        Contender a = contender();
-        Contender b = contender();
         a.read(1);
         lapse(a);
         assertThat(b.read(1).behind()).isZero();
-        assertThat(readers()).containsExactly(b.owner(1));
+        assertReaders(b.owner(1));
         a.read(2);
-        assertThat(readers()).containsExactlyInAnyOrder(a.owner(2), b.owner(1));
+        assertReaders(a.owner(2), b.owner(1));
     }
 
     @Test
     void releaseByTheLastThatLivesLetsTheWriterIn() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
-        Contender writer = contender();
-        a.read(1);
-        b.read(1);
+        share(a, b);
         writer.queue(1);
         lapse(a);
         b.release(1);
-        assertThat(owners()).containsExactly(writer.owner(1));
+        assertOwner(writer, 1);
         assertGranted(writer, 1);
     }
 
     @Test
     void renewalProlongsThatReaderOnly() {
-        Contender a = contender();
-        Contender b = contender();
-        a.read(1);
-        b.read(1);
+        share(a, b);
         shorten(a, 9_000);
         shorten(b, 9_000);
         assertThat(a.renew(1)).isEqualTo(new Renewed(true, LEASE, 0, 0));
         assertAlmostLease(leaseOf(a));
         assertThat(leaseOf(b)).isLessThanOrEqualTo(9_000);
-        assertThat(readers()).containsExactlyInAnyOrder(a.owner(1), b.owner(1));
+        assertReaders(a.owner(1), b.owner(1));
     }
 
     @Test
     void renewalTellsHowManyWait() {
-        Contender a = contender();
         a.read(1);
         contender().queue(1);
         contender().queueToRead(1);
@@ -106,8 +88,6 @@ class ReadLeaseScriptTest extends SharedLockScriptTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void renewalBringsNobodyBack(boolean othersRead) {
-        Contender a = contender();
-        Contender b = contender();
         a.read(1);
         if (othersRead) {
             b.read(1);
@@ -117,7 +97,7 @@ class ReadLeaseScriptTest extends SharedLockScriptTest {
         assertThat(number("ZSCORE", keys.readers(), a.id)).isEqualTo(1);
         b.read(1);
         assertThat(a.renew(1)).as("after it was forgotten").isEqualTo(REFUSED);
-        assertThat(readers()).containsExactly(b.owner(1));
+        assertReaders(b.owner(1));
         b.release(1);
         assertThat(a.renew(1)).isEqualTo(REFUSED);
         assertThat(owners()).isEmpty();
@@ -125,22 +105,17 @@ class ReadLeaseScriptTest extends SharedLockScriptTest {
 
     @Test
     void renewalOfAnotherSequenceDoesNothing() {
-        Contender a = contender();
-        Contender b = contender();
         a.read(2);
         shorten(a, 9_000);
         assertThat(a.renew(1)).isEqualTo(REFUSED);
         assertThat(a.renew(3)).isEqualTo(REFUSED);
         assertThat(b.renew(2)).isEqualTo(REFUSED);
         assertThat(leaseOf(a)).isLessThanOrEqualTo(9_000);
-        assertThat(readers()).containsExactly(a.owner(2));
+        assertReaders(a.owner(2));
     }
 
     @Test
     void keysLiveAsLongAsTheLongestLease() {
-        Contender a = contender();
-        Contender b = contender();
-        Contender c = contender();
         a.request(1).reading().lease(60_000).send();
         b.request(1).reading().lease(200_000).send();
         c.request(1).reading().lease(10_000).send();
@@ -160,24 +135,19 @@ class ReadLeaseScriptTest extends SharedLockScriptTest {
 
     @Test
     void lossOfAllIsNoticed() {
-        Contender a = contender();
-        Contender b = contender();
-        a.read(1);
-        b.read(1);
+        share(a, b);
         lapseAll();
         assertThat(a.renew(1)).isEqualTo(REFUSED);
         assertThat(a.release(1)).isEqualTo(NOTHING);
         assertThat(b.acquire(2).status()).isEqualTo(Status.GRANTED);
         assertThat(b.release(1)).isEqualTo(NOTHING);
-        assertThat(owners()).containsExactly(b.owner(2));
+        assertOwner(b, 2);
     }
 
     /** Who doesn't read leaves no trace of reading. */
     @Test
     void plainLockKnowsNoReaders() {
-        Contender a = contender();
-        Contender b = contender();
-        a.waiter("c", 10, 2_000).begin(1_000);
+        a.waits("c", 10);
         a.own(3_000);
         assertThat(ttls()).doesNotContainKey(keys.readers());
         b.queue(1_000);
@@ -186,11 +156,11 @@ class ReadLeaseScriptTest extends SharedLockScriptTest {
         a.signal(4_000, 1, "", "sc");
         assertThat(ttls()).doesNotContainKey(keys.readers());
         assertThat(a.release(4_000)).isEqualTo(TENURE);
-        assertThat(owners()).containsExactly(b.owner(1_000));
+        assertOwner(b, 1_000);
         assertThat(ttls()).doesNotContainKey(keys.readers());
         expire();
         b.own(2_000);
-        assertThat(owners()).containsExactly(b.owner(2_000));
+        assertOwner(b, 2_000);
         assertThat(ttls()).doesNotContainKey(keys.readers());
     }
 }

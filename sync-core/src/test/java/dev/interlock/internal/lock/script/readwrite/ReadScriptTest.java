@@ -18,7 +18,6 @@ class ReadScriptTest extends SharedLockScriptTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void freeLockIsSharedForTheWholeLease(boolean once) {
-        Contender a = contender();
         Contender.Request request = a.request(1).reading();
         Answer answer = (once ? request.once() : request).send();
         assertThat(answer.status()).isEqualTo(Status.GRANTED);
@@ -38,9 +37,7 @@ class ReadScriptTest extends SharedLockScriptTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void freeLockWhoseConditionsHaveWaitersIsShared(boolean once) {
-        Contender a = contender();
-        Contender b = contender();
-        b.waiter("c", 10, 2_000).begin(1_000);
+        b.waits("c", 10);
         long before = number("GET", keys.token());
         Contender.Request request = a.request(1).reading();
         Answer answer = (once ? request.once() : request).send();
@@ -49,7 +46,7 @@ class ReadScriptTest extends SharedLockScriptTest {
         assertThat(answer.behind()).as("conditions have waiters").isEqualTo(2);
         assertThat(answer.micros() / 1_000).isBetween(millis() - 10_000, millis());
         assertThat(answer.token()).isGreaterThan(before);
-        assertThat(readers()).containsExactly(a.owner(1));
+        assertReaders(a.owner(1));
         assertThat(tickets()).isEmpty();
         assertThat(waiting()).hasSize(1);
     }
@@ -57,8 +54,6 @@ class ReadScriptTest extends SharedLockScriptTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void sharedLockIsJoinedAtOnceIfNobodyWaits(boolean once) throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
         long first = a.read(1).token();
         shorten(a, 20_000);
         Contender.Request request = b.request(1).reading();
@@ -70,19 +65,15 @@ class ReadScriptTest extends SharedLockScriptTest {
         assertThat(answer.owner()).isEqualTo(1);
         assertThat(answer.micros() / 1_000).isBetween(millis() - 10_000, millis());
         assertThat(answer.token()).isGreaterThan(first);
-        assertThat(readers()).containsExactlyInAnyOrder(a.owner(1), b.owner(1));
+        assertReaders(a.owner(1), b.owner(1));
         assertThat(leaseOf(a)).as("of the other one").isLessThanOrEqualTo(20_000);
         assertThat(ttls()).containsOnlyKeys(keys.lock(), keys.readers(), keys.token(), b.mark());
-        assertThat(letters(a)).isEmpty();
-        assertThat(letters(b)).isEmpty();
+        assertNoLetters(a, b);
     }
 
     @Test
     void repeatOfAGrantedRequestChangesNothingAndTellsWhatIsLeft() {
-        Contender a = contender();
-        Contender b = contender();
-        a.read(1);
-        b.read(1);
+        share(a, b);
         shorten(b, 9_000);
         long token = number("GET", keys.token());
         Answer repeat = b.read(1);
@@ -92,14 +83,11 @@ class ReadScriptTest extends SharedLockScriptTest {
         assertThat(leaseOf(b)).isLessThanOrEqualTo(9_000);
         contender().queue(1);
         assertThat(b.read(1).behind()).isEqualTo(1);
-        assertThat(readers()).containsExactlyInAnyOrder(a.owner(1), b.owner(1));
+        assertReaders(a.owner(1), b.owner(1));
     }
 
     @Test
     void readerQueuesBehindAWriterThatWaits() {
-        Contender a = contender();
-        Contender writer = contender();
-        Contender b = contender();
         a.read(1);
         writer.queue(1);
         redis("PEXPIRE", keys.lock(), "9000");
@@ -107,41 +95,34 @@ class ReadScriptTest extends SharedLockScriptTest {
         assertThat(answer.ttlMillis()).isBetween(1L, 9_000L);
         assertThat(answer.foreign()).isFalse();
         assertThat(answer.owner()).isZero();
-        assertThat(readers()).containsExactly(a.owner(1));
-        assertThat(tickets()).containsExactly(writer.ticket(1), b.readingTicket(1));
+        assertReaders(a.owner(1));
+        assertQueue(writer.ticket(1), b.readingTicket(1));
         b.queueToRead(1);
         assertThat(tickets()).as("a repeat").containsExactly(writer.ticket(1), b.readingTicket(1));
     }
 
     @Test
     void readerQueuesBehindAnOwner() {
-        Contender owner = contender();
-        Contender a = contender();
-        Contender b = contender();
-        owner.own(1);
-        a.queueToRead(1);
+        inLineToRead(owner, a);
         Answer answer = b.queueToRead(1);
         assertAlmostLease(answer.ttlMillis());
         assertThat(answer.foreign()).isFalse();
-        assertThat(owners()).containsExactly(owner.owner(1));
-        assertThat(tickets()).containsExactly(a.readingTicket(1), b.readingTicket(1));
+        assertOwner(owner, 1);
+        assertQueue(a.readingTicket(1), b.readingTicket(1));
         assertThat(ttls()).doesNotContainKey(keys.readers());
         assertThat(a.request(1).reading().release()).isEqualTo(TICKET);
-        assertThat(tickets()).containsExactly(b.readingTicket(1));
+        assertQueue(b.readingTicket(1));
     }
 
     @Test
     void whoDoesNotWaitPassesNoWriterThatWaits() {
-        Contender a = contender();
-        Contender writer = contender();
-        Contender b = contender();
         a.read(1);
         writer.queue(1);
         Answer answer = b.request(1).reading().once().send();
         assertThat(answer.status()).isEqualTo(Status.BUSY);
         assertAlmostLease(answer.ttlMillis());
-        assertThat(readers()).containsExactly(a.owner(1));
-        assertThat(tickets()).containsExactly(writer.ticket(1));
+        assertReaders(a.owner(1));
+        assertQueue(writer.ticket(1));
         a.release(1);
         writer.release(1);
         assertThat(b.request(1).reading().once().send().status())
@@ -152,8 +133,6 @@ class ReadScriptTest extends SharedLockScriptTest {
 
     @Test
     void whoDoesNotWaitIsRefusedWhileSomebodyOwnsTheLock() {
-        Contender owner = contender();
-        Contender a = contender();
         owner.own(1);
         assertThat(a.request(1).reading().once().send().status()).isEqualTo(Status.BUSY);
         assertThat(ttls()).containsOnlyKeys(keys.lock(), keys.token(), a.mark());
@@ -161,26 +140,19 @@ class ReadScriptTest extends SharedLockScriptTest {
 
     @Test
     void whoDoesNotWaitPassesDeadWriters() {
-        Contender a = contender();
-        Contender writer = contender();
-        Contender b = contender();
         a.read(1);
         writer.queue(1);
         die(writer);
         assertThat(b.request(1).reading().once().send().status()).isEqualTo(Status.GRANTED);
-        assertThat(readers()).containsExactlyInAnyOrder(a.owner(1), b.owner(1));
-        assertThat(ttls()).doesNotContainKeys(keys.queue(), keys.waiters());
+        assertReaders(a.owner(1), b.owner(1));
+        assertNoQueue();
     }
 
     /** Those who stand first come first; who finds nobody else then reads with them. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void whoDoesNotWaitReadsWithThoseHeLetsIn(boolean writerBehind) throws InterruptedException {
-        Contender owner = contender();
-        Contender a = contender();
-        Contender b = contender();
-        owner.own(1);
-        a.queueToRead(1);
+        inLineToRead(owner, a);
         if (writerBehind) {
             contender().queue(1);
         }
@@ -189,30 +161,24 @@ class ReadScriptTest extends SharedLockScriptTest {
         assertGranted(a, 1, writerBehind ? 1 : 0);
         if (writerBehind) {
             assertThat(answer.status()).isEqualTo(Status.BUSY);
-            assertThat(readers()).containsExactly(a.owner(1));
+            assertReaders(a.owner(1));
         } else {
             assertThat(answer.status()).isEqualTo(Status.GRANTED);
-            assertThat(readers()).containsExactlyInAnyOrder(a.owner(1), b.owner(1));
+            assertReaders(a.owner(1), b.owner(1));
         }
     }
 
     /** Who doesn't wait for the write lock gets it from no reader. */
     @Test
     void writerThatDoesNotWaitIsRefusedWhileTheLockIsShared() {
-        Contender a = contender();
-        Contender writer = contender();
         a.read(1);
         assertThat(writer.request(1).once().send().status()).isEqualTo(Status.BUSY);
-        assertThat(readers()).containsExactly(a.owner(1));
+        assertReaders(a.owner(1));
         assertThat(tickets()).isEmpty();
     }
 
     @Test
     void everyGrantDrawsAHigherToken() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
-        Contender c = contender();
-        Contender writer = contender();
         long token = 0;
         for (Answer answer : new Answer[] {a.read(1), b.read(1), c.read(1)}) {
             assertThat(answer.token()).isGreaterThan(token);
@@ -241,8 +207,6 @@ class ReadScriptTest extends SharedLockScriptTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void lateDuplicateOfAReleasedRequestIsRefused(boolean queued) {
-        Contender a = contender();
-        Contender b = contender();
         if (queued) {
             b.own(1);
             a.queueToRead(1);
@@ -255,7 +219,7 @@ class ReadScriptTest extends SharedLockScriptTest {
         assertThat(request.send().status()).isEqualTo(Status.OVER);
         assertThat(request.once().send().status()).isEqualTo(Status.OVER);
         assertThat(request.release()).as("a repeat").isEqualTo(TENURE);
-        assertThat(readers()).containsExactly(b.owner(2));
+        assertReaders(b.owner(2));
         b.release(2);
         assertThat(request.send().status()).isEqualTo(Status.OVER);
         assertThat(ttls()).containsOnlyKeys(keys.token(), a.mark(), b.mark());
@@ -263,29 +227,25 @@ class ReadScriptTest extends SharedLockScriptTest {
 
     @Test
     void requestThatComesAfterItsCancelIsRefused() {
-        Contender a = contender();
-        Contender b = contender();
         b.read(1);
         assertThat(a.request(1).reading().release()).isEqualTo(Contender.NOTHING);
         assertThat(a.request(1).reading().send().status()).isEqualTo(Status.OVER);
-        assertThat(readers()).containsExactly(b.owner(1));
+        assertReaders(b.owner(1));
     }
 
     /** Sequences are compared as numbers, of any size that Lua holds exactly. */
     @Test
     void sequencesMayBeLarge() throws InterruptedException {
-        Contender a = contender();
-        Contender b = contender();
         long largest = (1L << 53) - 1;
         a.read(largest - 1);
         b.read(1L << 40);
         assertThat(a.request(largest).continuing(largest - 1).reading().send().status())
                 .isEqualTo(Status.GRANTED);
-        assertThat(readers()).containsExactlyInAnyOrder(a.id + ":9007199254740991", b.owner(1L << 40));
+        assertReaders(a.id + ":9007199254740991", b.owner(1L << 40));
         assertThat(a.renew(largest).owned()).isTrue();
         contender().queue(1);
-        assertThat(letters(a)).containsExactly("d 9007199254740991 " + keys.lock());
-        assertThat(letters(b)).containsExactly("d 1099511627776 " + keys.lock());
+        assertDemand(a, 9_007_199_254_740_991L);
+        assertDemand(b, 1_099_511_627_776L);
         assertThat(a.release(largest)).isEqualTo(TENURE);
         assertThat(a.request(largest).reading().send().status()).isEqualTo(Status.OVER);
     }

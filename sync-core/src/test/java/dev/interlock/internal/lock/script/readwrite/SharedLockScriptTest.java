@@ -7,9 +7,36 @@ import dev.interlock.internal.lock.script.Contender;
 import dev.interlock.internal.lock.script.LockScriptTest;
 import java.util.ArrayList;
 import java.util.List;
+import org.junit.jupiter.api.BeforeEach;
 
 /** A look at those who share a lock. */
 abstract class SharedLockScriptTest extends LockScriptTest {
+    Contender writer;
+
+    @BeforeEach
+    void begin() {
+        writer = contender();
+    }
+
+    /** These sessions share the lock. */
+    static void share(Contender... readers) {
+        for (Contender reader : readers) {
+            reader.read(1);
+        }
+    }
+
+    /** The first of these sessions owns the lock, and the others queue behind it to read. */
+    static void inLineToRead(Contender owner, Contender... readers) {
+        owner.own(1);
+        for (Contender reader : readers) {
+            reader.queueToRead(1);
+        }
+    }
+
+    /** By which sequences which sessions share the lock, and nobody owns it. */
+    final void assertReaders(String... readers) {
+        assertThat(readers()).containsExactlyInAnyOrder(readers);
+    }
 
     /** Who shares the lock, and nobody owns it: `<session>:<sequence>` each, in no order. */
     final List<String> readers() {
@@ -56,11 +83,6 @@ abstract class SharedLockScriptTest extends LockScriptTest {
     // Leases begin when they are given, and what is left of them is told as of when the script began.
     static void assertAlmostLease(long millis) {
         assertThat(millis).isBetween(LEASE - 10_000, LEASE + 1_000);
-    }
-
-    /** The only message to a session tells that this ticket was granted. */
-    static void assertGranted(Contender reader, long sequence) throws InterruptedException {
-        assertThat(letters(reader)).singleElement().asString().startsWith("g " + sequence + " ");
     }
 
     /** A session is told that this ticket was granted, and that those who had kept readers out are gone. */

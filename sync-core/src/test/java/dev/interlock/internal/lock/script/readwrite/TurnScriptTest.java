@@ -8,7 +8,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.interlock.internal.lock.script.Contender;
 import dev.interlock.internal.lock.script.Contender.Answer;
 import dev.interlock.internal.lock.script.Contender.Status;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -19,16 +18,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  * for that; what it reads on, it may read on for longer; and who writes may go on as a reader.
  */
 class TurnScriptTest extends SharedLockScriptTest {
-    private Contender a;
-    private Contender b;
-    private Contender writer;
-
-    @BeforeEach
-    void begin() {
-        a = contender();
-        b = contender();
-        writer = contender();
-    }
 
     // ---- from reading to writing
 
@@ -51,28 +40,27 @@ class TurnScriptTest extends SharedLockScriptTest {
                 .as("a late duplicate")
                 .isEqualTo(Status.OVER);
         assertThat(a.release(1)).as("it was released by the request").isEqualTo(TENURE);
-        assertThat(owners()).containsExactly(a.owner(2));
-        assertThat(letters(a)).isEmpty();
+        assertOwner(a, 2);
+        assertNoLetters(a);
     }
 
     @ParameterizedTest
     @ValueSource(longs = {0, 1})
     void readerThatWantsToWriteStandsBehindOtherReaders(long earlier) throws InterruptedException {
-        a.read(1);
-        b.read(1);
+        share(a, b);
         Contender.Request request = a.request(2).continuing(earlier);
         Answer answer = request.send();
         assertThat(answer.status()).isEqualTo(Status.QUEUED);
         assertThat(answer.owner()).as("it reads no more").isZero();
         assertAlmostLease(answer.ttlMillis());
-        assertThat(readers()).containsExactly(b.owner(1));
-        assertThat(tickets()).containsExactly(a.ticket(2));
+        assertReaders(b.owner(1));
+        assertQueue(a.ticket(2));
         assertThat(request.send().status()).as("a repeat").isEqualTo(Status.QUEUED);
-        assertThat(readers()).containsExactly(b.owner(1));
-        assertThat(tickets()).containsExactly(a.ticket(2));
+        assertReaders(b.owner(1));
+        assertQueue(a.ticket(2));
         assertThat(a.renew(1).owned()).isFalse();
         assertThat(b.release(1)).isEqualTo(TENURE);
-        assertThat(owners()).containsExactly(a.owner(2));
+        assertOwner(a, 2);
         assertGranted(a, 2, 0);
     }
 
@@ -86,33 +74,31 @@ class TurnScriptTest extends SharedLockScriptTest {
         Contender.Request request = a.request(2).continuing(earlier);
         assertThat(request.send().status()).isEqualTo(Status.QUEUED);
         assertThat(owners()).as("nobody reads any more").containsExactly(writer.owner(1));
-        assertThat(tickets()).containsExactly(b.readingTicket(1), a.ticket(2));
+        assertQueue(b.readingTicket(1), a.ticket(2));
         assertGranted(writer, 1, 1);
         assertThat(request.send().status()).as("a repeat").isEqualTo(Status.QUEUED);
-        assertThat(tickets()).containsExactly(b.readingTicket(1), a.ticket(2));
-        assertThat(letters(a)).isEmpty();
+        assertQueue(b.readingTicket(1), a.ticket(2));
+        assertNoLetters(a);
     }
 
     /** Two readers that want to write don't wait for each other for ever: each gives up its share first. */
     @Test
     void readersThatBothWantToWriteDoSoOneByOne() throws InterruptedException {
-        a.read(1);
-        b.read(1);
+        share(a, b);
         assertThat(a.request(2).continuing(1).send().status()).isEqualTo(Status.QUEUED);
         assertThat(b.request(2).continuing(1).send().status()).isEqualTo(Status.QUEUED);
-        assertThat(owners()).containsExactly(a.owner(2));
+        assertOwner(a, 2);
         assertGranted(a, 2);
         a.release(2);
-        assertThat(owners()).containsExactly(b.owner(2));
+        assertOwner(b, 2);
     }
 
     /** It is refused, and its share is gone all the same. */
     @Test
     void readerThatDoesNotWaitToWriteGivesUpItsShare() {
-        a.read(1);
-        b.read(1);
+        share(a, b);
         assertThat(a.request(2).continuing(1).once().send().status()).isEqualTo(Status.BUSY);
-        assertThat(readers()).containsExactly(b.owner(1));
+        assertReaders(b.owner(1));
         assertThat(tickets()).isEmpty();
         assertThat(a.release(1)).as("it was released by the request").isEqualTo(TENURE);
     }
@@ -124,10 +110,10 @@ class TurnScriptTest extends SharedLockScriptTest {
         Answer answer = a.request(3).continuing(earlier).send();
         assertThat(answer.status()).isEqualTo(Status.QUEUED);
         assertThat(answer.owner()).isEqualTo(1);
-        assertThat(readers()).containsExactly(a.owner(1));
-        assertThat(tickets()).containsExactly(a.ticket(3));
+        assertReaders(a.owner(1));
+        assertQueue(a.ticket(3));
         a.release(1);
-        assertThat(owners()).containsExactly(a.owner(3));
+        assertOwner(a, 3);
     }
 
     @Test
@@ -136,7 +122,7 @@ class TurnScriptTest extends SharedLockScriptTest {
         assertThat(a.request(2).send().status()).isEqualTo(Status.OVER);
         assertThat(a.request(2).continuing(3).send().status()).isEqualTo(Status.OVER);
         assertThat(a.request(2).reading().continuing(3).send().status()).isEqualTo(Status.OVER);
-        assertThat(readers()).containsExactly(a.owner(3));
+        assertReaders(a.owner(3));
     }
 
     // ---- from reading to reading
@@ -153,36 +139,33 @@ class TurnScriptTest extends SharedLockScriptTest {
         assertAlmostLease(answer.ttlMillis());
         assertThat(answer.token()).isGreaterThan(first);
         assertThat(answer.behind()).isEqualTo(1);
-        assertThat(readers()).containsExactly(a.owner(2));
-        assertThat(tickets()).containsExactly(writer.ticket(1));
+        assertReaders(a.owner(2));
+        assertQueue(writer.ticket(1));
         assertThat(request.send().token()).as("a repeat").isEqualTo(answer.token());
         assertThat(a.request(1).reading().send().status()).isEqualTo(Status.OVER);
         assertThat(a.release(1)).isEqualTo(TENURE);
-        assertThat(readers()).containsExactly(a.owner(2));
-        assertThat(letters(a)).isEmpty();
-        assertThat(letters(writer)).isEmpty();
+        assertReaders(a.owner(2));
+        assertNoLetters(a, writer);
         a.release(2);
-        assertThat(owners()).containsExactly(writer.owner(1));
+        assertOwner(writer, 1);
     }
 
     /** A lock that it shares no more isn't continued. */
     @Test
     void readerWhoseLeaseIsOverQueuesLikeOthers() {
-        a.read(1);
-        b.read(1);
+        share(a, b);
         writer.queue(1);
         lapse(a);
         assertThat(a.request(2).reading().continuing(1).send().status()).isEqualTo(Status.QUEUED);
-        assertThat(readers()).containsExactly(b.owner(1));
-        assertThat(tickets()).containsExactly(writer.ticket(1), a.readingTicket(2));
+        assertReaders(b.owner(1));
+        assertQueue(writer.ticket(1), a.readingTicket(2));
     }
 
     /** The next request implies the release of the one before, and stands where it comes. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void requestThatEndsAShareIsAReaderLikeOthers(boolean writerWaits) {
-        a.read(1);
-        b.read(1);
+        share(a, b);
         if (writerWaits) {
             writer.queue(1);
         }
@@ -190,24 +173,23 @@ class TurnScriptTest extends SharedLockScriptTest {
         assertThat(a.release(1)).isEqualTo(TENURE);
         if (writerWaits) {
             assertThat(answer.status()).isEqualTo(Status.QUEUED);
-            assertThat(readers()).containsExactly(b.owner(1));
-            assertThat(tickets()).containsExactly(writer.ticket(1), a.readingTicket(2));
+            assertReaders(b.owner(1));
+            assertQueue(writer.ticket(1), a.readingTicket(2));
         } else {
             assertThat(answer.status()).isEqualTo(Status.GRANTED);
-            assertThat(readers()).containsExactlyInAnyOrder(a.owner(2), b.owner(1));
+            assertReaders(a.owner(2), b.owner(1));
         }
     }
 
     @Test
     void readerThatContinuesWhatItHadQueuedForKeepsNoPlace() {
-        writer.own(1);
-        a.queueToRead(1);
+        inLineToRead(writer, a);
         a.request(2).reading().continuing(1).send();
-        assertThat(tickets()).containsExactly(a.readingTicket(1), a.readingTicket(2));
+        assertQueue(a.readingTicket(1), a.readingTicket(2));
         assertThat(a.request(1).reading().release()).isEqualTo(TICKET);
         writer.release(1);
-        assertThat(readers()).containsExactly(a.owner(2));
-        assertThat(ttls()).doesNotContainKeys(keys.queue(), keys.waiters());
+        assertReaders(a.owner(2));
+        assertNoQueue();
     }
 
     // ---- from writing to reading
@@ -224,51 +206,47 @@ class TurnScriptTest extends SharedLockScriptTest {
         assertThat(answer.token()).isGreaterThan(first);
         assertAlmostLease(answer.ttlMillis());
         assertThat(answer.behind()).isEqualTo(1);
-        assertThat(readers()).containsExactlyInAnyOrder(a.owner(2), b.owner(1));
-        assertThat(tickets()).containsExactly(writer.ticket(1));
+        assertReaders(a.owner(2), b.owner(1));
+        assertQueue(writer.ticket(1));
         assertGranted(b, 1, 1);
         assertThat(request.send().status()).as("a repeat").isEqualTo(Status.GRANTED);
-        assertThat(readers()).containsExactlyInAnyOrder(a.owner(2), b.owner(1));
-        assertThat(letters(a)).isEmpty();
-        assertThat(letters(b)).isEmpty();
+        assertReaders(a.owner(2), b.owner(1));
+        assertNoLetters(a, b);
         assertThat(a.release(1)).isEqualTo(TENURE);
         assertThat(a.release(2)).isEqualTo(TENURE);
-        assertThat(readers()).containsExactly(b.owner(1));
+        assertReaders(b.owner(1));
     }
 
     @Test
     void ownerThatReadsOnPassesTheWriterAtTheHeadAlone() throws InterruptedException {
-        a.own(1);
-        writer.queue(1);
+        inLine(a, writer);
         b.queueToRead(1);
         letters(a);
         assertThat(a.request(2).reading().continuing(1).send().status()).isEqualTo(Status.GRANTED);
-        assertThat(readers()).containsExactly(a.owner(2));
-        assertThat(tickets()).containsExactly(writer.ticket(1), b.readingTicket(1));
-        assertThat(letters(b)).isEmpty();
+        assertReaders(a.owner(2));
+        assertQueue(writer.ticket(1), b.readingTicket(1));
+        assertNoLetters(b);
     }
 
     /** Who ends its tenure before it reads stands behind those who wait. */
     @Test
     void ownerThatReadsAnewQueues() throws InterruptedException {
-        a.own(1);
-        writer.queue(1);
+        inLine(a, writer);
         letters(a);
         assertThat(a.queueToRead(2).owner()).isZero();
-        assertThat(owners()).containsExactly(writer.owner(1));
-        assertThat(tickets()).containsExactly(a.readingTicket(2));
+        assertOwner(writer, 1);
+        assertQueue(a.readingTicket(2));
         assertGranted(writer, 1, 1);
     }
 
     @Test
     void ownerThatReadsAnewIsLetInWithTheReadersBeforeHim() throws InterruptedException {
-        a.own(1);
-        b.queueToRead(1);
+        inLineToRead(a, b);
         letters(a);
         assertThat(a.read(2).behind()).isZero();
-        assertThat(readers()).containsExactlyInAnyOrder(a.owner(2), b.owner(1));
+        assertReaders(a.owner(2), b.owner(1));
         assertGranted(b, 1, 0);
-        assertThat(letters(a)).isEmpty();
+        assertNoLetters(a);
         assertThat(a.release(1)).isEqualTo(TENURE);
     }
 
@@ -279,6 +257,6 @@ class TurnScriptTest extends SharedLockScriptTest {
         writer.own(1);
         assertThat(a.request(2).reading().continuing(1).send().status()).isEqualTo(Status.QUEUED);
         assertThat(a.release(1)).isEqualTo(NOTHING);
-        assertThat(owners()).containsExactly(writer.owner(1));
+        assertOwner(writer, 1);
     }
 }
