@@ -11,7 +11,7 @@ import dev.interlock.Interlock;
 import dev.interlock.InterlockBuilder;
 import dev.interlock.LeaseLostException;
 import dev.interlock.LockOptions;
-import dev.interlock.lock.fleet.Crew;
+import dev.interlock.testing.Crew;
 import dev.interlock.ratelimit.RateLimit;
 import dev.interlock.testing.Keyspace;
 import dev.interlock.testing.RedisServer;

@@ -2,7 +2,7 @@ package dev.interlock.lock.condition;
 
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
-import dev.interlock.lock.fleet.Crew;
+import dev.interlock.testing.Crew;
 import dev.interlock.testing.ChildConsole;
 import dev.interlock.testing.ChildJvm;
 import java.time.Duration;

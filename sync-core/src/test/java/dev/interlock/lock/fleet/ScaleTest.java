@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
+import dev.interlock.testing.Crew;
 import dev.interlock.testing.Keyspace;
 import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.Timely;
