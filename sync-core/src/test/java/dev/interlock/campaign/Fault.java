@@ -26,13 +26,13 @@ enum Fault {
     JVM_STOPPED(Where.JVM) {
         @Override
         void happen(Camp camp, Random random) {
-            stop(camp, random, millis(random, 50, Member.LEASE.toMillis() / 2));
+            stop(camp, random, millis(random, 50, CampaignWork.LEASE.toMillis() / 2));
         }
     },
     JVM_STOPPED_BEYOND_ITS_LEASE(Where.JVM) {
         @Override
         void happen(Camp camp, Random random) {
-            stop(camp, random, millis(random, Member.LEASE.toMillis() + 500, 2 * Member.LEASE.toMillis()));
+            stop(camp, random, millis(random, CampaignWork.LEASE.toMillis() + 500, 2 * CampaignWork.LEASE.toMillis()));
         }
     },
     REDIS_RESTARTED(Where.SERVER) {

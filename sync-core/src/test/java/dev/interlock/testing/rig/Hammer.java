@@ -37,7 +37,7 @@ final class Hammer {
                 .mapToObj(i -> new Thread(() -> hammer(i), "hammer-" + i))
                 .toList();
         this.running = new AtomicInteger(task.threads());
-        work.assign(threads);
+        work.assign(threads, logs);
     }
 
     public static void main(String[] args) throws InterruptedException, IOException, ReflectiveOperationException {
@@ -98,7 +98,7 @@ final class Hammer {
 
     private void hammer(int self) {
         Log log = logs.get(self);
-        while (!stopped && log.size() < task.most() && !log.isFull()) {
+        while (!stopped && log.size() < task.most() && !log.isFull() && !work.isOver(self)) {
             try {
                 work.once(self, log);
             } catch (LeaseLostException e) {

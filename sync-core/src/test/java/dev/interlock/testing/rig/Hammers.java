@@ -20,11 +20,11 @@ public final class Hammers<R> implements AutoCloseable {
     /** For how long to wait for what need not be soon. */
     public static final Duration PATIENCE = Duration.ofMinutes(2);
 
-    private static final Duration WARM_UP = Duration.ofSeconds(1);
-
     private final LogFormat<R> format;
     private final List<Task> tasks = new ArrayList<>();
     private final List<ChildJvm> all = new ArrayList<>();
+
+    private List<String> greetings = List.of();
 
     /** Those that nobody has killed or ended. */
     private final List<ChildJvm> running = new ArrayList<>();
@@ -55,7 +55,9 @@ public final class Hammers<R> implements AutoCloseable {
         var hammers = new Hammers<>(format);
         try {
             tasks.forEach(hammers::add);
-            hammers.all.forEach(child -> child.await("READY", PATIENCE));
+            hammers.greetings = hammers.all.stream()
+                    .map(child -> child.await("READY ", PATIENCE).substring("READY ".length()))
+                    .toList();
         } catch (RuntimeException | Error e) {
             hammers.close();
             throw e;
@@ -79,6 +81,11 @@ public final class Hammers<R> implements AutoCloseable {
         return child;
     }
 
+    /** What they said when they were ready, by index. */
+    public List<String> greetings() {
+        return greetings;
+    }
+
     /** How many have been started. */
     public int size() {
         return all.size();
@@ -100,11 +107,6 @@ public final class Hammers<R> implements AutoCloseable {
         child.kill();
     }
 
-    private List<String> askAll(String command, String answer) {
-        running.forEach(child -> child.send(command));
-        return running.stream().map(child -> child.await(answer, PATIENCE)).toList();
-    }
-
     /** Has all of them begin. */
     public void go() {
         running.forEach(child -> child.send("go"));
@@ -112,7 +114,10 @@ public final class Hammers<R> implements AutoCloseable {
 
     /** What each of those that run has done. */
     public List<Progress> progress() {
-        return askAll("progress", "PROGRESS").stream().map(Progress::parse).toList();
+        running.forEach(child -> child.send("progress"));
+        return running.stream()
+                .map(child -> Progress.parse(child.await("PROGRESS", PATIENCE)))
+                .toList();
     }
 
     /** What one of them has done. */
@@ -123,7 +128,9 @@ public final class Hammers<R> implements AutoCloseable {
 
     /** Where all threads are. */
     public String dump() {
-        askAll("dump", "DUMPED");
+        List<ChildJvm> alive = running.stream().filter(ChildJvm::isAlive).toList();
+        alive.forEach(child -> child.send("dump"));
+        alive.forEach(child -> child.await("DUMPED", PATIENCE));
         return all.stream()
                 .map(child -> child + ":\n" + String.join("\n", child.lines()))
                 .collect(Collectors.joining("\n"));
@@ -144,9 +151,9 @@ public final class Hammers<R> implements AutoCloseable {
     }
 
     /** Waits until all threads have as many records as they should. */
-    public void awaitDone() {
+    public void awaitDone(Duration patience) {
         try {
-            running.forEach(child -> child.await("DONE", PATIENCE));
+            running.forEach(child -> child.await("DONE", patience));
         } catch (AssertionError e) {
             throw new AssertionError(dump(), e);
         }
@@ -160,10 +167,10 @@ public final class Hammers<R> implements AutoCloseable {
         long start = System.nanoTime();
         go();
         if (time.isZero()) {
-            awaitDone();
+            awaitDone(PATIENCE);
         } else {
             await("a while")
-                    .pollDelay(WARM_UP.plus(time))
+                    .pollDelay(time)
                     .atMost(PATIENCE.plus(time))
                     .until(() -> true);
         }

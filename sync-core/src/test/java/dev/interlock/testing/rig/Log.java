@@ -20,21 +20,26 @@ public final class Log {
 
     /** Adds a record; by one thread only. */
     public void add(long... record) {
+        begin();
         for (int i = width - 1; i >= 0; i--) {
             put(i, record[i]); // the first word comes last, since it says that there is a record
         }
-        next();
+        end();
     }
 
-    /** Writes a word of the record that comes next. */
+    /** Begins a record, behind the last one that has ended. */
+    public void begin() {
+        at = width * size;
+    }
+
+    /** Writes a word of the record that was begun. */
     public void put(int word, long value) {
         words.put(at + word, value);
     }
 
-    /** Ends the record of which words were written. */
-    public void next() {
-        at += width;
-        size = at / width;
+    /** Counts the record that was begun. What is written before the next one begins still belongs to it. */
+    public void end() {
+        size = at / width + 1;
     }
 
     /** How many records have ended. */

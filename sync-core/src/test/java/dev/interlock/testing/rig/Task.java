@@ -2,6 +2,7 @@ package dev.interlock.testing.rig;
 
 import dev.interlock.testing.ChildJvm;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.stream.Stream;
@@ -33,6 +34,21 @@ public record Task(String work, String url, String name, int threads, int most, 
         return new Task(work, url, name, threads, records, file, words);
     }
 
+    /** What else its work has to know, by index. */
+    public String word(int index) {
+        return words.get(index);
+    }
+
+    /** The same, if that is how long something takes. */
+    public Duration duration(int index) {
+        return Duration.parse(word(index));
+    }
+
+    /** The same, if that is a number. */
+    public int number(int index) {
+        return Integer.parseInt(word(index));
+    }
+
     static Task parse(String[] arguments) {
         return new Task(
                 arguments[0],
@@ -44,7 +60,8 @@ public record Task(String work, String url, String name, int threads, int most, 
                 Arrays.asList(arguments).subList(WORDS, arguments.length));
     }
 
-    ChildJvm start() {
+    /** Starts a {@link Hammer} for it; does not wait until that is ready. */
+    public ChildJvm start() {
         return ChildJvm.of(Hammer.class)
                 .options("-XX:TieredStopAtLevel=1")
                 .arguments(Stream.concat(Stream.of(work, url, name, "" + threads, "" + most, "" + file), words.stream())

@@ -5,7 +5,7 @@ import java.util.List;
 
 /**
  * What the threads of a {@link Hammer} do over and over: enter, leave, and record what they have seen. It opens its
- * session in a constructor whose only parameter is its {@link Task}, and closes it in the end.
+ * session in a constructor whose only parameter is its {@link Task}, and closes it in the end. Its {@code toString()} is the state of the synchronizer, for people.
  */
 public interface Work extends AutoCloseable {
 
@@ -13,10 +13,15 @@ public interface Work extends AutoCloseable {
     LogFormat<?> format();
 
     /** Called before any thread is started. */
-    default void assign(List<Thread> threads) {}
+    default void assign(List<Thread> threads, List<Log> logs) {}
 
     /** Does it once. */
     void once(int thread, Log log) throws InterruptedException;
+
+    /** Whether a thread is through although it might make more records. */
+    default boolean isOver(int thread) {
+        return false;
+    }
 
     /** How long it is, on average, until one of the threads is interrupted; zero if none ever is. */
     default Duration interrupts() {
@@ -35,10 +40,6 @@ public interface Work extends AutoCloseable {
     default String farewell() {
         return "";
     }
-
-    /** The synchronizer's state, for people. */
-    @Override
-    String toString();
 
     @Override
     void close();
