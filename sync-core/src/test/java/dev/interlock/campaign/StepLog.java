@@ -6,7 +6,9 @@ import dev.interlock.testing.rig.Log;
 import dev.interlock.testing.rig.LogFormat;
 import java.util.List;
 
-/** The steps of one thread. Each is written while it goes on, so that what is known of the last one outlives its JVM. */
+/**
+ * The steps of one thread. Each is written while it goes on, so that what is known of the last one outlives its JVM.
+ */
 final class StepLog {
     static final int MOST_STEPS = 30_000;
 

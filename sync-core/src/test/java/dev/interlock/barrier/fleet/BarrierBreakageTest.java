@@ -66,6 +66,13 @@ class BarrierBreakageTest {
         assertThat(met(jvm, thread).what).isEqualTo(what);
     }
 
+    /** Asserts that threads have passed which have arrived in that order, each in the JVM at that place. */
+    private void assertPassed(String... threads) {
+        for (int jvm = 0; jvm < threads.length; jvm++) {
+            assertMet(jvm, threads[jvm], Integer.toString(threads.length - 1 - jvm));
+        }
+    }
+
     private Met assertBroken(int jvm, String thread) {
         Met met = met(jvm, thread);
         assertThat(met.what).isEqualTo("BrokenBarrierException");
@@ -173,9 +180,7 @@ class BarrierBreakageTest {
         twoCome();
         jvm(2).tell("c", "linger " + LEASE.plusSeconds(1).toMillis());
         jvm(2).tell("c", "await");
-        assertMet(2, "c", "0");
-        assertMet(0, "a", "2");
-        assertMet(1, "b", "1");
+        assertPassed("a", "b", "c");
     }
 
     /** A JVM is stopped for longer than its lease; when it goes on, its threads are broken, and count no more. */
@@ -192,9 +197,7 @@ class BarrierBreakageTest {
         jvm(1).awaitWaiting(1);
         jvm(1).queue("d", "await", 1);
         jvm(2).tell("e", "await");
-        assertMet(0, "c", "2");
-        assertMet(1, "d", "1");
-        assertMet(2, "e", "0");
+        assertPassed("c", "d", "e");
     }
 
     /** A session that isn't among the parties makes no difference. */
@@ -206,8 +209,7 @@ class BarrierBreakageTest {
             assertThat(barrier.getNumberWaiting()).isEqualTo(2);
             assertThat(barrier.isBroken()).isFalse();
             jvm(2).tell("c", "await");
-            assertMet(2, "c", "0");
-            assertMet(0, "a", "2");
+            assertPassed("a", "b", "c");
             assertThat(barrier.getNumberWaiting()).isZero();
         }
     }

@@ -129,8 +129,7 @@ class LatchFleetTest {
                 rig.report(threads.threads() + " waiters passed within", last, threads.lastNanos());
             }
             assertThat(passed).isEqualTo(WAITERS);
-            rig.report(
-                    proxy.dropped() + " answers lost, " + proxy.duplicated() + " commands executed twice");
+            rig.report(proxy.dropped() + " answers lost, " + proxy.duplicated() + " commands executed twice");
             proxy.heal();
             leave();
         }

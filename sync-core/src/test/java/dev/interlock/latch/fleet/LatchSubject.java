@@ -64,8 +64,7 @@ final class LatchSubject implements Subject {
         ready.await();
         session.say(Thread.currentThread().getName() + " WAITING");
         crew.join(END);
-        LongSummaryStatistics times =
-                passed.stream().mapToLong(Long::longValue).summaryStatistics();
+        LongSummaryStatistics times = passed.stream().mapToLong(Long::longValue).summaryStatistics();
         return "PASSED " + passed.size() + " " + times.getMin() + " " + times.getMax();
     }
 

@@ -16,7 +16,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.awaitility.core.ConditionTimeoutException;
 import org.junit.jupiter.api.Tag;
@@ -90,11 +89,7 @@ class FairOrderTest {
     @Test
     @Tag("soak")
     void soak() throws IOException {
-        long start = System.nanoTime();
-        long nanos = TimeUnit.SECONDS.toNanos(Long.getLong("interlock.soak.seconds", 120));
-        for (int round = 0; System.nanoTime() - start < nanos; round++) {
-            disturb(rig.name("fair-soak-" + round));
-        }
+        Rig.soak(round -> disturb(rig.name("fair-soak-" + round)));
     }
 
     private void disturb(String name) throws IOException {
@@ -156,8 +151,7 @@ class FairOrderTest {
         hammers.stop();
         monitor.commands().forEach(log::add);
         hammers.assertNoneSaid("PASSED");
-        rig.report(
-                log.arrived() + " tickets, " + log.tenures().size() + " tenures", start, System.nanoTime());
+        rig.report(log.arrived() + " tickets, " + log.tenures().size() + " tenures", start, System.nanoTime());
     }
 
     /** The sections of each tenure, told by their tokens: every tenure draws the next one from Redis. */
@@ -165,7 +159,8 @@ class FairOrderTest {
         Map<Long, List<Section>> byToken = new TreeMap<>();
         sections.forEach(section -> byToken.computeIfAbsent(section.token() >> LOCAL_BITS, token -> new ArrayList<>())
                 .add(section));
-        long last = Long.parseLong(String.valueOf(rig.keyspace().server().command("GET", "interlock:{" + name + "}:token")));
+        long last = Long.parseLong(
+                String.valueOf(rig.keyspace().server().command("GET", "interlock:{" + name + "}:token")));
         int tenures = log.tenures().size();
         List<List<Section>> byTenure = new ArrayList<>();
         for (long token = last - tenures + 1; token <= last; token++) {

@@ -5,8 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import dev.interlock.lock.fleet.section.Section;
 import dev.interlock.testing.RedisServer;
-import dev.interlock.testing.rig.Hammers.Progress;
 import dev.interlock.testing.rig.Hammers;
+import dev.interlock.testing.rig.Hammers.Progress;
 import dev.interlock.testing.rig.Rig;
 import dev.interlock.testing.rig.Task;
 import java.io.IOException;
@@ -57,11 +57,7 @@ class ExclusionTest {
     @Test
     @Tag("soak")
     void soak() throws IOException {
-        long start = System.nanoTime();
-        long nanos = TimeUnit.SECONDS.toNanos(Long.getLong("interlock.soak.seconds", 120));
-        for (int round = 0; System.nanoTime() - start < nanos; round++) {
-            hammerNextToPlainRLock(rig.name("exclusion-soak-" + round));
-        }
+        Rig.soak(round -> hammerNextToPlainRLock(rig.name("exclusion-soak-" + round)));
     }
 
     private void hammerNextToPlainRLock(String name) throws IOException {

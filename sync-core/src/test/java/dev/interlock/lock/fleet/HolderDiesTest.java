@@ -88,7 +88,6 @@ class HolderDiesTest {
     void waiterThatDiesJustBeforeItsTurnDelaysTheNextByItsLease() {
         var queue = queue("waiter-dies-late", LEASE);
         queue.first().kill();
-        queue.assertEntersLast(
-                queue.second(), "waiter killed just before its turn", queue.leave(), LEASE.plus(GRACE));
+        queue.assertEntersLast(queue.second(), "waiter killed just before its turn", queue.leave(), LEASE.plus(GRACE));
     }
 }

@@ -57,8 +57,7 @@ public final class LockSubject implements Subject {
             case "plain" -> session.interlock().lock(session.name());
             case "fair" -> session.interlock().fairLock(session.name());
             default ->
-                session.interlock()
-                        .lock(session.name(), LockOptions.retain(Duration.ofMillis(Long.parseLong(kind))));
+                session.interlock().lock(session.name(), LockOptions.retain(Duration.ofMillis(Long.parseLong(kind))));
         };
     }
 

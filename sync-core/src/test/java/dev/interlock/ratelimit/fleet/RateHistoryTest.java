@@ -59,8 +59,9 @@ class RateHistoryTest {
             hammers.go();
             hammers.awaitDone(Hammers.PATIENCE.plus(time));
             hammers.stop();
-            hammers.records().forEach(call -> calls.computeIfAbsent(call.getKey(), any -> new ArrayList<>())
-                    .add(call.getValue()));
+            hammers.records()
+                    .forEach(call -> calls.computeIfAbsent(call.getKey(), any -> new ArrayList<>())
+                            .add(call.getValue()));
         }
         WallClock wall = before.and(WallClock.look());
         SoftAssertions.assertSoftly(soft -> calls.forEach((kind, all) -> soft.assertThatCode(

@@ -40,8 +40,7 @@ final class RateWork implements Work {
         Skew skew = Skew.parse(task.word(0));
         runNanos = task.duration(1).toNanos();
         begun = new long[task.threads()];
-        interlock =
-                Interlock.builder().uri(task.url()).ticker(skew.ticker()).open();
+        interlock = Interlock.builder().uri(task.url()).ticker(skew.ticker()).open();
         for (Kind kind : Kind.values()) {
             RateLimiter cold = kind.of(interlock, "cold-" + task.name()).prefetch(kind.ahead());
             for (int i = 0; i < WARM_UP; i++) {

@@ -31,9 +31,7 @@ record Skew(long startNanos, double pace) {
         return () -> startNanos + (long) ((Monotonic.nanos() - origin) * pace);
     }
 
-    /**
-     * How many permits its JVM takes ahead. It uses them by its own clock, which may be wrong, but may not be slow.
-     */
+    /** How many permits its JVM takes ahead. It uses them by its own clock, which may be wrong, but may not be slow. */
     long ahead(Kind kind) {
         return pace < 1 ? 1 : kind.ahead();
     }

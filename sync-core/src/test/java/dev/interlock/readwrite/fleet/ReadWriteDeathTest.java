@@ -124,7 +124,8 @@ class ReadWriteDeathTest {
         Peer reading = queue.holder();
         assertThat(queue.first().ask("t1", "try-write", "TRIED")).isEqualTo("TRIED false");
         long gaveUp = Monotonic.nanos();
-        rig.assertTook("writer gave up", GRACE, gaveUp, reading.enter("t2", "read").nanos());
+        rig.assertTook(
+                "writer gave up", GRACE, gaveUp, reading.enter("t2", "read").nanos());
         reading.exit("t2", "read");
         queue.leave();
         rig.leave();
@@ -138,7 +139,6 @@ class ReadWriteDeathTest {
     void deadWaitingReaderDelaysAWriterByAShortLease() {
         var queue = queue(3, "waiting-reader-dies", LONG_LEASE, "write", "read", "write");
         queue.first().kill();
-        queue.assertEntersLast(
-                queue.second(), "waiting reader killed", queue.leave(), HEARTBEAT.plus(GRACE));
+        queue.assertEntersLast(queue.second(), "waiting reader killed", queue.leave(), HEARTBEAT.plus(GRACE));
     }
 }

@@ -105,6 +105,14 @@ class ReadWriteHistoryTest {
         assertThat(history.stream().filter(Passage::writes)).hasSizeGreaterThan(history.size() / 20);
     }
 
+    /** Runs a fleet for a while, in which nobody may wait for long. */
+    private List<Passage> crowd(Roles roles) throws IOException {
+        List<Passage> history = run(rig.name("crowd"), roles, Integer.MAX_VALUE, WARM_UP.plus(LOAD));
+        Passage.assertReadersShareAndWritersExclude(history);
+        assertWaitsAreBounded(history);
+        return history;
+    }
+
     private static long readersBesideOthers(List<Passage> history) {
         List<Passage> readers = history.stream()
                 .filter(passage -> !passage.writes())
@@ -137,13 +145,7 @@ class ReadWriteHistoryTest {
     }
 
     private void readOn(String kind) throws IOException {
-        List<Passage> history = run(
-                rig.name("readers-" + kind),
-                new Roles(kind, "rrrrrw", Duration.ofMillis(8), Duration.ofMillis(120)),
-                Integer.MAX_VALUE,
-                WARM_UP.plus(LOAD));
-        Passage.assertReadersShareAndWritersExclude(history);
-        assertWaitsAreBounded(history);
+        List<Passage> history = crowd(new Roles(kind, "rrrrrw", Duration.ofMillis(8), Duration.ofMillis(120)));
         List<Passage> writers = history.stream().filter(Passage::writes).toList();
         assertThat(writers).hasSizeGreaterThan(15);
         long amongReaders = writers.stream()
@@ -173,13 +175,7 @@ class ReadWriteHistoryTest {
     }
 
     private void writeOn(String kind) throws IOException {
-        List<Passage> history = run(
-                rig.name("writers-" + kind),
-                new Roles(kind, "wwwwrr", Duration.ZERO, Duration.ZERO),
-                Integer.MAX_VALUE,
-                WARM_UP.plus(LOAD));
-        Passage.assertReadersShareAndWritersExclude(history);
-        assertWaitsAreBounded(history);
+        List<Passage> history = crowd(new Roles(kind, "wwwwrr", Duration.ZERO, Duration.ZERO));
         for (int jvm = 0; jvm < JVMS; jvm++) {
             int self = jvm;
             for (int thread = 4; thread < 6; thread++) {

@@ -116,8 +116,7 @@ class ReadWriteStoppedTest {
         stopped.enter("t1", "read");
         queue.leave();
         writer.queue("t1", "write", 0);
-        Entry entry =
-                queue.assertEnters(writer, "downgraded writer stopped", queue.stopHolder(), LEASE.plus(GRACE));
+        Entry entry = queue.assertEnters(writer, "downgraded writer stopped", queue.stopHolder(), LEASE.plus(GRACE));
         assertIsTold(stopped, "leave-read", "leave-read", "0 0");
         writer.exit("t1", "write");
         assertWorksAndWasToldOnce(stopped, writer, entry);

@@ -91,7 +91,8 @@ class SemaphoreHistoryTest {
             rig.report(kind + ": " + stays.size() + " stays in " + ran.toMillis() + " ms");
             for (int i = 1; i <= SemaphoreWork.MOST; i++) {
                 int permits = i;
-                var waits = stays.stream().filter(stay -> stay.permits() == permits).mapToLong(Stay::waited);
+                var waits =
+                        stays.stream().filter(stay -> stay.permits() == permits).mapToLong(Stay::waited);
                 rig.report("waits for " + permits + ": " + Hammers.summary(waits));
             }
             return stays;

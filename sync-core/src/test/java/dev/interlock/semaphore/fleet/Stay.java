@@ -21,9 +21,7 @@ record Stay(int jvm, int thread, long begun, long enter, long exit, int permits)
 
     /** How stays are recorded. */
     static final LogFormat<Stay> LOG = new LogFormat<>(
-            4,
-            20_000,
-            (jvm, thread, words) -> new Stay(jvm, thread, words[0], words[1], words[2], (int) words[3]));
+            4, 20_000, (jvm, thread, words) -> new Stay(jvm, thread, words[0], words[1], words[2], (int) words[3]));
 
     long waited() {
         return enter - begun;

@@ -50,8 +50,7 @@ final class Console {
         ChildConsole.say("READY");
         Map<String, Console> consoles = new HashMap<>();
         while (true) {
-            List<String> command =
-                    Arrays.asList(ChildConsole.readCommand().split(" ", -1));
+            List<String> command = Arrays.asList(ChildConsole.readCommand().split(" ", -1));
             String label = command.get(0);
             switch (command.get(1)) {
                 case "open" -> {

@@ -41,8 +41,10 @@ public final class Hammers<R> implements AutoCloseable {
         }
 
         private static Progress parse(String line) {
-            return new Progress(
-                    Arrays.stream(line.split(" ", -1)).skip(1).map(Long::valueOf).toList());
+            return new Progress(Arrays.stream(line.split(" ", -1))
+                    .skip(1)
+                    .map(Long::valueOf)
+                    .toList());
         }
     }
 
@@ -169,10 +171,7 @@ public final class Hammers<R> implements AutoCloseable {
         if (time.isZero()) {
             awaitDone(PATIENCE);
         } else {
-            await("a while")
-                    .pollDelay(time)
-                    .atMost(PATIENCE.plus(time))
-                    .until(() -> true);
+            await("a while").pollDelay(time).atMost(PATIENCE.plus(time)).until(() -> true);
         }
         long ran = System.nanoTime() - start;
         stop();
@@ -212,7 +211,8 @@ public final class Hammers<R> implements AutoCloseable {
     public List<R> records() throws IOException {
         List<R> records = new ArrayList<>();
         for (int jvm = 0; jvm < tasks.size(); jvm++) {
-            records.addAll(format.read(jvm, tasks.get(jvm).file(), tasks.get(jvm).threads()));
+            records.addAll(
+                    format.read(jvm, tasks.get(jvm).file(), tasks.get(jvm).threads()));
         }
         return records;
     }

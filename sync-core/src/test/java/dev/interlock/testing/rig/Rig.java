@@ -5,10 +5,12 @@ import static org.awaitility.Awaitility.await;
 
 import dev.interlock.testing.Keyspace;
 import dev.interlock.testing.RedisServer;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -110,8 +112,7 @@ public final class Rig implements BeforeEachCallback, AfterEachCallback {
     }
 
     /** As {@link #start(int, Subject, String, Duration, Object...)}, with another way to Redis. */
-    public List<Peer> start(
-            String url, int count, Subject subject, String name, Duration lease, Object... words) {
+    public List<Peer> start(String url, int count, Subject subject, String name, Duration lease, Object... words) {
         String line = Stream.concat(
                         Stream.of(subject.getClass().getName(), url, name, lease.toMillis()), Stream.of(words))
                 .map(Object::toString)
@@ -132,10 +133,23 @@ public final class Rig implements BeforeEachCallback, AfterEachCallback {
     }
 
     /** Starts peers, of which the first enters the first section, and the others wait for theirs, in their order. */
-    public Queue queue(
-            int count, Subject subject, String what, Duration lease, Object words, String... sections) {
+    public Queue queue(int count, Subject subject, String what, Duration lease, Object words, String... sections) {
         String name = name(what);
         return Queue.of(this, name, start(count, subject, name, lease, words), sections);
+    }
+
+    /** A round of a test that goes on for as long as one likes. */
+    public interface Round {
+        void run(int round) throws IOException;
+    }
+
+    /** Runs rounds for the time of a soak test, {@code -Dinterlock.soak.seconds}. */
+    public static void soak(Round round) throws IOException {
+        long start = System.nanoTime();
+        long nanos = TimeUnit.SECONDS.toNanos(Long.getLong("interlock.soak.seconds", 120));
+        for (int i = 0; System.nanoTime() - start < nanos; i++) {
+            round.run(i);
+        }
     }
 
     /** Waits until nothing has been heard of a peer for so long that it needn't be waited for. */

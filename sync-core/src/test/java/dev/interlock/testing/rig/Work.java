@@ -5,7 +5,8 @@ import java.util.List;
 
 /**
  * What the threads of a {@link Hammer} do over and over: enter, leave, and record what they have seen. It opens its
- * session in a constructor whose only parameter is its {@link Task}, and closes it in the end. Its {@code toString()} is the state of the synchronizer, for people.
+ * session in a constructor whose only parameter is its {@link Task}, and closes it in the end. Its {@code toString()}
+ * is the state of the synchronizer, for people.
  */
 public interface Work extends AutoCloseable {
 
