@@ -7,7 +7,7 @@ import dev.interlock.SyncListener;
 import dev.interlock.testing.rig.Log;
 import dev.interlock.testing.rig.LogFormat;
 import dev.interlock.testing.rig.Task;
-import dev.interlock.testing.rig.Work;
+import dev.interlock.testing.rig.SessionWork;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -21,7 +21,7 @@ import java.util.stream.IntStream;
  * Threads use all synchronizers at once, and are interrupted now and then. In the end the parent is told how many
  * losses there were.
  */
-final class CampaignWork implements Work {
+final class CampaignWork extends SessionWork {
     static final Duration LEASE = Duration.ofSeconds(2);
     private static final Duration REDIS_TIMEOUT = Duration.ofSeconds(10);
     private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(1);
@@ -29,22 +29,25 @@ final class CampaignWork implements Work {
     private static final Duration NUISANCE = Duration.ofMillis(100);
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    private final Interlock interlock;
-    private final LongAdder losses = new LongAdder();
+    private final LongAdder losses;
     private final Worker.Site site;
     private final long seed;
     private List<Worker> workers = List.of();
 
     CampaignWork(Task task) throws IOException {
-        Blackboard board = Blackboard.open(Path.of(task.word(0)));
-        seed = Long.parseLong(task.word(2));
-        interlock = open(task.url(), new SyncListener() {
+        this(task, new LongAdder());
+    }
+
+    private CampaignWork(Task task, LongAdder losses) throws IOException {
+        super(open(task.url(), new SyncListener() {
             @Override
             public void lost(LeaseLostException loss) {
                 losses.increment();
             }
-        });
-        site = new Worker.Site(interlock, board, task.number(1));
+        }));
+        this.losses = losses;
+        site = new Worker.Site(interlock(), Blackboard.open(Path.of(task.word(0))), task.number(1));
+        seed = Long.parseLong(task.word(2));
     }
 
     /** Describes it. {@code name} is that of the JVM, for people. */
@@ -104,10 +107,5 @@ final class CampaignWork implements Work {
     @Override
     public String farewell() {
         return losses.toString();
-    }
-
-    @Override
-    public void close() {
-        interlock.close();
     }
 }

@@ -6,23 +6,22 @@ import dev.interlock.testing.Monotonic;
 import dev.interlock.testing.rig.Log;
 import dev.interlock.testing.rig.LogFormat;
 import dev.interlock.testing.rig.Task;
-import dev.interlock.testing.rig.Work;
+import dev.interlock.testing.rig.SessionWork;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.concurrent.BrokenBarrierException;
 
 /** Threads go through one generation of a barrier after the other; the actions have a log of their own. */
-final class BarrierWork implements Work {
+final class BarrierWork extends SessionWork {
 
-    private final Interlock interlock;
     private final DistributedCyclicBarrier barrier;
     private final Log actions;
 
     /** Takes the parties. */
     BarrierWork(Task task) throws IOException {
+        super(Interlock.connect(task.url()));
         actions = Visit.LOG.open(actions(task.file()), 1).get(0);
-        interlock = Interlock.connect(task.url());
-        barrier = interlock.cyclicBarrier(task.name(), task.number(0), this::act);
+        barrier = interlock().cyclicBarrier(task.name(), task.number(0), this::act);
     }
 
     /** Where actions are recorded. */
@@ -54,10 +53,5 @@ final class BarrierWork implements Work {
     @Override
     public String toString() {
         return barrier.toString();
-    }
-
-    @Override
-    public void close() {
-        interlock.close();
     }
 }

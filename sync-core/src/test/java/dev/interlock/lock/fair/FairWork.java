@@ -9,7 +9,7 @@ import dev.interlock.testing.Monotonic;
 import dev.interlock.testing.rig.Log;
 import dev.interlock.testing.rig.LogFormat;
 import dev.interlock.testing.rig.Task;
-import dev.interlock.testing.rig.Work;
+import dev.interlock.testing.rig.SessionWork;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
@@ -21,19 +21,18 @@ import java.util.concurrent.TimeUnit;
  * greets with the session's id.
  */
 @SuppressWarnings("NullAway.Init") // assigned before any thread is started
-final class FairWork implements Work {
+final class FairWork extends SessionWork {
 
     private static final long LONGEST_WAIT_MICROS = 20_000;
     private static final Duration BETWEEN_INTERRUPTS = Duration.ofMillis(2);
 
-    private final Interlock interlock;
     private final DistributedReentrantLock lock;
     private final boolean restless;
     private Arrivals arrivals;
 
     FairWork(Task task) {
-        interlock = Interlock.builder().uri(task.url()).lease(task.duration(0)).open();
-        lock = interlock.fairLock(task.name());
+        super(Interlock.builder().uri(task.url()).lease(task.duration(0)).open());
+        lock = interlock().fairLock(task.name());
         restless = Boolean.parseBoolean(task.word(1));
     }
 
@@ -53,7 +52,7 @@ final class FairWork implements Work {
 
     @Override
     public String greeting() {
-        return interlock.id();
+        return interlock().id();
     }
 
     @Override
@@ -122,10 +121,5 @@ final class FairWork implements Work {
     @Override
     public String toString() {
         return lock.toString();
-    }
-
-    @Override
-    public void close() {
-        interlock.close();
     }
 }

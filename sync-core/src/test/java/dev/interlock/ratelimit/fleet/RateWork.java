@@ -7,7 +7,7 @@ import dev.interlock.testing.Monotonic;
 import dev.interlock.testing.rig.Log;
 import dev.interlock.testing.rig.LogFormat;
 import dev.interlock.testing.rig.Task;
-import dev.interlock.testing.rig.Work;
+import dev.interlock.testing.rig.SessionWork;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumMap;
@@ -17,7 +17,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /** Threads of a JVM whose clock is wrong ask a limiter of each kind for one permit after the other. */
-final class RateWork implements Work {
+final class RateWork extends SessionWork {
 
     /** How many threads of a JVM ask one limiter. */
     static final int THREADS = 4;
@@ -30,24 +30,26 @@ final class RateWork implements Work {
     private static final long MOST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(8);
 
     private final long runNanos;
-    private final Interlock interlock;
     private final Map<Kind, RateLimiter> limiters = new EnumMap<>(Kind.class);
 
     /** When each thread has begun; 0 if it hasn't yet. */
     private final long[] begun;
 
     RateWork(Task task) {
-        Skew skew = Skew.parse(task.word(0));
+        super(Interlock.builder().uri(task.url()).ticker(skew(task).ticker()).open());
         runNanos = task.duration(1).toNanos();
         begun = new long[task.threads()];
-        interlock = Interlock.builder().uri(task.url()).ticker(skew.ticker()).open();
         for (Kind kind : Kind.values()) {
-            RateLimiter cold = kind.of(interlock, "cold-" + task.name()).prefetch(kind.ahead());
+            RateLimiter cold = kind.of(interlock(), "cold-" + task.name()).prefetch(kind.ahead());
             for (int i = 0; i < WARM_UP; i++) {
                 ask(kind, cold);
             }
-            limiters.put(kind, kind.of(interlock, task.name()).prefetch(skew.ahead(kind)));
+            limiters.put(kind, kind.of(interlock(), task.name()).prefetch(skew(task).ahead(kind)));
         }
+    }
+
+    private static Skew skew(Task task) {
+        return Skew.parse(task.word(0));
     }
 
     /** Describes it. {@code time} is for how long each thread asks. */
@@ -95,10 +97,5 @@ final class RateWork implements Work {
     @Override
     public String toString() {
         return limiters.toString();
-    }
-
-    @Override
-    public void close() {
-        interlock.close();
     }
 }

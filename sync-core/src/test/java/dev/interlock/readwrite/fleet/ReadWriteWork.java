@@ -6,7 +6,7 @@ import dev.interlock.testing.Monotonic;
 import dev.interlock.testing.rig.Log;
 import dev.interlock.testing.rig.LogFormat;
 import dev.interlock.testing.rig.Task;
-import dev.interlock.testing.rig.Work;
+import dev.interlock.testing.rig.SessionWork;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -15,14 +15,13 @@ import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.LockSupport;
 
 /** Threads read and write a shared pair under a read-write lock. */
-final class ReadWriteWork implements Work {
+final class ReadWriteWork extends SessionWork {
 
     /** Every so many passages one stays inside across a context switch. */
     private static final int LONG_PASSAGE = 16;
 
     private static final long LONG_PASSAGE_NANOS = 20_000;
 
-    private final Interlock interlock;
     private final DistributedReadWriteLock lock;
     private final String roles;
     private final long stayNanos;
@@ -30,8 +29,8 @@ final class ReadWriteWork implements Work {
     private final SharedPair pair;
 
     ReadWriteWork(Task task) throws IOException {
-        interlock = Interlock.builder().uri(task.url()).open();
-        lock = ReadWriteSubject.lock(interlock, task.name(), task.word(0));
+        super(Interlock.connect(task.url()));
+        lock = ReadWriteSubject.lock(interlock(), task.name(), task.word(0));
         roles = task.word(1);
         stayNanos = task.duration(2).toNanos();
         restNanos = task.duration(3).toNanos();
@@ -121,10 +120,5 @@ final class ReadWriteWork implements Work {
     @Override
     public String toString() {
         return lock.toString();
-    }
-
-    @Override
-    public void close() {
-        interlock.close();
     }
 }

@@ -7,12 +7,12 @@ import dev.interlock.testing.Monotonic;
 import dev.interlock.testing.rig.Log;
 import dev.interlock.testing.rig.LogFormat;
 import dev.interlock.testing.rig.Task;
-import dev.interlock.testing.rig.Work;
+import dev.interlock.testing.rig.SessionWork;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 
 /** Threads acquire and release permits of a semaphore of some {@link Kind}, one to three at a time. */
-final class SemaphoreWork implements Work {
+final class SemaphoreWork extends SessionWork {
 
     /** The most permits that a thread wants. */
     static final int MOST = 3;
@@ -22,12 +22,11 @@ final class SemaphoreWork implements Work {
 
     private static final long LONG_STAY_NANOS = 20_000;
 
-    private final Interlock interlock;
     private final DistributedSemaphore semaphore;
 
     SemaphoreWork(Task task) {
-        interlock = Interlock.builder().uri(task.url()).open();
-        semaphore = Kind.valueOf(task.word(0)).of(interlock, task.name(), task.number(1));
+        super(Interlock.connect(task.url()));
+        semaphore = Kind.valueOf(task.word(0)).of(interlock(), task.name(), task.number(1));
         semaphore.onLost(loss -> ChildConsole.say("LOST " + loss.getMessage()));
     }
 
@@ -53,10 +52,5 @@ final class SemaphoreWork implements Work {
     @Override
     public String toString() {
         return semaphore.toString();
-    }
-
-    @Override
-    public void close() {
-        interlock.close();
     }
 }
