@@ -1,13 +1,15 @@
 package dev.interlock.ratelimit.fleet;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.interlock.Interlock;
 import dev.interlock.ratelimit.Decision;
 import dev.interlock.ratelimit.RateLimiter;
 import dev.interlock.testing.Monotonic;
 import dev.interlock.testing.rig.Log;
 import dev.interlock.testing.rig.LogFormat;
-import dev.interlock.testing.rig.Task;
 import dev.interlock.testing.rig.SessionWork;
+import dev.interlock.testing.rig.Task;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumMap;
@@ -44,7 +46,8 @@ final class RateWork extends SessionWork {
             for (int i = 0; i < WARM_UP; i++) {
                 ask(kind, cold);
             }
-            limiters.put(kind, kind.of(interlock(), task.name()).prefetch(skew(task).ahead(kind)));
+            limiters.put(
+                    kind, kind.of(interlock(), task.name()).prefetch(skew(task).ahead(kind)));
         }
     }
 
@@ -79,7 +82,7 @@ final class RateWork extends SessionWork {
     public void once(int thread, Log log) {
         Kind kind = kind(thread);
         long asked = Monotonic.nanos();
-        int answer = ask(kind, limiters.get(kind));
+        int answer = ask(kind, requireNonNull(limiters.get(kind)));
         log.add(asked, Monotonic.nanos(), answer);
         if (answer == Call.REFUSED) {
             LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(LEAST_PAUSE_NANOS, MOST_PAUSE_NANOS));

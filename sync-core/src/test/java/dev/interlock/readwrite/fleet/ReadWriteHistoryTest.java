@@ -129,9 +129,7 @@ class ReadWriteHistoryTest {
         return count;
     }
 
-    /**
-     * Readers of all JVMs come so close together that somebody always reads: writers of all JVMs still get in, soon.
-     */
+    /** Readers of all JVMs come so close together that one always reads: writers of all JVMs still get in, soon. */
     @Test
     @Tag("proof")
     void writersGetInAmongReadersThatNeverStop() throws IOException {

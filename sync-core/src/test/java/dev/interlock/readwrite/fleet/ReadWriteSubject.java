@@ -67,7 +67,7 @@ final class ReadWriteSubject implements Subject {
         condition.awaitUninterruptibly();
     }
 
-    /** Readers of whom the next one comes before the last one leaves. */
+    /** Readers that come and go, the next one before the last one leaves. */
     private static final class Stream {
 
         private static final int THREADS = 3;

@@ -6,8 +6,8 @@ import dev.interlock.testing.ChildConsole;
 import dev.interlock.testing.Monotonic;
 import dev.interlock.testing.rig.Log;
 import dev.interlock.testing.rig.LogFormat;
-import dev.interlock.testing.rig.Task;
 import dev.interlock.testing.rig.SessionWork;
+import dev.interlock.testing.rig.Task;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 

@@ -30,7 +30,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  */
 public final class Rig implements BeforeEachCallback, AfterEachCallback {
 
-    /** For how long nothing need be heard of a waiter; with what a lease begins that somebody else's release grants. */
+    /** How long a waiter may stay silent, and the first lease of a grant that another session's release makes. */
     public static final Duration HEARTBEAT = Duration.ofSeconds(3);
 
     /** What is allowed beyond a lease, a heartbeat or a turn. */

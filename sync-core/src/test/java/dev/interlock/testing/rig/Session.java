@@ -18,7 +18,7 @@ public record Session(String label, Interlock interlock, String name, List<Strin
         ChildConsole.say(label + " " + line);
     }
 
-    /** Tells the parent of a loss, as {@code LOST <by whom it was heard> <token> <message>}. */
+    /** Tells the parent of a loss, as {@code LOST <listener> <token> <message>}. */
     public void sayLost(String listener, LeaseLostException loss) {
         say("LOST " + listener + " " + loss.fencingToken() + " " + loss.getMessage());
     }
