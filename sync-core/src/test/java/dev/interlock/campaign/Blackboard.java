@@ -1,15 +1,9 @@
 package dev.interlock.campaign;
 
 import dev.interlock.campaign.Step.Act;
+import dev.interlock.testing.SharedWords;
 import java.io.IOException;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.List;
 
 /**
@@ -17,23 +11,19 @@ import java.util.List;
  * counters.
  */
 final class Blackboard {
-    private static final VarHandle LONGS = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
     private static final List<Act> ACTS = List.of(Act.values());
     private static final int ROUND = ACTS.size();
     private static final int ITEMS = ROUND + 1;
     private static final int REFUSED = ITEMS + 1;
 
-    private final ByteBuffer memory;
+    private final SharedWords words;
 
-    private Blackboard(ByteBuffer memory) {
-        this.memory = memory;
+    private Blackboard(SharedWords words) {
+        this.words = words;
     }
 
     static Blackboard open(Path file) throws IOException {
-        try (var channel =
-                FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-            return new Blackboard(channel.map(MapMode.READ_WRITE, 0, (REFUSED + 1L) * Long.BYTES));
-        }
+        return new Blackboard(SharedWords.open(file, REFUSED + 1));
     }
 
     /**
@@ -41,47 +31,33 @@ final class Blackboard {
      * was taken.
      */
     boolean write(Act act, long token) {
-        boolean isTaken = max(ACTS.indexOf(act), token) <= token;
+        boolean isTaken = words.raise(ACTS.indexOf(act), token) <= token;
         if (!isTaken) {
-            var unused = (long) LONGS.getAndAdd(memory, REFUSED * Long.BYTES, 1L);
+            words.add(REFUSED, 1);
         }
         return isTaken;
     }
 
     /** How many writes were refused. */
     long refused() {
-        return get(REFUSED);
+        return words.get(REFUSED);
     }
 
     /** The round in which threads meet at a latch. */
     long round() {
-        return get(ROUND);
+        return words.get(ROUND);
     }
 
     void endRound(long round) {
-        max(ROUND, round + 1);
+        words.raise(ROUND, round + 1);
     }
 
     /** What producers make and consumers take. */
     long items() {
-        return get(ITEMS);
+        return words.get(ITEMS);
     }
 
     void addItems(long count) {
-        var unused = (long) LONGS.getAndAdd(memory, ITEMS * Long.BYTES, count);
-    }
-
-    private long get(int index) {
-        return (long) LONGS.getVolatile(memory, index * Long.BYTES);
-    }
-
-    /** Raises a number, and returns what it was. */
-    private long max(int index, long value) {
-        while (true) {
-            long known = get(index);
-            if (known >= value || LONGS.compareAndSet(memory, index * Long.BYTES, known, value)) {
-                return known;
-            }
-        }
+        words.add(ITEMS, count);
     }
 }

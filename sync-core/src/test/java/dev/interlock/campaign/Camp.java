@@ -9,6 +9,7 @@ import dev.interlock.testing.ChildJvm;
 import dev.interlock.testing.FaultProxy;
 import dev.interlock.testing.Monotonic;
 import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.rig.Hammers;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -108,12 +109,14 @@ final class Camp implements AutoCloseable {
             int jvm = logs.size();
             Path log = folder.resolve("steps-" + jvm);
             logs.add(log);
-            ChildJvm child = Member.of(proxy.url(), folder.resolve("board"), log, JVMS, random.nextLong())
+            ChildJvm child = CampaignWork.task(
+                            proxy.url(), "jvm-" + jvm, folder.resolve("board"), log, JVMS, random.nextLong())
                     .start();
             tent = new Tent(jvm, child, proxy, log);
             tents.add(tent);
         }
         tent.child.await("READY", PATIENCE);
+        tent.child.send("go");
     }
 
     /** Lets a wave of faults go over the camp, and waits until everybody has got on. */
@@ -170,7 +173,7 @@ final class Camp implements AutoCloseable {
 
     private synchronized void awaitProgress() {
         for (Tent tent : tents) {
-            List<Integer> before = progress(tent);
+            List<Long> before = progress(tent);
             try {
                 await("progress of all threads of " + tent.child)
                         .atMost(RECOVERY)
@@ -181,7 +184,7 @@ final class Camp implements AutoCloseable {
         }
     }
 
-    private static boolean areAllBeyond(List<Integer> now, List<Integer> before) {
+    private static boolean areAllBeyond(List<Long> now, List<Long> before) {
         for (int i = 0; i < before.size(); i++) {
             if (now.get(i) <= before.get(i) && now.get(i) < StepLog.MOST_STEPS) {
                 return false;
@@ -190,12 +193,8 @@ final class Camp implements AutoCloseable {
         return true;
     }
 
-    private static List<Integer> progress(Tent tent) {
-        tent.child.send("progress");
-        return Arrays.stream(tent.child.await("PROGRESS", PATIENCE).split(" ", -1))
-                .skip(1)
-                .map(Integer::valueOf)
-                .toList();
+    private static List<Long> progress(Tent tent) {
+        return Hammers.progress(tent.child).records();
     }
 
     private String dump() {
@@ -226,7 +225,7 @@ final class Camp implements AutoCloseable {
         tents.clear();
         var steps = new ArrayList<Step>();
         for (int jvm = 0; jvm < logs.size(); jvm++) {
-            steps.addAll(StepLog.read(jvm, logs.get(jvm), Worker.THREADS));
+            steps.addAll(StepLog.FORMAT.read(jvm, logs.get(jvm), Worker.THREADS));
         }
         return steps;
     }

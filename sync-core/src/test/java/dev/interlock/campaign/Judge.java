@@ -142,7 +142,7 @@ final class Judge {
     }
 
     private static long leaseNanos() {
-        return Member.LEASE.toNanos();
+        return CampaignWork.LEASE.toNanos();
     }
 
     /** Whoever asks after another has entered gets a larger token. */

@@ -7,6 +7,7 @@ import dev.interlock.campaign.Judge.Complaint;
 import dev.interlock.campaign.Lookout.Delay;
 import dev.interlock.campaign.Step.Act;
 import dev.interlock.campaign.Step.End;
+import dev.interlock.testing.rig.Log;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -81,7 +82,7 @@ class JudgeTest {
             names = {"REDIS_RESTARTED_EMPTY", "LEASES_CUT_SHORT"})
     void lossExplainsWhatIsLeftOfALease(Fault loss) {
         List<Happening> lost = List.of(happening(loss, 15, 20));
-        int over = 20 + (int) Member.LEASE.toMillis();
+        int over = 20 + (int) CampaignWork.LEASE.toMillis();
         Step stale = step(Act.LOCK, 0, 1, 10, 60, 7);
         assertThat(complaints(lost, stale, step(Act.LOCK, 1, 5, 50, 70, 8))).isEmpty();
         assertThat(complaints(lost, stale, step(Act.LOCK, 1, 5, 50, 70, 7)))
@@ -222,7 +223,8 @@ class JudgeTest {
     @Test
     void whatIsRecordedIsRead() throws IOException {
         Path file = folder.resolve("steps");
-        List<StepLog> logs = StepLog.open(file, 2);
+        List<Log> files = StepLog.FORMAT.open(file, 2);
+        List<StepLog> logs = files.stream().map(StepLog::new).toList();
         logs.get(1).begin(Act.PERMITS, 2, 10);
         logs.get(1).enter(20, 0);
         logs.get(1).stillThere(30);
@@ -231,8 +233,8 @@ class JudgeTest {
         logs.get(1).enter(50, 7);
         logs.get(0).begin(Act.WRITE, 0, 15);
         logs.get(0).end(End.GAVE_UP);
-        assertThat(logs.get(1).size()).isEqualTo(1);
-        assertThat(StepLog.read(3, file, 2))
+        assertThat(files.get(1).size()).isEqualTo(1);
+        assertThat(StepLog.FORMAT.read(3, file, 2))
                 .containsExactly(
                         new Step(3, 0, Act.WRITE, 15, 0, 0, 0, 0, End.GAVE_UP),
                         new Step(3, 1, Act.PERMITS, 10, 20, 30, 0, 2, End.DONE),

@@ -25,7 +25,7 @@ import java.util.function.LongSupplier;
  * A thread of the fleet that uses one synchronizer over and over, in all ways that it offers, and records each of its
  * steps.
  */
-final class Worker implements Runnable {
+final class Worker {
 
     /** How many permits there are. */
     static final int PERMITS = 4;
@@ -93,20 +93,18 @@ final class Worker implements Runnable {
         stopped = true;
     }
 
-    @Override
-    public void run() {
-        while (!stopped && !log.isFull()) {
-            try {
-                use.once();
-            } catch (InterruptedException | RedisUnavailableException e) {
-                log.end(End.GAVE_UP);
-            } catch (LeaseLostException e) {
-                log.end(End.LOST);
-            }
-            LockSupport.parkNanos((long) (random.nextDouble() * 2 * REST_NANOS));
-            // Whom an interrupt met while it couldn't be interrupted has it still.
-            var unused = Thread.interrupted();
+    /** Uses its synchronizer once, and rests. */
+    void once() {
+        try {
+            use.once();
+        } catch (InterruptedException | RedisUnavailableException e) {
+            log.end(End.GAVE_UP);
+        } catch (LeaseLostException e) {
+            log.end(End.LOST);
         }
+        LockSupport.parkNanos((long) (random.nextDouble() * 2 * REST_NANOS));
+        // An interrupt that came while this couldn't be interrupted is still there.
+        var unused = Thread.interrupted();
     }
 
     private Use locking(Act act, Held held) {

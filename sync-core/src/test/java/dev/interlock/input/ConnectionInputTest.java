@@ -9,7 +9,7 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import com.google.common.base.Throwables;
 import dev.interlock.Interlock;
 import dev.interlock.RedisUnavailableException;
-import dev.interlock.lock.fleet.Crew;
+import dev.interlock.testing.Crew;
 import dev.interlock.testing.Keyspace;
 import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.Timely;

@@ -4,15 +4,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.interlock.lock.fleet.section.Section;
-import dev.interlock.lock.fleet.section.SectionLog;
-import dev.interlock.testing.ChildJvm;
-import dev.interlock.testing.Fleet;
+import dev.interlock.testing.rig.Hammers;
+import dev.interlock.testing.rig.Hammers.Progress;
+import dev.interlock.testing.rig.Task;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.Timeout;
@@ -36,59 +36,47 @@ class QuorumExclusionTest {
     @Timeout(240)
     void exclusionHoldsWhileANodeIsKilledAndComesBack(TestReporter reporter) throws IOException {
         try (Nodes nodes = Nodes.launch(3, "--appendonly", "yes", "--appendfsync", "always");
-                Fleet fleet =
-                        Fleet.start(JVMS, index -> QuorumHammer.of(nodes.urls(), "hammered", THREADS, file(index)))) {
-            fleet.awaitAll("READY", PATIENCE);
-            fleet.send("go");
-            awaitProgress(fleet, LEAST_PER_THREAD);
+                var hammers = Hammers.start(Section.LOG, tasks(nodes))) {
+            hammers.go();
+            awaitProgress(hammers);
             for (int index : List.of(1, 0)) {
                 nodes.node(index).kill();
-                awaitProgress(fleet, LEAST_PER_THREAD);
+                awaitProgress(hammers);
                 nodes.node(index).restart();
-                awaitProgress(fleet, LEAST_PER_THREAD);
+                awaitProgress(hammers);
             }
             nodes.node(2).pause();
-            awaitProgress(fleet, LEAST_PER_THREAD);
+            awaitProgress(hammers);
             nodes.node(2).resume();
-            awaitProgress(fleet, LEAST_PER_THREAD);
-            fleet.send("stop");
-            fleet.awaitAll("STOPPED", PATIENCE);
-            List<Section> sections = new ArrayList<>();
-            int index = 0;
-            for (ChildJvm child : fleet) {
-                assertThat(child.waitFor(PATIENCE)).isZero();
-                assertThat(child.lines()).as("losses").noneMatch(line -> line.startsWith("LOST"));
-                List<Section> ofOne = SectionLog.read(index, file(index), THREADS);
-                reporter.publishEntry("jvm " + index + ": " + ofOne.size() + " sections");
-                sections.addAll(ofOne);
-                index++;
-            }
+            awaitProgress(hammers);
+            hammers.stop();
+            List<Section> sections = hammers.records();
+            reporter.publishEntry(sections.size() + " sections");
             Section.assertExclusiveAndFenced(sections);
         }
     }
 
-    private Path file(int index) {
-        return folder.resolve("sections-" + index);
+    private List<Task> tasks(Nodes nodes) {
+        String urls = String.join(",", nodes.urls());
+        return IntStream.range(0, JVMS)
+                .mapToObj(index -> folder.resolve("sections-" + index))
+                .map(file -> Task.of(QuorumWork.class, urls, "hammered", THREADS, file))
+                .toList();
     }
 
     /** Returns when every thread has been through so many sections more. */
-    private static void awaitProgress(Fleet fleet, long sections) {
-        List<Long> before = progress(fleet);
+    private static void awaitProgress(Hammers<Section> hammers) {
+        List<Progress> before = hammers.progress();
         await("progress of every thread")
                 .pollInterval(100, TimeUnit.MILLISECONDS)
                 .atMost(PATIENCE)
                 .untilAsserted(() -> {
-                    List<Long> now = progress(fleet);
+                    List<Progress> now = hammers.progress();
                     for (int i = 0; i < now.size(); i++) {
-                        assertThat(now.get(i)).as("JVM %d", i).isGreaterThanOrEqualTo(before.get(i) + sections);
+                        assertThat(now.get(i).slowest())
+                                .as("JVM %d", i)
+                                .isGreaterThanOrEqualTo(before.get(i).slowest() + LEAST_PER_THREAD);
                     }
                 });
-    }
-
-    private static List<Long> progress(Fleet fleet) {
-        fleet.send("progress");
-        return fleet.awaitAll("PROGRESS", PATIENCE).stream()
-                .map(line -> Long.parseLong(line.split(" ", 2)[1]))
-                .toList();
     }
 }

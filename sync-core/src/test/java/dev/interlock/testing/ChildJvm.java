@@ -95,7 +95,7 @@ public final class ChildJvm implements AutoCloseable {
     }
 
     /** Sends the signal, and waits for nothing. */
-    void destroy() {
+    public void destroy() {
         process.destroyForcibly();
     }
 

@@ -6,7 +6,10 @@ import static org.awaitility.Awaitility.await;
 
 import java.time.Duration;
 import java.util.Arrays;
+import java.util.function.Consumer;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 class ChildJvmTest {
 
@@ -82,30 +85,24 @@ class ChildJvmTest {
         }
     }
 
-    @Test
-    void grandchildDiesWithItsKilledParent() {
-        try (var child = ChildJvm.start(Parent.class, "running")) {
-            long grandchild = grandchildPid(child);
-            child.kill();
-            await().atMost(PATIENCE).until(() -> ProcessHandle.of(grandchild).isEmpty());
-        }
-    }
-
-    @Test
-    void stoppedGrandchildDiesWithItsKilledParent() {
-        try (var child = ChildJvm.start(Parent.class, "stopped")) {
-            long grandchild = grandchildPid(child);
-            child.kill();
-            await().atMost(PATIENCE).until(() -> ProcessHandle.of(grandchild).isEmpty());
-        }
+    @ParameterizedTest
+    @ValueSource(strings = {"running", "stopped"})
+    void grandchildDiesWithItsKilledParent(String state) {
+        assertGrandchildDies(state, ChildJvm::kill);
     }
 
     @Test
     void grandchildDiesWithItsParentsNormalEnd() {
-        try (var child = ChildJvm.start(Parent.class, "running")) {
-            long grandchild = grandchildPid(child);
+        assertGrandchildDies("running", child -> {
             child.send("end");
             assertThat(child.waitFor(PATIENCE)).isZero();
+        });
+    }
+
+    private static void assertGrandchildDies(String state, Consumer<ChildJvm> end) {
+        try (var child = ChildJvm.start(Parent.class, state)) {
+            long grandchild = grandchildPid(child);
+            end.accept(child);
             await().atMost(PATIENCE).until(() -> ProcessHandle.of(grandchild).isEmpty());
         }
     }

@@ -4,42 +4,40 @@ import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.lock.fleet.section.Section;
+import dev.interlock.testing.Crew;
+import dev.interlock.testing.Monotonic;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 
-/** A thread of each session enters a critical section again and again, and looks whether it is alone there. */
+/** A thread of each session of this JVM runs one critical section after the other. */
 final class Hammer {
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-    private final List<Thread> threads = new ArrayList<>();
-    private final AtomicInteger inside = new AtomicInteger();
-    private final AtomicInteger sections = new AtomicInteger();
-    private final AtomicInteger overlaps = new AtomicInteger();
-    private final AtomicInteger staleTokens = new AtomicInteger();
+    private final Crew crew = new Crew();
+    private final Queue<Section> sections = new ConcurrentLinkedQueue<>();
     private final AtomicInteger losses = new AtomicInteger();
-    private volatile long lastToken;
     private volatile boolean done;
 
     Hammer(String name, Interlock... sessions) {
-        for (Interlock session : sessions) {
-            DistributedReentrantLock lock = session.lock(name);
-            Thread thread = new Thread(() -> hammer(lock), "hammer-" + threads.size());
-            thread.setDaemon(true);
-            threads.add(thread);
-            thread.start();
+        for (int i = 0; i < sessions.length; i++) {
+            DistributedReentrantLock lock = sessions[i].lock(name);
+            int self = i;
+            crew.start(() -> hammer(self, lock));
         }
     }
 
-    private void hammer(DistributedReentrantLock lock) {
+    private void hammer(int self, DistributedReentrantLock lock) {
         while (!done) {
             try {
                 lock.lock();
                 try {
-                    enter(lock);
+                    enter(self, lock);
                 } finally {
                     lock.unlock();
                 }
@@ -53,53 +51,27 @@ final class Hammer {
         }
     }
 
-    private void enter(DistributedReentrantLock lock) {
-        if (inside.getAndIncrement() != 0) {
-            overlaps.incrementAndGet();
-        }
+    private void enter(int self, DistributedReentrantLock lock) {
+        long enter = Monotonic.nanos();
+        long token = Section.NO_TOKEN;
         try {
-            long token = lock.fencingToken();
-            if (token <= lastToken) {
-                staleTokens.incrementAndGet();
-            }
-            lastToken = token;
-            sections.incrementAndGet();
+            token = lock.fencingToken();
         } finally {
-            inside.decrementAndGet();
+            sections.add(new Section(self, 0, enter, Monotonic.nanos(), token));
         }
     }
 
-    int sections() {
-        return sections.get();
-    }
-
-    int overlaps() {
-        return overlaps.get();
-    }
-
-    /** How many tokens were not greater than the one before. */
-    int staleTokens() {
-        return staleTokens.get();
+    List<Section> sections() {
+        return List.copyOf(sections);
     }
 
     int losses() {
         return losses.get();
     }
 
-    /** Ends the threads, and fails if one of them hangs. */
+    /** Ends the threads, and fails if one of them hangs or has failed. */
     void stop(Duration patience) {
         done = true;
-        for (Thread thread : threads) {
-            try {
-                thread.join(patience.toMillis());
-            } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
-            }
-            if (thread.isAlive()) {
-                AssertionError error = new AssertionError(thread.getName() + " hangs");
-                error.setStackTrace(thread.getStackTrace());
-                throw error;
-            }
-        }
+        crew.join(patience);
     }
 }

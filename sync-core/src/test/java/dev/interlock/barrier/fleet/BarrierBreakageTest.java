@@ -1,24 +1,23 @@
 package dev.interlock.barrier.fleet;
 
 import static dev.interlock.testing.TooLate.assertBetween;
-import static dev.interlock.testing.TooLate.assertWithin;
+import static dev.interlock.testing.rig.Rig.GRACE;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
 import dev.interlock.DistributedCyclicBarrier;
 import dev.interlock.Interlock;
-import dev.interlock.testing.ChildJvm;
-import dev.interlock.testing.Fleet;
-import dev.interlock.testing.Keyspace;
 import dev.interlock.testing.Monotonic;
 import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.Timely;
+import dev.interlock.testing.rig.Peer;
+import dev.interlock.testing.rig.Queue;
+import dev.interlock.testing.rig.Rig;
 import java.time.Duration;
+import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -28,104 +27,91 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 @Timely
 class BarrierBreakageTest {
     private static final Duration LEASE = Duration.ofSeconds(3);
-    private static final Duration GRACE = Duration.ofSeconds(2);
-    private static final Duration ANSWER = Duration.ofSeconds(30);
-
-    private final TestReporter reporter;
 
     @RegisterExtension
-    final Keyspace keyspace = Keyspace.in(RedisServer.provided());
+    final Rig rig = Rig.in(RedisServer.provided());
 
-    private String name;
-    private String key;
-    private Fleet fleet;
-
-    BarrierBreakageTest(TestReporter reporter) {
-        this.reporter = reporter;
-    }
+    private final String name = rig.name("breakage");
+    private List<Peer> peers = List.of();
 
     @BeforeEach
     void start() {
-        name = keyspace.name("breakage");
-        key = "interlock:{" + name + "}:barrier";
-        fleet = Fleet.start(
-                3,
-                jvm -> ChildJvm.of(BarrierConsole.class)
-                        .options("-XX:TieredStopAtLevel=1")
-                        .arguments(keyspace.server().url(), name, "3", Long.toString(LEASE.toMillis())));
-        fleet.awaitAll("READY", Duration.ofSeconds(60));
+        peers = rig.start(3, new BarrierSubject(), name, LEASE, 3);
     }
 
     @AfterEach
-    void end() {
-        fleet.send("t end");
-        fleet.forEach(child -> child.waitFor(ANSWER));
-        fleet.close();
+    void leave() {
+        rig.leave();
     }
 
-    private void awaitArrived(int count) {
-        await("arrivals")
-                .atMost(ANSWER)
-                .pollDelay(Duration.ZERO)
-                .pollInterval(Duration.ofMillis(5))
-                .until(() -> String.valueOf(count)
-                        .equals(String.valueOf(keyspace.server().command("HGET", key, "arrived"))));
+    private Peer jvm(int index) {
+        return peers.get(index);
     }
 
     /** Has threads of two JVMs wait. */
     private void twoCome() {
-        fleet.get(0).send("a await");
-        awaitArrived(1);
-        fleet.get(1).send("b await");
-        awaitArrived(2);
+        jvm(0).queue("a", "await", 0);
+        jvm(1).queue("b", "await", 1);
     }
 
     /** What a thread has met, and when. */
     private record Met(String what, long nanos) {}
 
     private Met met(int jvm, String thread) {
-        String[] words = fleet.get(jvm).await(thread + " MET ", ANSWER).split(" ", -1);
-        return new Met(words[2], Long.parseLong(words[3]));
+        String[] words = jvm(jvm).hear(thread, "MET ").split(" ", -1);
+        return new Met(words[1], Long.parseLong(words[2]));
     }
 
-    private Duration report(String what, long from, Met met) {
-        Duration took = Duration.ofNanos(met.nanos - from);
-        reporter.publishEntry(what + ": " + took.toMillis() + " ms");
-        return took;
+    private void assertMet(int jvm, String thread, String what) {
+        assertThat(met(jvm, thread).what).isEqualTo(what);
     }
 
-    private void assertBroken(Met met) {
+    /** Asserts that threads have passed which have arrived in that order, each in the JVM at that place. */
+    private void assertPassed(String... threads) {
+        for (int jvm = 0; jvm < threads.length; jvm++) {
+            assertMet(jvm, threads[jvm], Integer.toString(threads.length - 1 - jvm));
+        }
+    }
+
+    private Met assertBroken(int jvm, String thread) {
+        Met met = met(jvm, thread);
         assertThat(met.what).isEqualTo("BrokenBarrierException");
+        return met;
+    }
+
+    /** Asserts that the thread of the first JVM is broken within a bound. */
+    private void assertBreaks(String what, Duration bound, long sinceNanos) {
+        rig.assertTook(what, bound, sinceNanos, assertBroken(0, "a").nanos);
     }
 
     /** After a reset by one of them, JVMs that are left meet again. */
     private void assertMendable(int... jvms) {
-        fleet.get(jvms[0]).send("r reset");
-        fleet.get(jvms[0]).await("r OK reset", ANSWER);
+        jvm(jvms[0]).ask("r", "reset", "RESET");
         int last = jvms[jvms.length - 1];
         for (int i = 0; i < 3; i++) {
-            fleet.get(i < jvms.length ? jvms[i] : last).send("m" + i + " await");
+            int jvm = i < jvms.length ? jvms[i] : last;
             if (i < 2) {
-                awaitArrived(i + 1);
+                jvm(jvm).queue("m" + i, "await", i);
+            } else {
+                jvm(jvm).tell("m" + i, "await");
             }
         }
         for (int i = 0; i < 3; i++) {
-            assertThat(met(i < jvms.length ? jvms[i] : last, "m" + i).what).isEqualTo(Integer.toString(2 - i));
+            assertMet(i < jvms.length ? jvms[i] : last, "m" + i, Integer.toString(2 - i));
         }
     }
 
     @Test
     void timeout() {
-        fleet.get(0).send("a await");
-        awaitArrived(1);
+        jvm(0).queue("a", "await", 0);
         long begun = Monotonic.nanos();
-        fleet.get(1).send("b within 300");
-        assertThat(met(1, "b").what).isEqualTo("TimeoutException");
-        Met other = met(0, "a");
-        assertBroken(other);
-        assertBetween(Duration.ofMillis(300), GRACE.plusMillis(300), report("timed out", begun, other));
-        fleet.get(2).send("c await");
-        assertBroken(met(2, "c"));
+        jvm(1).tell("b", "await 300");
+        assertMet(1, "b", "TimeoutException");
+        Met other = assertBroken(0, "a");
+        Duration took = rig.report("timed out", begun, other.nanos);
+        assertBetween(Duration.ofMillis(300), GRACE.plusMillis(300), took);
+        jvm(2).tell("c", "await");
+        assertBroken(2, "c");
         assertMendable(0, 1, 2);
     }
 
@@ -133,11 +119,9 @@ class BarrierBreakageTest {
     void interrupt() {
         twoCome();
         long begun = Monotonic.nanos();
-        fleet.get(1).send("b interrupt");
-        assertThat(met(1, "b").what).isEqualTo("InterruptedException");
-        Met other = met(0, "a");
-        assertBroken(other);
-        assertWithin(GRACE, report("interrupted", begun, other));
+        jvm(1).tell("i", "interrupt b");
+        assertMet(1, "b", "InterruptedException");
+        assertBreaks("interrupted", GRACE, begun);
         assertMendable(2, 1, 0);
     }
 
@@ -145,22 +129,20 @@ class BarrierBreakageTest {
     void reset() {
         twoCome();
         long begun = Monotonic.nanos();
-        fleet.get(2).send("c reset");
-        assertBroken(met(0, "a"));
-        Met other = met(1, "b");
-        assertBroken(other);
-        assertWithin(GRACE, report("reset", begun, other));
+        jvm(2).tell("c", "reset");
+        assertBroken(0, "a");
+        rig.assertTook("reset", GRACE, begun, assertBroken(1, "b").nanos);
         assertMendable(0, 1, 2);
     }
 
     @Test
     void failingAction() {
         twoCome();
-        fleet.get(2).send("c linger -1");
-        fleet.get(2).send("c await");
-        assertThat(met(2, "c").what).isEqualTo("IllegalStateException");
-        assertBroken(met(0, "a"));
-        assertBroken(met(1, "b"));
+        jvm(2).tell("c", "linger -1");
+        jvm(2).tell("c", "await");
+        assertMet(2, "c", "IllegalStateException");
+        assertBroken(0, "a");
+        assertBroken(1, "b");
         assertMendable(0, 1, 2);
     }
 
@@ -168,11 +150,7 @@ class BarrierBreakageTest {
     @Test
     void deathOfWhoHasArrived() {
         twoCome();
-        long killed = Monotonic.nanos();
-        fleet.get(1).kill();
-        Met other = met(0, "a");
-        assertBroken(other);
-        assertWithin(LEASE.plus(GRACE), report("killed, arrived", killed, other));
+        assertBreaks("killed, arrived", LEASE.plus(GRACE), Queue.kill(jvm(1)));
         assertMendable(2, 0);
     }
 
@@ -180,12 +158,8 @@ class BarrierBreakageTest {
     @Test
     void deathOfWhoIsAwaited() {
         twoCome();
-        long killed = Monotonic.nanos();
-        fleet.get(2).kill();
-        Met other = met(0, "a");
-        assertBroken(other);
-        assertBroken(met(1, "b"));
-        assertWithin(LEASE.plus(GRACE), report("killed, awaited", killed, other));
+        assertBreaks("killed, awaited", LEASE.plus(GRACE), Queue.kill(jvm(2)));
+        assertBroken(1, "b");
         assertMendable(1, 0);
     }
 
@@ -193,15 +167,10 @@ class BarrierBreakageTest {
     @Test
     void deathOfWhoRunsTheAction() {
         twoCome();
-        fleet.get(2).send("c linger 60000");
-        fleet.get(2).send("c await");
-        fleet.get(2).await("ACTS", ANSWER);
-        long killed = Monotonic.nanos();
-        fleet.get(2).kill();
-        Met other = met(0, "a");
-        assertBroken(other);
-        assertBroken(met(1, "b"));
-        assertWithin(LEASE.plus(GRACE), report("killed, acting", killed, other));
+        jvm(2).tell("c", "linger 60000");
+        jvm(2).ask("c", "await", "ACTS");
+        assertBreaks("killed, acting", LEASE.plus(GRACE), Queue.kill(jvm(2)));
+        assertBroken(1, "b");
         assertMendable(1, 0);
     }
 
@@ -209,11 +178,9 @@ class BarrierBreakageTest {
     @Test
     void actionMayTakeItsTime() {
         twoCome();
-        fleet.get(2).send("c linger " + LEASE.plusSeconds(1).toMillis());
-        fleet.get(2).send("c await");
-        assertThat(met(2, "c").what).isEqualTo("0");
-        assertThat(met(0, "a").what).isEqualTo("2");
-        assertThat(met(1, "b").what).isEqualTo("1");
+        jvm(2).tell("c", "linger " + LEASE.plusSeconds(1).toMillis());
+        jvm(2).tell("c", "await");
+        assertPassed("a", "b", "c");
     }
 
     /** A JVM is stopped for longer than its lease; when it goes on, its threads are broken, and count no more. */
@@ -221,36 +188,28 @@ class BarrierBreakageTest {
     void stopped() {
         twoCome();
         long stopped = Monotonic.nanos();
-        fleet.get(1).stop();
-        Met other = met(0, "a");
-        assertBroken(other);
-        assertWithin(LEASE.plus(GRACE), report("stopped", stopped, other));
-        fleet.get(2).send("r reset");
-        fleet.get(2).await("r OK reset", ANSWER);
-        fleet.get(0).send("c await");
-        awaitArrived(1);
-        fleet.get(1).cont();
-        assertBroken(met(1, "b"));
-        awaitArrived(1);
-        fleet.get(1).send("d await");
-        awaitArrived(2);
-        fleet.get(2).send("e await");
-        assertThat(met(0, "c").what).isEqualTo("2");
-        assertThat(met(1, "d").what).isEqualTo("1");
-        assertThat(met(2, "e").what).isEqualTo("0");
+        jvm(1).stop();
+        assertBreaks("stopped", LEASE.plus(GRACE), stopped);
+        jvm(2).ask("r", "reset", "RESET");
+        jvm(0).queue("c", "await", 0);
+        jvm(1).cont();
+        assertBroken(1, "b");
+        jvm(1).awaitWaiting(1);
+        jvm(1).queue("d", "await", 1);
+        jvm(2).tell("e", "await");
+        assertPassed("c", "d", "e");
     }
 
     /** A session that isn't among the parties makes no difference. */
     @Test
     void onlooker() {
-        try (Interlock looker = Interlock.connect(keyspace.server().url())) {
+        try (Interlock looker = Interlock.connect(rig.url())) {
             DistributedCyclicBarrier barrier = looker.cyclicBarrier(name, 3);
             twoCome();
             assertThat(barrier.getNumberWaiting()).isEqualTo(2);
             assertThat(barrier.isBroken()).isFalse();
-            fleet.get(2).send("c await");
-            assertThat(met(2, "c").what).isEqualTo("0");
-            assertThat(met(0, "a").what).isEqualTo("2");
+            jvm(2).tell("c", "await");
+            assertPassed("a", "b", "c");
             assertThat(barrier.getNumberWaiting()).isZero();
         }
     }

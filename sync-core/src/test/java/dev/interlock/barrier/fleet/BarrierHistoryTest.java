@@ -1,20 +1,17 @@
 package dev.interlock.barrier.fleet;
 
-import static org.assertj.core.api.Assertions.assertThat;
-
-import dev.interlock.testing.ChildJvm;
-import dev.interlock.testing.Fleet;
-import dev.interlock.testing.Keyspace;
 import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.rig.Hammers;
+import dev.interlock.testing.rig.Rig;
+import dev.interlock.testing.rig.Task;
 import java.io.IOException;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -24,19 +21,12 @@ import org.junit.jupiter.api.io.TempDir;
 class BarrierHistoryTest {
     private static final int JVMS = 3;
     private static final int THREADS = 4;
-    private static final Duration PATIENCE = Duration.ofMinutes(2);
-
-    private final TestReporter reporter;
 
     @RegisterExtension
-    final Keyspace keyspace = Keyspace.in(RedisServer.provided());
+    final Rig rig = Rig.in(RedisServer.provided());
 
     @TempDir
     private Path folder;
-
-    BarrierHistoryTest(TestReporter reporter) {
-        this.reporter = reporter;
-    }
 
     @Test
     void generationsDoNotMix() throws IOException {
@@ -56,36 +46,21 @@ class BarrierHistoryTest {
     }
 
     private void run(int generations) throws IOException {
-        String name = keyspace.name("history");
+        String name = rig.name("history");
         int parties = JVMS * THREADS;
+        List<Task> tasks = IntStream.range(0, JVMS)
+                .mapToObj(jvm -> folder.resolve("visits-" + jvm))
+                .map(file -> Task.of(BarrierWork.class, rig.url(), name, THREADS, file, parties)
+                        .most(generations))
+                .toList();
         List<Visit> history = new ArrayList<>();
-        try (Fleet fleet = Fleet.start(
-                JVMS,
-                jvm -> ChildJvm.of(BarrierHammer.class)
-                        .options("-XX:TieredStopAtLevel=1")
-                        .arguments(
-                                keyspace.server().url(),
-                                name,
-                                Integer.toString(parties),
-                                Integer.toString(THREADS),
-                                Integer.toString(generations),
-                                folder.resolve("visits-" + jvm).toString()))) {
-            fleet.awaitAll("READY", PATIENCE);
-            long begun = System.nanoTime();
-            fleet.send("go");
-            fleet.awaitAll("DONE", PATIENCE);
-            long millis = (System.nanoTime() - begun) / 1_000_000;
-            reporter.publishEntry(generations + " generations of " + parties + " threads in " + millis + " ms");
-            fleet.send("stop");
-            fleet.awaitAll("STOPPED", PATIENCE);
-            for (ChildJvm child : fleet) {
-                assertThat(child.waitFor(PATIENCE)).isZero();
-            }
+        try (var hammers = Hammers.start(Visit.LOG, tasks)) {
+            long millis = hammers.run(Duration.ZERO).toMillis();
+            rig.report(generations + " generations of " + parties + " threads in " + millis + " ms");
+            history.addAll(hammers.records());
         }
-        for (int jvm = 0; jvm < JVMS; jvm++) {
-            Files.readAllLines(folder.resolve("visits-" + jvm)).stream()
-                    .map(Visit::parse)
-                    .forEach(history::add);
+        for (Task task : tasks) {
+            history.addAll(Visit.LOG.read(0, BarrierWork.actions(task.file()), 1));
         }
         Visit.assertGenerationsDoNotMix(history, parties, generations);
     }

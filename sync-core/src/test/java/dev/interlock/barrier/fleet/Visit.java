@@ -2,6 +2,7 @@ package dev.interlock.barrier.fleet;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.interlock.testing.rig.LogFormat;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -20,18 +21,9 @@ import java.util.stream.IntStream;
 record Visit(int generation, long came, long gone, int index) {
     static final int ACTION = -1;
 
-    String line() {
-        return generation + " " + came + " " + gone + " " + index;
-    }
-
-    static Visit parse(String line) {
-        String[] words = line.split(" ", -1);
-        return new Visit(
-                Integer.parseInt(words[0]),
-                Long.parseLong(words[1]),
-                Long.parseLong(words[2]),
-                Integer.parseInt(words[3]));
-    }
+    /** How visits are recorded. */
+    static final LogFormat<Visit> LOG = new LogFormat<>(
+            4, 100_000, (jvm, thread, words) -> new Visit((int) words[2], words[0], words[1], (int) words[3]));
 
     /**
      * Asserts that every generation had all parties, each index once, that nobody went before all had come, and that

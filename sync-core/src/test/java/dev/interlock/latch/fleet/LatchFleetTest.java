@@ -1,29 +1,29 @@
 package dev.interlock.latch.fleet;
 
 import static dev.interlock.testing.TooLate.assertWithin;
+import static dev.interlock.testing.rig.Peer.ANSWER;
+import static dev.interlock.testing.rig.Rig.HEARTBEAT;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.interlock.DistributedCountDownLatch;
 import dev.interlock.Interlock;
-import dev.interlock.latch.fleet.LatchPeer.Passed;
 import dev.interlock.testing.FaultProxy;
 import dev.interlock.testing.Loss;
 import dev.interlock.testing.Monotonic;
 import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.Timely;
+import dev.interlock.testing.rig.Peer;
+import dev.interlock.testing.rig.Rig;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
-import java.util.UUID;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Latches between JVMs, some of which die or stop. */
 @Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
@@ -41,47 +41,58 @@ class LatchFleetTest {
     /** A pulse, and some: there is no lease that anybody would have to wait for. */
     private static final Duration PROMPTLY = Duration.ofSeconds(2);
 
-    /** A session that is silent for longer has to be asked again. */
-    private static final Duration HEARTBEAT = Duration.ofSeconds(3);
+    private static final Duration LEASE = Duration.ofSeconds(30);
 
-    private final TestReporter reporter;
     private final RedisServer server = RedisServer.provided();
-    private final String name = "fleet-" + UUID.randomUUID();
-    private final String key = "interlock:{" + name + "}:latch";
-    private final List<LatchPeer> peers = new ArrayList<>();
 
-    LatchFleetTest(TestReporter reporter) {
-        this.reporter = reporter;
-    }
+    @RegisterExtension
+    final Rig rig = Rig.ofLasting(server);
 
-    @AfterEach
-    void close() {
-        peers.forEach(LatchPeer::close);
-    }
+    private final String name = rig.name("fleet");
+    private final String key = LatchSubject.key(name);
 
-    private List<LatchPeer> start(int count, String url, int latchCount) {
-        List<LatchPeer> started = LatchPeer.start(count, url, name, latchCount);
-        peers.addAll(started);
-        return started;
+    private List<Peer> start(int count, String url, int latchCount) {
+        return rig.start(url, count, new LatchSubject(), name, LEASE, latchCount);
     }
 
     private void leave() {
-        peers.forEach(LatchPeer::leave);
+        rig.leave();
         assertThat(server.keys("*" + name + "*"))
                 .allSatisfy(left -> assertThat(String.valueOf(server.command("PTTL", left)))
                         .as(left)
                         .isNotEqualTo("-1"));
     }
 
-    private void awaitWaiting(int sessions) {
-        await("waiting sessions")
-                .atMost(LatchPeer.ANSWER)
-                .until(() -> server.command("ZCARD", "interlock:waiters:" + key) instanceof Long waiting
-                        && waiting == sessions);
+    /** Has threads wait, and returns when they are about to. */
+    private static void letWait(Peer peer, int threads) {
+        peer.ask("waiters", "wait " + threads, "WAITING");
     }
 
-    private void report(String what, long nanos) {
-        reporter.publishEntry(what + ": " + TimeUnit.NANOSECONDS.toMillis(nanos) + " ms");
+    /** How many threads of a peer have passed, and when the first and the last of them did. */
+    private record Passed(int threads, long firstNanos, long lastNanos) {
+
+        /** Waits until all threads that wait have passed. */
+        static Passed of(Peer peer) {
+            String[] words = peer.hear("waiters", "PASSED").split(" ", -1);
+            return new Passed(Integer.parseInt(words[1]), Long.parseLong(words[2]), Long.parseLong(words[3]));
+        }
+    }
+
+    private static boolean hasPassed(Peer peer) {
+        return peer.count("waiters PASSED") > 0;
+    }
+
+    /** Has threads of a peer count down so often between them. */
+    private static void letCount(Peer peer, int times, int threads) {
+        peer.tell("counters", "count " + times + " " + threads);
+    }
+
+    private static void awaitCounted(Peer peer) {
+        peer.hear("counters", "COUNTED");
+    }
+
+    private static long remaining(Peer peer) {
+        return peer.number("looker", "remaining", "REMAINING");
     }
 
     /** What the issue asks for: many wait, some count, and the network repeats what they say. */
@@ -89,39 +100,37 @@ class LatchFleetTest {
     @Tag("proof")
     void aThousandWaitersPassAfterTheLastOfAHundred() {
         try (FaultProxy proxy = FaultProxy.to(server)) {
-            List<LatchPeer> waiting = start(WAITING_JVMS, server.url(), COUNT);
-            List<LatchPeer> counting = start(COUNTING_JVMS, proxy.url(), COUNT);
+            List<Peer> waiting = start(WAITING_JVMS, server.url(), COUNT);
+            List<Peer> counting = start(COUNTING_JVMS, proxy.url(), COUNT);
             for (int i = 0; i < WAITING_JVMS; i++) {
-                waiting.get(i).letWait(WAITERS / WAITING_JVMS + (i == 0 ? WAITERS % WAITING_JVMS : 0));
+                letWait(waiting.get(i), WAITERS / WAITING_JVMS + (i == 0 ? WAITERS % WAITING_JVMS : 0));
             }
-            awaitWaiting(WAITING_JVMS);
+            waiting.get(0).awaitWaiting(WAITING_JVMS);
             Random random = new Random(11);
             Predicate<List<String>> sometimes = words -> words.contains(key) && random.nextInt(5) == 0;
             proxy.dropReplies(sometimes, LOST_ANSWERS, Loss.CUT);
             proxy.duplicateRequests(sometimes, Duration.ofMillis(20), FaultProxy.ALWAYS);
             // One by one, so that there are as many commands as possible.
-            counting.forEach(peer -> peer.letCount(COUNT / COUNTING_JVMS - 1, 1));
-            counting.forEach(LatchPeer::awaitCounted);
-            counting.subList(1, COUNTING_JVMS).forEach(peer -> peer.letCount(1, 1));
-            counting.subList(1, COUNTING_JVMS).forEach(LatchPeer::awaitCounted);
-            await("all counted").atMost(LatchPeer.ANSWER).until(() -> server.command("HGET", key, "left"), "1"::equals);
+            counting.forEach(peer -> letCount(peer, COUNT / COUNTING_JVMS - 1, 1));
+            counting.forEach(LatchFleetTest::awaitCounted);
+            counting.subList(1, COUNTING_JVMS).forEach(peer -> letCount(peer, 1, 1));
+            counting.subList(1, COUNTING_JVMS).forEach(LatchFleetTest::awaitCounted);
+            await("all counted").atMost(ANSWER).until(() -> server.command("HGET", key, "left"), "1"::equals);
             assertThat(proxy.dropped()).as("lost answers").isPositive();
             await("duplicates").until(() -> proxy.duplicated() > 0);
-            assertThat(waiting).noneMatch(LatchPeer::hasPassed);
+            assertThat(waiting).noneMatch(LatchFleetTest::hasPassed);
             long last = Monotonic.nanos();
-            counting.get(0).letCount(1, 1);
+            letCount(counting.get(0), 1, 1);
             int passed = 0;
-            for (LatchPeer peer : waiting) {
-                Passed threads = peer.awaitPassed();
+            for (Peer peer : waiting) {
+                Passed threads = Passed.of(peer);
                 passed += threads.threads();
                 assertThat(threads.firstNanos()).as("nobody passes before").isGreaterThan(last);
-                report(threads.threads() + " waiters passed within", threads.lastNanos() - last);
+                rig.report(threads.threads() + " waiters passed within", last, threads.lastNanos());
             }
             assertThat(passed).isEqualTo(WAITERS);
-            reporter.publishEntry(
-                    proxy.dropped() + " answers lost, " + proxy.duplicated() + " commands executed twice");
+            rig.report(proxy.dropped() + " answers lost, " + proxy.duplicated() + " commands executed twice");
             proxy.heal();
-            assertThat(peers).allSatisfy(peer -> assertThat(peer.failures()).isEmpty());
             leave();
         }
     }
@@ -161,42 +170,44 @@ class LatchFleetTest {
     /** What a JVM has counted stays counted when it is killed. */
     @Test
     void aKilledCounterHasCounted() {
-        List<LatchPeer> both = start(2, server.url(), 10);
-        LatchPeer dead = both.get(0);
-        LatchPeer waiter = both.get(1);
-        waiter.letWait(3);
-        dead.letCount(9, 3);
-        dead.awaitCounted();
+        List<Peer> both = start(2, server.url(), 10);
+        Peer dead = both.get(0);
+        Peer waiter = both.get(1);
+        letWait(waiter, 3);
+        letCount(dead, 9, 3);
+        awaitCounted(dead);
         dead.kill();
-        peers.remove(dead);
-        assertThat(waiter.left()).isEqualTo(1);
-        assertThat(waiter.hasPassed()).isFalse();
-        waiter.letCount(1, 1);
-        assertThat(waiter.awaitPassed().threads()).isEqualTo(3);
+        assertThat(remaining(waiter)).isEqualTo(1);
+        assertThat(hasPassed(waiter)).isFalse();
+        letCount(waiter, 1, 1);
+        assertThat(Passed.of(waiter).threads()).isEqualTo(3);
         leave();
+    }
+
+    /** Starts a JVM that can open the latch, and two others in each of which so many threads wait for that. */
+    private List<Peer> startWaiting(int threads) {
+        List<Peer> peers = start(3, server.url(), 1);
+        letWait(peers.get(1), threads);
+        letWait(peers.get(2), threads);
+        peers.get(0).awaitWaiting(2);
+        return peers;
     }
 
     /** A JVM that is killed while its threads wait is in nobody's way, and forgotten after some seconds. */
     @Test
     @Tag("proof")
     void aKilledWaiterIsForgotten() {
-        List<LatchPeer> all = start(3, server.url(), 1);
-        LatchPeer dead = all.get(0);
-        LatchPeer waiter = all.get(1);
-        dead.letWait(2);
-        waiter.letWait(2);
-        awaitWaiting(2);
-        dead.kill();
-        peers.remove(dead);
+        List<Peer> all = startWaiting(2);
+        Peer counter = all.get(0);
+        all.get(1).kill();
         long killed = Monotonic.nanos();
-        awaitWaiting(1);
-        report("forgotten after", Monotonic.nanos() - killed);
-        assertWithin(HEARTBEAT.plus(PROMPTLY), Duration.ofNanos(Monotonic.nanos() - killed));
+        counter.awaitWaiting(1);
+        rig.assertTook("forgotten after", HEARTBEAT.plus(PROMPTLY), killed, Monotonic.nanos());
         long last = Monotonic.nanos();
-        all.get(2).letCount(1, 1);
-        Passed passed = waiter.awaitPassed();
+        letCount(counter, 1, 1);
+        Passed passed = Passed.of(all.get(2));
         assertThat(passed.threads()).isEqualTo(2);
-        assertWithin(PROMPTLY, Duration.ofNanos(passed.lastNanos() - last));
+        rig.assertTook("the others passed after", PROMPTLY, last, passed.lastNanos());
         leave();
     }
 
@@ -204,23 +215,19 @@ class LatchFleetTest {
     @Test
     @Tag("proof")
     void aStoppedWaiterPassesWhenItGoesOn() {
-        List<LatchPeer> all = start(3, server.url(), 1);
-        LatchPeer stopped = all.get(0);
-        LatchPeer waiter = all.get(1);
-        stopped.letWait(5);
-        waiter.letWait(5);
-        awaitWaiting(2);
+        List<Peer> all = startWaiting(5);
+        Peer counter = all.get(0);
+        Peer stopped = all.get(1);
         stopped.stop();
-        awaitWaiting(1);
-        all.get(2).letCount(1, 1);
-        assertThat(waiter.awaitPassed().threads()).isEqualTo(5);
+        counter.awaitWaiting(1);
+        letCount(counter, 1, 1);
+        assertThat(Passed.of(all.get(2)).threads()).isEqualTo(5);
         long resumed = Monotonic.nanos();
         stopped.cont();
-        Passed passed = stopped.awaitPassed();
-        report("passed after", passed.lastNanos() - resumed);
+        Passed passed = Passed.of(stopped);
         assertThat(passed.threads()).isEqualTo(5);
         assertThat(passed.firstNanos()).isGreaterThan(resumed);
-        assertWithin(PROMPTLY.plus(PROMPTLY), Duration.ofNanos(passed.lastNanos() - resumed));
+        rig.assertTook("passed after", PROMPTLY.plus(PROMPTLY), resumed, passed.lastNanos());
         leave();
     }
 
@@ -229,21 +236,20 @@ class LatchFleetTest {
     @Tag("proof")
     void aStoppedCounterCountsOn() {
         int each = 2_000;
-        List<LatchPeer> all = start(2, server.url(), 2 * each);
-        LatchPeer stopped = all.get(0);
-        LatchPeer other = all.get(1);
-        other.letWait(2);
-        stopped.letCount(each, 2);
+        List<Peer> all = start(2, server.url(), 2 * each);
+        Peer stopped = all.get(0);
+        Peer other = all.get(1);
+        letWait(other, 2);
+        letCount(stopped, each, 2);
         await("some counted").until(() -> !String.valueOf(2 * each).equals(server.command("HGET", key, "left")));
         stopped.stop();
-        other.letCount(each, 2);
-        other.awaitCounted();
-        long left = other.left();
+        letCount(other, each, 2);
+        awaitCounted(other);
+        long left = remaining(other);
         assertThat(left).isBetween(1L, (long) each);
         stopped.cont();
-        stopped.awaitCounted();
-        assertThat(other.awaitPassed().threads()).isEqualTo(2);
-        assertThat(peers).allSatisfy(peer -> assertThat(peer.failures()).isEmpty());
+        awaitCounted(stopped);
+        assertThat(Passed.of(other).threads()).isEqualTo(2);
         leave();
     }
 }

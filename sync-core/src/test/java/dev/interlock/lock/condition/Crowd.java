@@ -2,9 +2,9 @@ package dev.interlock.lock.condition;
 
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
-import dev.interlock.lock.fleet.Crew;
 import dev.interlock.testing.ChildConsole;
 import dev.interlock.testing.ChildJvm;
+import dev.interlock.testing.Crew;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;

@@ -5,16 +5,15 @@ import static org.awaitility.Awaitility.await;
 
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
-import dev.interlock.lock.fleet.Crew;
-import dev.interlock.testing.Keyspace;
+import dev.interlock.testing.Crew;
 import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.Timely;
+import dev.interlock.testing.rig.Rig;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** Thousands of threads of two sessions wait for one fair lock, with a ticket each. */
@@ -26,21 +25,15 @@ class FairCrowdTest {
     private static final Duration QUEUEING = Duration.ofSeconds(60);
     private static final Duration ENTERING = Duration.ofSeconds(60);
 
-    private final TestReporter reporter;
-
     @RegisterExtension
-    final Keyspace keyspace = Keyspace.in(RedisServer.provided());
-
-    FairCrowdTest(TestReporter reporter) {
-        this.reporter = reporter;
-    }
+    final Rig rig = Rig.in(RedisServer.provided());
 
     @Test
     void allEnter() {
-        String name = keyspace.name("fair-crowd");
-        try (Interlock holder = Interlock.connect(keyspace.server().url());
-                Interlock left = Interlock.connect(keyspace.server().url());
-                Interlock right = Interlock.connect(keyspace.server().url())) {
+        String name = rig.name("fair-crowd");
+        try (Interlock holder = Interlock.connect(rig.url());
+                Interlock left = Interlock.connect(rig.url());
+                Interlock right = Interlock.connect(rig.url())) {
             List<DistributedReentrantLock> locks = List.of(left.fairLock(name), right.fairLock(name));
             DistributedReentrantLock held = holder.fairLock(name);
             var inside = new AtomicInteger();
@@ -65,13 +58,15 @@ class FairCrowdTest {
                         }
                     });
                 }
-                await("a ticket for everybody").atMost(QUEUEING).until(() -> keyspace.waiting(name) == 2 * WAITERS);
+                await("a ticket for everybody")
+                        .atMost(QUEUEING)
+                        .until(() -> rig.keyspace().waiting(name) == 2 * WAITERS);
             } finally {
                 held.unlock();
             }
             long queued = System.nanoTime();
             crew.join(ENTERING);
-            reporter.publishEntry(String.format(
+            rig.report(String.format(
                     "%d threads queued in %d ms, entered in %d ms",
                     2 * WAITERS, (queued - start) / 1_000_000, (System.nanoTime() - queued) / 1_000_000));
             assertThat(entries[0]).isEqualTo(2 * WAITERS);

@@ -1,20 +1,20 @@
 package dev.interlock.lock.fair;
 
-import static dev.interlock.testing.TooLate.assertWithin;
+import static dev.interlock.testing.rig.Rig.GRACE;
+import static dev.interlock.testing.rig.Rig.HEARTBEAT;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.awaitility.Awaitility.await;
 
-import dev.interlock.lock.fleet.Peer;
-import dev.interlock.lock.fleet.Peer.Entry;
-import dev.interlock.testing.Keyspace;
+import dev.interlock.lock.fleet.LockSubject;
 import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.Timely;
+import dev.interlock.testing.rig.Peer;
+import dev.interlock.testing.rig.Peer.Entry;
+import dev.interlock.testing.rig.Queue;
+import dev.interlock.testing.rig.Rig;
 import java.time.Duration;
 import java.util.List;
-import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** JVMs that die or stop while their threads wait for a fair lock, or while they retain one. */
@@ -23,34 +23,19 @@ class FairWaiterDiesTest {
 
     private static final Duration LEASE = Duration.ofSeconds(30);
     private static final Duration SHORT_LEASE = Duration.ofSeconds(2);
-
-    /**
-     * With what a lease begins that somebody else's release grants; and for how long nothing need be heard of a waiter.
-     */
-    private static final Duration HEARTBEAT = Duration.ofSeconds(3);
-
-    private static final Duration GRACE = Duration.ofSeconds(2);
     private static final Duration SLACK = Duration.ofSeconds(1);
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
-
-    private final TestReporter reporter;
 
     @RegisterExtension
-    final Keyspace keyspace = Keyspace.in(RedisServer.provided());
+    final Rig rig = Rig.in(RedisServer.provided());
 
-    private List<Peer> peers = List.of();
-
-    FairWaiterDiesTest(TestReporter reporter) {
-        this.reporter = reporter;
-    }
-
-    private void leave() {
-        peers.stream().filter(Peer::isAlive).forEach(Peer::leave);
-    }
-
-    @AfterEach
-    void close() {
-        peers.forEach(Peer::close);
+    /** A holder, a JVM of which several threads wait, and one more that waits behind them. */
+    private Queue queue(String what, List<String> threads) {
+        var queue = rig.queue(3, new LockSubject(), what, LEASE, "fair", "lock");
+        for (int i = 0; i < threads.size(); i++) {
+            queue.first().queue(threads.get(i), "lock", i);
+        }
+        queue.second().queue("t1", "lock", threads.size());
+        return queue;
     }
 
     /**
@@ -59,24 +44,10 @@ class FairWaiterDiesTest {
     @Test
     @Tag("proof")
     void waitersThatDieJustBeforeTheirTurnDelayTheNextByAShortLease() {
-        String name = keyspace.name("fair-waiter-dies");
-        peers = Peer.start(3, keyspace, name, "fair", LEASE);
-        Peer holder = peers.get(0);
-        Peer dead = peers.get(1);
-        Peer next = peers.get(2);
-        Entry held = holder.lock("t1");
-        dead.queue("t1", 0);
-        dead.queue("t2", 1);
-        next.queue("t1", 2);
-        dead.kill();
-        long left = holder.unlock("t1");
-        Entry entered = next.awaitEntry("t1", PATIENCE);
-        Duration took = Duration.ofNanos(entered.nanos() - left);
-        reporter.publishEntry(String.format("killed just before its turn: next enters after %d ms", took.toMillis()));
-        assertWithin(HEARTBEAT.plus(GRACE).plus(SLACK), took);
-        assertThat(entered.token()).isGreaterThan(held.token());
-        next.unlock("t1");
-        leave();
+        var queue = queue("fair-waiter-dies", List.of("t1", "t2"));
+        queue.first().kill();
+        Duration bound = HEARTBEAT.plus(GRACE).plus(SLACK);
+        queue.assertEntersLast(queue.second(), "killed just before its turn", queue.leave(), bound);
     }
 
     /**
@@ -85,55 +56,35 @@ class FairWaiterDiesTest {
     @Test
     @Tag("proof")
     void threadsOfAStoppedJvmHaveTheirTurnLater() {
-        String name = keyspace.name("fair-waiter-stopped");
-        peers = Peer.start(3, keyspace, name, "fair", LEASE);
-        Peer holder = peers.get(0);
-        Peer stopped = peers.get(1);
-        Peer next = peers.get(2);
-        Entry held = holder.lock("t1");
         List<String> threads = List.of("t1", "t2", "t3");
-        for (int i = 0; i < threads.size(); i++) {
-            stopped.queue(threads.get(i), i);
-        }
-        next.queue("t1", threads.size());
+        var queue = queue("fair-waiter-stopped", threads);
+        Peer stopped = queue.first();
+        Peer next = queue.second();
         stopped.stop();
-        await("an overdue heartbeat")
-                .atMost(HEARTBEAT.plus(GRACE))
-                .until(() -> keyspace.isOverdue(name, stopped.sessionId()));
-        long left = holder.unlock("t1");
-        Entry entered = next.awaitEntry("t1", PATIENCE);
-        assertWithin(SLACK, Duration.ofNanos(entered.nanos() - left));
-        assertThat(entered.token()).isGreaterThan(held.token());
+        rig.awaitOverdue(queue.name(), stopped);
+        Entry entered = queue.assertEnters(next, "past a stopped JVM", queue.leave(), SLACK);
         stopped.cont();
-        await("places taken anew").atMost(PATIENCE).until(() -> keyspace.waiting(name) == threads.size());
-        next.unlock("t1");
+        stopped.awaitWaiting(threads.size()); // places taken anew
+        next.exit("t1", "lock");
         long token = entered.token();
         for (String thread : threads) {
-            Entry late = stopped.awaitEntry(thread, PATIENCE);
+            Entry late = stopped.awaitEntry(thread);
             assertThat(late.token()).isGreaterThan(token);
             token = late.token();
-            stopped.unlock(thread);
+            stopped.exit(thread, "lock");
         }
-        leave();
+        rig.leave();
     }
 
     /** A lock that is retained by a JVM which is killed is free when its lease is over, which nobody renews. */
     @Test
     void aLockThatADeadJvmRetainsIsFreedByItsLease() {
-        String name = keyspace.name("retainer-dies");
-        peers = Peer.start(2, keyspace, name, "60000", SHORT_LEASE);
-        Peer dead = peers.get(0);
-        Peer next = peers.get(1);
-        Entry held = dead.lock("t1");
-        dead.unlock("t1");
-        assertThat(keyspace.ownedMillis(name)).as("retained").isPositive();
-        long killed = System.nanoTime();
-        dead.kill();
+        var queue = rig.queue(2, new LockSubject(), "retainer-dies", SHORT_LEASE, "60000", "lock");
+        Peer next = queue.first();
+        queue.leave();
+        assertThat(rig.keyspace().ownedMillis(queue.name())).as("retained").isPositive();
+        long killed = queue.killHolder();
         next.tell("t1", "lock");
-        Entry entered = next.awaitEntry("t1", PATIENCE);
-        assertWithin(SHORT_LEASE.plus(GRACE), Duration.ofNanos(entered.nanos() - killed));
-        assertThat(entered.token()).isGreaterThan(held.token());
-        next.unlock("t1");
-        leave();
+        queue.assertEntersLast(next, "retainer killed", killed, SHORT_LEASE.plus(GRACE));
     }
 }

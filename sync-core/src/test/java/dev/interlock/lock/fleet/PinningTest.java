@@ -5,8 +5,8 @@ import static org.awaitility.Awaitility.await;
 
 import dev.interlock.Interlock;
 import dev.interlock.LeaseLostException;
-import dev.interlock.testing.Keyspace;
 import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.rig.Rig;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.Queue;
@@ -25,16 +25,14 @@ class PinningTest {
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     @RegisterExtension
-    final Keyspace keyspace = Keyspace.in(RedisServer.provided());
+    final Rig rig = Rig.in(RedisServer.provided());
 
     private Interlock interlock;
 
     @BeforeEach
     void open() {
-        interlock = Interlock.builder()
-                .uri(keyspace.server().url())
-                .lease(Duration.ofSeconds(3))
-                .open();
+        interlock =
+                Interlock.builder().uri(rig.url()).lease(Duration.ofSeconds(3)).open();
     }
 
     @AfterEach
@@ -60,7 +58,7 @@ class PinningTest {
     /** A lock that is held is the same lock after a garbage collection, though nobody refers to it. */
     @Test
     void heldLockSurvivesGarbageCollection() {
-        String name = keyspace.name("pinned");
+        String name = rig.name("pinned");
         interlock.lock(name).lock();
         long token = interlock.lock(name).fencingToken();
         collectGarbage();
@@ -73,13 +71,13 @@ class PinningTest {
         collectGarbage();
         interlock.lock(name).assertHeld();
         interlock.lock(name).unlock();
-        assertThat(keyspace.ownedMillis(name)).isNegative();
+        assertThat(rig.keyspace().ownedMillis(name)).isNegative();
     }
 
     /** A fixed lease pins as well, for as long as it is held. */
     @Test
     void lockHeldForAFixedLeaseSurvivesGarbageCollection() {
-        String name = keyspace.name("pinned-fixed");
+        String name = rig.name("pinned-fixed");
         interlock.lock(name).lock(1, TimeUnit.MINUTES);
         collectGarbage();
         interlock.lock(name).assertHeld();
@@ -89,7 +87,7 @@ class PinningTest {
     /** An object that nobody refers to, holds or waits for is dropped; its successor goes on where it ended. */
     @Test
     void unusedLockIsDropped() {
-        String name = keyspace.name("dropped");
+        String name = rig.name("dropped");
         var lock = new WeakReference<>(interlock.lock(name));
         assertThat(interlock.lock(name)).isSameAs(lock.get());
         interlock.lock(name).lock();
@@ -107,14 +105,14 @@ class PinningTest {
     /** An object is dropped as well if its last user has waited in vain. */
     @Test
     void lockThatWasWaitedForInVainIsDropped() throws InterruptedException {
-        String name = keyspace.name("in-vain");
-        try (Interlock other = Interlock.connect(keyspace.server().url())) {
+        String name = rig.name("in-vain");
+        try (Interlock other = Interlock.connect(rig.url())) {
             other.lock(name).lock();
             var lock = new WeakReference<>(interlock.lock(name));
             assertThat(interlock.lock(name).tryLock()).isFalse();
             assertThat(interlock.lock(name).tryLock(50, TimeUnit.MILLISECONDS)).isFalse();
             awaitCleared(lock);
-            await().atMost(PATIENCE).until(() -> keyspace.waiting(name) == 0);
+            await().atMost(PATIENCE).until(() -> rig.keyspace().waiting(name) == 0);
             other.lock(name).unlock();
         }
     }
@@ -122,12 +120,12 @@ class PinningTest {
     /** The listeners of a lock that is held stay with it, though nobody refers to it, and hear of its loss. */
     @Test
     void listenersOfAHeldLockSurviveGarbageCollection() {
-        String name = keyspace.name("listener");
+        String name = rig.name("listener");
         Queue<LeaseLostException> losses = new ConcurrentLinkedQueue<>();
         interlock.lock(name).onLost(losses::add);
         interlock.lock(name).lock();
         collectGarbage();
-        keyspace.forget(name);
+        rig.keyspace().forget(name);
         await().atMost(PATIENCE).until(() -> !losses.isEmpty());
         assertThat(losses).extracting(LeaseLostException::lockName).containsExactly(name);
         var lock = new WeakReference<>(interlock.lock(name));

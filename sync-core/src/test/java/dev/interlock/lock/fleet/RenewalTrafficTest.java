@@ -5,13 +5,12 @@ import static org.awaitility.Awaitility.await;
 
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
-import dev.interlock.testing.Keyspace;
 import dev.interlock.testing.RedisServer;
+import dev.interlock.testing.rig.Rig;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
 /** What a held lock costs in renewals, on a server of its own, since it is the server that counts them. */
@@ -24,14 +23,8 @@ class RenewalTrafficTest {
 
     private static final RedisServer server = RedisServer.launch();
 
-    private final TestReporter reporter;
-
     @RegisterExtension
-    final Keyspace keyspace = Keyspace.in(server);
-
-    RenewalTrafficTest(TestReporter reporter) {
-        this.reporter = reporter;
-    }
+    final Rig rig = Rig.in(server);
 
     @AfterAll
     static void stopServer() {
@@ -42,9 +35,9 @@ class RenewalTrafficTest {
     @Test
     void releasedLocksAreNotRenewed() {
         try (Interlock interlock = Interlock.connect(server.url())) {
-            String name = keyspace.name("held");
+            String name = rig.name("held");
             DistributedReentrantLock held = interlock.lock(name);
-            DistributedReentrantLock cycled = interlock.lock(keyspace.name("cycled"));
+            DistributedReentrantLock cycled = interlock.lock(rig.name("cycled"));
             held.lock();
             try {
                 long token = held.fencingToken();
@@ -62,9 +55,9 @@ class RenewalTrafficTest {
                         .atMost(WINDOW.multipliedBy(2))
                         .until(() -> true);
                 long renewals = scripts() - before;
-                reporter.publishEntry(String.format("%d scripts in %s after %d cycles", renewals, WINDOW, CYCLES));
+                rig.report(String.format("%d scripts in %s after %d cycles", renewals, WINDOW, CYCLES));
                 assertThat(renewals).isBetween(1L, MOST_RENEWALS);
-                assertThat(keyspace.ownedMillis(name))
+                assertThat(rig.keyspace().ownedMillis(name))
                         .isGreaterThan(Duration.ofSeconds(15).toMillis());
                 held.assertHeld();
                 assertThat(held.fencingToken()).isEqualTo(token);

@@ -5,9 +5,10 @@ import static org.awaitility.Awaitility.await;
 
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
-import dev.interlock.testing.Keyspace;
+import dev.interlock.testing.Crew;
 import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.Timely;
+import dev.interlock.testing.rig.Rig;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -16,7 +17,6 @@ import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
@@ -32,17 +32,11 @@ class ScaleTest {
     private static final Duration QUEUEING = Duration.ofSeconds(30);
     private static final Duration ENTERING = Duration.ofSeconds(30);
 
-    private final TestReporter reporter;
-
     @RegisterExtension
-    final Keyspace keyspace = Keyspace.in(RedisServer.provided());
+    final Rig rig = Rig.in(RedisServer.provided());
 
     private final Warnings warnings = new Warnings();
     private final List<RedissonClient> clients = new ArrayList<>();
-
-    ScaleTest(TestReporter reporter) {
-        this.reporter = reporter;
-    }
 
     @AfterEach
     void close() {
@@ -52,7 +46,7 @@ class ScaleTest {
 
     private RedissonClient client() {
         var config = new Config();
-        config.useSingleServer().setAddress(keyspace.server().url());
+        config.useSingleServer().setAddress(rig.url());
         RedissonClient client = Redisson.create(config);
         clients.add(client);
         return client;
@@ -79,7 +73,7 @@ class ScaleTest {
     }
 
     private void assertAllEnter(Interlock holder, List<Interlock> waiting) {
-        String name = keyspace.name("many-waiters");
+        String name = rig.name("many-waiters");
         List<DistributedReentrantLock> locks =
                 waiting.stream().map(session -> session.lock(name)).toList();
         DistributedReentrantLock held = holder.lock(name);
@@ -94,7 +88,7 @@ class ScaleTest {
             // One thread of each session waits in Redis on behalf of all, and is out of the local queue.
             await("everybody in a queue")
                     .atMost(QUEUEING)
-                    .until(() -> keyspace.waiting(name) == locks.size()
+                    .until(() -> rig.keyspace().waiting(name) == locks.size()
                             && locks.stream()
                                             .mapToInt(DistributedReentrantLock::getQueueLength)
                                             .sum()
@@ -105,7 +99,7 @@ class ScaleTest {
         }
         long start = System.nanoTime();
         crew.join(ENTERING);
-        reporter.publishEntry(String.format(
+        rig.report(String.format(
                 "%d waiters of %d sessions entered in %d ms",
                 WAITERS, locks.size(), (System.nanoTime() - start) / 1_000_000));
         assertThat(inside.entries()).isEqualTo(WAITERS);
@@ -124,7 +118,7 @@ class ScaleTest {
             var crew = new Crew();
             long start = System.nanoTime();
             for (int i = 0; i < NAMES; i++) {
-                String name = keyspace.name("many-names-" + i);
+                String name = rig.name("many-names-" + i);
                 Exclusive inside = names.get(i);
                 for (Interlock session : List.of(left, right, left, right)) {
                     crew.start(() -> {
@@ -135,7 +129,7 @@ class ScaleTest {
                 }
             }
             crew.join(ENTERING);
-            reporter.publishEntry(String.format(
+            rig.report(String.format(
                     "%d names, %d entries each: %d ms", NAMES, 4 * rounds, (System.nanoTime() - start) / 1_000_000));
             assertThat(names).allMatch(inside -> inside.entries() == 4 * rounds);
             warnings.assertNone();
@@ -152,7 +146,7 @@ class ScaleTest {
         RedissonClient plain = client();
         RedissonClient shared = client();
         List<RLock> held = IntStream.range(0, NAMES)
-                .mapToObj(i -> plain.getLock(keyspace.name("foreign-" + i)))
+                .mapToObj(i -> plain.getLock(rig.name("foreign-" + i)))
                 .toList();
         long owner = 1;
         held.forEach(lock -> lock.lockAsync(owner).toCompletableFuture().join());
@@ -172,17 +166,17 @@ class ScaleTest {
             }
             await("everybody in a queue")
                     .atMost(QUEUEING)
-                    .until(() -> held.stream().allMatch(lock -> keyspace.waiting(lock.getName()) == 1));
+                    .until(() -> held.stream().allMatch(lock -> rig.keyspace().waiting(lock.getName()) == 1));
             assertThat(entered).hasValue(0);
             try (Interlock meanwhile = Interlock.using(shared)) {
-                DistributedReentrantLock free = meanwhile.lock(keyspace.name("free"));
+                DistributedReentrantLock free = meanwhile.lock(rig.name("free"));
                 free.lock();
                 free.unlock();
             }
             long start = System.nanoTime();
             held.forEach(lock -> lock.unlockAsync(owner).toCompletableFuture().join());
             crew.join(ENTERING);
-            reporter.publishEntry(String.format(
+            rig.report(String.format(
                     "%d names of plain RLocks entered in %d ms", NAMES, (System.nanoTime() - start) / 1_000_000));
             assertThat(entered).hasValue(NAMES);
             try (Interlock late = Interlock.using(shared)) {

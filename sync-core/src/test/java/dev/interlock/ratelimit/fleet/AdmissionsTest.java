@@ -111,21 +111,23 @@ class AdmissionsTest {
     @Test
     void shareOfSlidingWindowsIsThatOfTheWholeOnes() {
         RateLimit limit = RateLimit.slidingWindow(50, WINDOW);
-        assertThat(shareOf(limit, LongStream.range(50, 300).filter(at -> at % 2 == 1)))
-                .isCloseTo(1, within(0.03));
-        assertThat(shareOf(limit, LongStream.range(50, 300).filter(at -> at % 4 == 1)))
-                .isCloseTo(0.5, within(0.03));
+        assertShares(limit, 50, 0.03);
     }
 
     @Test
     void shareOfABucketIsThatOfWhatComesWhileItIsEmpty() {
         RateLimit limit = RateLimit.tokenBucket(50, WINDOW);
-        assertThat(shareOf(limit, LongStream.range(1, 300).filter(at -> at % 2 == 1)))
-                .isCloseTo(1, within(0.02));
-        assertThat(shareOf(limit, LongStream.range(1, 300).filter(at -> at % 4 == 1)))
-                .isCloseTo(0.5, within(0.02));
+        assertShares(limit, 1, 0.02);
         var full = new Admissions(BUCKET, calls(0, NO, 20, NO, 34, 0, 90, 0, 91, 0, 92, NO, 112, NO, 132, NO));
         assertThat(full.share(WALL)).isGreaterThan(1);
+    }
+
+    /** Asserts that a call every other ms makes use of a limit, and that half of them make use of half of it. */
+    private static void assertShares(RateLimit limit, long from, double error) {
+        assertThat(shareOf(limit, LongStream.range(from, 300).filter(at -> at % 2 == 1)))
+                .isCloseTo(1, within(error));
+        assertThat(shareOf(limit, LongStream.range(from, 300).filter(at -> at % 4 == 1)))
+                .isCloseTo(0.5, within(error));
     }
 
     /** The share of some calls that are admitted before 300 ms, while others are refused all the time. */

@@ -2,6 +2,7 @@ package dev.interlock.readwrite.fleet;
 
 import static org.assertj.core.api.Assertions.fail;
 
+import dev.interlock.testing.rig.LogFormat;
 import java.util.Comparator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -23,6 +24,13 @@ record Passage(int jvm, int thread, long begun, long enter, long exit, long toke
 
     /** What a reader has instead of a fencing token. */
     static final long READER = 0;
+
+    /** How passages are recorded. */
+    static final LogFormat<Passage> LOG = new LogFormat<>(
+            6,
+            20_000,
+            (jvm, thread, words) ->
+                    new Passage(jvm, thread, words[0], words[1], words[2], words[3], words[4], words[5]));
 
     boolean writes() {
         return token != READER;

@@ -64,20 +64,6 @@ class PassageTest {
     }
 
     @Test
-    void whatIsRecordedIsRead() throws IOException {
-        Path file = folder.resolve("passages");
-        List<PassageLog> logs = PassageLog.open(file, 2);
-        logs.get(1).add(1, 10, 20, 5, 3, 3);
-        logs.get(1).add(2, 30, 40, Passage.READER, 5, 6);
-        logs.get(0).add(3, 20, 30, Passage.READER, 5, 5);
-        assertThat(PassageLog.read(3, file, 2))
-                .containsExactlyInAnyOrder(
-                        new Passage(3, 1, 1, 10, 20, 5, 3, 3),
-                        new Passage(3, 1, 2, 30, 40, Passage.READER, 5, 6),
-                        new Passage(3, 0, 3, 20, 30, Passage.READER, 5, 5));
-    }
-
-    @Test
     void bothOfAPairAreShared() throws IOException {
         Path file = folder.resolve("pair");
         SharedPair mine = SharedPair.open(file);

@@ -3,24 +3,20 @@ package dev.interlock.readwrite.fleet;
 import static dev.interlock.testing.TooLate.assertWithin;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.readwrite.fleet.ReadWriteHammer.Task;
-import dev.interlock.testing.ChildJvm;
-import dev.interlock.testing.Fleet;
-import dev.interlock.testing.Keyspace;
+import dev.interlock.readwrite.fleet.ReadWriteWork.Roles;
 import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.Timely;
+import dev.interlock.testing.rig.Hammers;
+import dev.interlock.testing.rig.Rig;
+import dev.interlock.testing.rig.Task;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
-import java.util.function.IntFunction;
 import java.util.function.Predicate;
-import org.awaitility.Awaitility;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -40,93 +36,32 @@ class ReadWriteHistoryTest {
     private static final Duration BOUND = Duration.ofSeconds(4);
     private static final Duration WARM_UP = Duration.ofSeconds(1);
     private static final Duration LOAD = Duration.ofSeconds(6);
-    private static final Duration PATIENCE = Duration.ofSeconds(100);
-
-    private final TestReporter reporter;
 
     @RegisterExtension
-    final Keyspace keyspace = Keyspace.in(RedisServer.provided());
+    final Rig rig = Rig.in(RedisServer.provided());
 
     @TempDir
     private Path folder;
 
-    ReadWriteHistoryTest(TestReporter reporter) {
-        this.reporter = reporter;
-    }
-
-    private Task task(String kind, String roles, int passages, Duration stay, Duration rest, int jvm) {
-        return new Task(kind, roles, passages, stay, rest, folder.resolve("passages-" + jvm), folder.resolve("pair"));
-    }
-
     /** Runs a fleet until its threads are through, or for a while, and returns what they have been through. */
-    private List<Passage> run(String name, IntFunction<Task> tasks, Duration limit) throws IOException {
-        String url = keyspace.server().url();
-        try (Fleet fleet = Fleet.start(JVMS, jvm -> ReadWriteHammer.of(url, name, tasks.apply(jvm)))) {
-            fleet.awaitAll("READY", PATIENCE);
-            long start = System.nanoTime();
-            fleet.send("go");
-            if (limit.isZero()) {
-                awaitDone(fleet);
-            } else {
-                Awaitility.await("a while")
-                        .pollDelay(WARM_UP.plus(limit))
-                        .atMost(PATIENCE)
-                        .until(() -> true);
-            }
-            long ran = System.nanoTime() - start;
-            fleet.send("stop");
-            fleet.awaitAll("STOPPED", PATIENCE);
-            List<Passage> passages = new ArrayList<>();
-            for (int jvm = 0; jvm < JVMS; jvm++) {
-                Task task = tasks.apply(jvm);
-                assertThat(fleet.get(jvm).waitFor(PATIENCE)).isZero();
-                assertThat(fleet.get(jvm).lines()).noneMatch(line -> line.startsWith("LOST"));
-                passages.addAll(PassageLog.read(jvm, task.file(), task.roles().length()));
-            }
-            report(passages, ran);
-            return passages;
+    private List<Passage> run(String name, Roles roles, int passages, Duration time) throws IOException {
+        Path pair = folder.resolve("pair");
+        List<Task> tasks = IntStream.range(0, JVMS)
+                .mapToObj(jvm -> roles.task(rig.url(), name, folder.resolve("passages-" + jvm), pair)
+                        .most(passages))
+                .toList();
+        try (var hammers = Hammers.start(Passage.LOG, tasks)) {
+            Duration ran = hammers.run(time);
+            List<Passage> history = hammers.records();
+            rig.report(history.size() + " passages in " + ran.toMillis() + " ms");
+            rig.report("waits of readers: " + waits(history, passage -> !passage.writes()));
+            rig.report("waits of writers: " + waits(history, Passage::writes));
+            return history;
         }
     }
 
-    private static void awaitDone(Fleet fleet) {
-        try {
-            fleet.awaitAll("DONE", PATIENCE);
-        } catch (AssertionError e) {
-            fleet.send("dump");
-            var lines = new ArrayList<String>();
-            for (ChildJvm child : fleet) {
-                child.await("DUMPED", PATIENCE);
-                lines.addAll(child.lines());
-            }
-            throw new AssertionError(String.join("\n", lines), e);
-        }
-    }
-
-    private void report(List<Passage> passages, long ranNanos) {
-        reporter.publishEntry(String.format(
-                Locale.ROOT,
-                "%d passages in %d ms, %d of writers; waits in ms: readers %s, writers %s",
-                passages.size(),
-                ranNanos / 1_000_000,
-                passages.stream().filter(Passage::writes).count(),
-                waits(passages, passage -> !passage.writes()),
-                waits(passages, Passage::writes)));
-    }
-
-    private static String waits(List<Passage> passages, Predicate<Passage> which) {
-        double[] sorted = passages.stream()
-                .filter(which)
-                .mapToDouble(passage -> passage.waited() / 1e6)
-                .sorted()
-                .toArray();
-        return sorted.length == 0
-                ? "none"
-                : String.format(
-                        Locale.ROOT,
-                        "median %.2f, 99 %% %.2f, most %.2f",
-                        sorted[sorted.length / 2],
-                        sorted[sorted.length * 99 / 100],
-                        sorted[sorted.length - 1]);
+    private static String waits(List<Passage> history, Predicate<Passage> which) {
+        return Hammers.summary(history.stream().filter(which).mapToLong(Passage::waited));
     }
 
     /** Asserts it of those who have come after the JVMs had begun to run. */
@@ -161,12 +96,21 @@ class ReadWriteHistoryTest {
     private void mix(String kind, int passages) throws IOException {
         int each = (passages + JVMS * THREADS - 1) / (JVMS * THREADS);
         List<Passage> history = run(
-                keyspace.name("history-" + kind),
-                jvm -> task(kind, "m".repeat(THREADS), each, Duration.ZERO, Duration.ZERO, jvm),
+                rig.name("history-" + kind),
+                new Roles(kind, "m".repeat(THREADS), Duration.ZERO, Duration.ZERO),
+                each,
                 Duration.ZERO);
         assertThat(history).hasSize(each * JVMS * THREADS);
         Passage.assertReadersShareAndWritersExclude(history);
         assertThat(history.stream().filter(Passage::writes)).hasSizeGreaterThan(history.size() / 20);
+    }
+
+    /** Runs a fleet for a while, in which nobody may wait for long. */
+    private List<Passage> crowd(Roles roles) throws IOException {
+        List<Passage> history = run(rig.name("crowd"), roles, Integer.MAX_VALUE, WARM_UP.plus(LOAD));
+        Passage.assertReadersShareAndWritersExclude(history);
+        assertWaitsAreBounded(history);
+        return history;
     }
 
     private static long readersBesideOthers(List<Passage> history) {
@@ -185,9 +129,7 @@ class ReadWriteHistoryTest {
         return count;
     }
 
-    /**
-     * Readers of all JVMs come so close together that somebody always reads: writers of all JVMs still get in, soon.
-     */
+    /** Readers of all JVMs come so close together that one always reads: writers of all JVMs still get in, soon. */
     @Test
     @Tag("proof")
     void writersGetInAmongReadersThatNeverStop() throws IOException {
@@ -201,13 +143,7 @@ class ReadWriteHistoryTest {
     }
 
     private void readOn(String kind) throws IOException {
-        Duration stay = Duration.ofMillis(8);
-        List<Passage> history = run(
-                keyspace.name("readers-" + kind),
-                jvm -> task(kind, "rrrrrw", Integer.MAX_VALUE, stay, Duration.ofMillis(120), jvm),
-                LOAD);
-        Passage.assertReadersShareAndWritersExclude(history);
-        assertWaitsAreBounded(history);
+        List<Passage> history = crowd(new Roles(kind, "rrrrrw", Duration.ofMillis(8), Duration.ofMillis(120)));
         List<Passage> writers = history.stream().filter(Passage::writes).toList();
         assertThat(writers).hasSizeGreaterThan(15);
         long amongReaders = writers.stream()
@@ -237,12 +173,7 @@ class ReadWriteHistoryTest {
     }
 
     private void writeOn(String kind) throws IOException {
-        List<Passage> history = run(
-                keyspace.name("writers-" + kind),
-                jvm -> task(kind, "wwwwrr", Integer.MAX_VALUE, Duration.ZERO, Duration.ZERO, jvm),
-                LOAD);
-        Passage.assertReadersShareAndWritersExclude(history);
-        assertWaitsAreBounded(history);
+        List<Passage> history = crowd(new Roles(kind, "wwwwrr", Duration.ZERO, Duration.ZERO));
         for (int jvm = 0; jvm < JVMS; jvm++) {
             int self = jvm;
             for (int thread = 4; thread < 6; thread++) {

@@ -1,48 +1,41 @@
 package dev.interlock.readwrite.fleet;
 
+import dev.interlock.testing.SharedWords;
 import java.io.IOException;
-import java.lang.invoke.MethodHandles;
-import java.lang.invoke.VarHandle;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileChannel.MapMode;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 
 /** Two numbers in memory that several JVMs share: what a lock is to protect. */
 final class SharedPair {
 
-    private static final VarHandle LONG = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
-    private static final int SECOND = 1 << 12;
+    private static final int FIRST = 0;
 
-    private final ByteBuffer bytes;
+    /** On another page of memory. */
+    private static final int SECOND = 512;
 
-    private SharedPair(ByteBuffer bytes) {
-        this.bytes = bytes;
+    private final SharedWords words;
+
+    private SharedPair(SharedWords words) {
+        this.words = words;
     }
 
     /** Opens the pair in a file; both are 0 if that is new. */
     static SharedPair open(Path file) throws IOException {
-        try (var channel =
-                FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.READ, StandardOpenOption.WRITE)) {
-            return new SharedPair(channel.map(MapMode.READ_WRITE, 0, SECOND + Long.BYTES));
-        }
+        return new SharedPair(SharedWords.open(file, SECOND + 1));
     }
 
     long first() {
-        return (long) LONG.getVolatile(bytes, 0);
+        return words.get(FIRST);
     }
 
     long second() {
-        return (long) LONG.getVolatile(bytes, SECOND);
+        return words.get(SECOND);
     }
 
     void setFirst(long value) {
-        LONG.setVolatile(bytes, 0, value);
+        words.set(FIRST, value);
     }
 
     void setSecond(long value) {
-        LONG.setVolatile(bytes, SECOND, value);
+        words.set(SECOND, value);
     }
 }

@@ -1,19 +1,21 @@
 package dev.interlock.semaphore.fleet;
 
-import static dev.interlock.testing.TooLate.assertWithin;
+import static dev.interlock.semaphore.fleet.SemaphoreSubject.PERMITS;
+import static dev.interlock.semaphore.fleet.SemaphoreSubject.permits;
+import static dev.interlock.testing.rig.Peer.ANSWER;
+import static dev.interlock.testing.rig.Rig.GRACE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import dev.interlock.testing.Keyspace;
-import dev.interlock.testing.Monotonic;
 import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.Timely;
+import dev.interlock.testing.rig.Peer;
+import dev.interlock.testing.rig.Queue;
+import dev.interlock.testing.rig.Rig;
 import java.time.Duration;
-import java.util.List;
-import org.junit.jupiter.api.AfterEach;
+import java.util.Arrays;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
@@ -22,174 +24,117 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 @Timely
 class SemaphoreDeathTest {
 
-    private static final int PERMITS = 5;
     private static final Duration LEASE = Duration.ofSeconds(2);
     private static final Duration LONG_LEASE = Duration.ofSeconds(30);
-    private static final Duration GRACE = Duration.ofSeconds(2);
-
-    private final TestReporter reporter;
 
     @RegisterExtension
-    final Keyspace keyspace = Keyspace.in(RedisServer.provided());
+    final Rig rig = Rig.in(RedisServer.provided());
 
-    private List<SemaphorePeer> peers = List.of();
-
-    SemaphoreDeathTest(TestReporter reporter) {
-        this.reporter = reporter;
+    /** Peers of which the first has so many permits, and the others wait for so many. */
+    private Queue queue(int count, String what, Kind kind, Duration lease, int... permits) {
+        String[] sections =
+                Arrays.stream(permits).mapToObj(SemaphoreSubject::permits).toArray(String[]::new);
+        return rig.queue(count, new SemaphoreSubject(), what, lease, kind, sections);
     }
 
-    private void start(int count, String what, Kind kind, Duration lease) {
-        peers = SemaphorePeer.start(count, keyspace, keyspace.name(what), kind, PERMITS, lease);
+    private static long available(Peer peer) {
+        return peer.number("looker", "available", "AVAILABLE");
     }
 
-    private void leave() {
-        peers.stream().filter(SemaphorePeer::isAlive).forEach(SemaphorePeer::leave);
+    private static void assertTries(Peer peer, int permits, boolean succeeds) {
+        assertThat(peer.ask("t1", "try " + permits, "TRIED")).isEqualTo("TRIED " + succeeds);
     }
 
-    @AfterEach
-    void close() {
-        peers.forEach(SemaphorePeer::close);
-    }
-
-    private Duration report(String what, long from, long to) {
-        Duration took = Duration.ofNanos(to - from);
-        reporter.publishEntry(what + ": " + took.toMillis() + " ms");
-        return took;
+    /** Has a thread release the permits that are in use, so that all are there, and ends the test. */
+    private void assertAllAreBack(Peer peer, int inUse) {
+        peer.exit("t1", permits(inUse));
+        assertThat(available(peer)).isEqualTo(PERMITS);
+        rig.leave();
     }
 
     /**
-     * Who waits for what a dead JVM had gets it by the end of the dead one's lease; at the end all permits are there.
+     * Threads that wait for what a dead JVM had get it by the end of the dead one's lease; at the end all permits are
+     * there.
      */
     @Test
     void permitsOfADeadJvmAreBackByItsLease() {
-        start(3, "holder-dies", Kind.PLAIN, LEASE);
-        SemaphorePeer dead = peers.get(0);
-        SemaphorePeer waiter = peers.get(1);
-        SemaphorePeer other = peers.get(2);
-        dead.acquire("t1", 1);
-        dead.acquire("t2", 1);
-        other.acquire("t1", 2);
-        waiter.queue("t1", 3);
-        long killed = Monotonic.nanos();
-        dead.kill();
-
-        long acquired = waiter.awaitAcquired("t1");
-
-        assertWithin(LEASE.plus(GRACE), report("killed with two permits", killed, acquired));
-        assertThat(other.available()).isZero();
-        waiter.release("t1", 3);
-        other.release("t1", 2);
-        assertThat(other.available()).isEqualTo(PERMITS);
-        assertThat(waiter.tries("t1", PERMITS + 1)).isFalse();
-        assertThat(waiter.tries("t1", PERMITS)).isTrue();
-        waiter.release("t1", PERMITS);
-        leave();
+        var queue = queue(3, "holder-dies", Kind.PLAIN, LEASE, 1);
+        Peer waiter = queue.first();
+        Peer other = queue.second();
+        queue.holder().enter("t2", permits(1));
+        other.enter("t1", permits(2));
+        waiter.queue("t1", permits(3), 0);
+        queue.assertEnters(waiter, "killed with two permits", queue.killHolder(), LEASE.plus(GRACE));
+        assertThat(available(other)).isZero();
+        waiter.exit("t1", permits(3));
+        other.exit("t1", permits(2));
+        assertThat(available(other)).isEqualTo(PERMITS);
+        assertTries(waiter, PERMITS + 1, false);
+        assertTries(waiter, PERMITS, true);
+        assertAllAreBack(waiter, PERMITS);
     }
 
-    /** Nobody waits: whoever looks after the lease finds them back. */
+    /** Nobody waits: a JVM that looks after the lease finds them back. */
     @Test
     @Tag("proof")
     void permitsOfADeadJvmAreBackThoughNobodyWaits() {
-        start(2, "holder-dies-alone", Kind.PLAIN, LEASE);
-        SemaphorePeer dead = peers.get(0);
-        SemaphorePeer other = peers.get(1);
-        dead.acquire("t1", 2);
-        assertThat(other.available()).isEqualTo(PERMITS - 2);
-        dead.kill();
-
-        await("they are back").atMost(LEASE.plus(GRACE)).until(() -> other.available() == PERMITS);
-
-        assertThat(other.tries("t1", PERMITS)).isTrue();
-        other.release("t1", PERMITS);
-        leave();
+        var queue = queue(2, "holder-dies-alone", Kind.PLAIN, LEASE, 2);
+        Peer other = queue.first();
+        assertThat(available(other)).isEqualTo(PERMITS - 2);
+        queue.killHolder();
+        await("they are back").atMost(LEASE.plus(GRACE)).until(() -> available(other) == PERMITS);
+        assertTries(other, PERMITS, true);
+        assertAllAreBack(other, PERMITS);
     }
 
     /** A dead JVM is the first in the queue, for more than there is: those behind it get in by the end of its lease. */
     @Test
     @Tag("proof")
     void deadWaiterAtTheHeadIsSkipped() {
-        start(3, "waiter-dies", Kind.FAIR, LEASE);
-        SemaphorePeer holder = peers.get(0);
-        SemaphorePeer dead = peers.get(1);
-        SemaphorePeer next = peers.get(2);
-        holder.acquire("t1", 2);
-        dead.queue("t1", PERMITS);
-        next.queue("t1", 2);
-        assertThat(next.count("t1 ACQUIRED")).isZero();
-        long killed = Monotonic.nanos();
-        dead.kill();
+        assertDeadWaiterAtTheHeadIsSkipped("waiter-dies", Kind.FAIR);
+    }
 
-        long acquired = next.awaitAcquired("t1");
+    /** The same for unowned permits: a waiter's place doesn't outlive it. */
+    @Test
+    @Tag("proof")
+    void deadWaiterForUnownedPermitsIsSkipped() {
+        assertDeadWaiterAtTheHeadIsSkipped("unowned-waiter-dies", Kind.UNOWNED);
+    }
 
-        assertWithin(LEASE.plus(GRACE), report("killed at the head of the queue", killed, acquired));
-        next.release("t1", 2);
-        holder.release("t1", 2);
-        assertThat(next.available()).isEqualTo(PERMITS);
-        leave();
+    private void assertDeadWaiterAtTheHeadIsSkipped(String what, Kind kind) {
+        var queue = queue(3, what, kind, LEASE, 2, PERMITS, 2);
+        Peer next = queue.second();
+        assertThat(next.count("t1 ENTERED")).isZero();
+        long killed = Queue.kill(queue.first());
+        queue.assertEnters(next, "killed at the head of the queue, " + kind, killed, LEASE.plus(GRACE));
+        queue.leave();
+        assertAllAreBack(next, 2);
     }
 
     /** A JVM dies that waits and has permits, too. */
     @Test
     @Tag("proof")
     void deadHolderThatWaitsForMoreGivesAllBack() {
-        start(2, "both-dies", Kind.PLAIN, LEASE);
-        SemaphorePeer dead = peers.get(0);
-        SemaphorePeer next = peers.get(1);
-        dead.acquire("t1", 3);
-        dead.queue("t2", 3);
-        next.queue("t1", PERMITS);
-        long killed = Monotonic.nanos();
-        dead.kill();
-
-        long acquired = next.awaitAcquired("t1");
-
-        assertWithin(LEASE.plus(GRACE), report("killed with three permits", killed, acquired));
-        next.release("t1", PERMITS);
-        assertThat(next.available()).isEqualTo(PERMITS);
-        leave();
+        var queue = queue(2, "both-dies", Kind.PLAIN, LEASE, 3);
+        Peer next = queue.first();
+        queue.holder().queue("t2", permits(3), 0);
+        next.queue("t1", permits(PERMITS), 1);
+        queue.assertEnters(next, "killed with three permits", queue.killHolder(), LEASE.plus(GRACE));
+        assertAllAreBack(next, PERMITS);
     }
 
     /** Permits that belong to nobody don't come back by themselves, but anybody may release them. */
     @Test
     @Tag("proof")
     void unownedPermitsOutliveTheirJvm() {
-        start(2, "unowned-dies", Kind.UNOWNED, LEASE);
-        SemaphorePeer dead = peers.get(0);
-        SemaphorePeer other = peers.get(1);
-        dead.acquire("t1", 2);
-        dead.kill();
-
+        var queue = queue(2, "unowned-dies", Kind.UNOWNED, LEASE, 2);
+        Peer other = queue.first();
+        queue.killHolder();
         await("the lease and more")
                 .pollDelay(LEASE.plus(GRACE))
-                .atMost(SemaphorePeer.ANSWER)
-                .until(() -> other.available() == PERMITS - 2);
-
-        other.release("t1", 2);
-        assertThat(other.available()).isEqualTo(PERMITS);
-        leave();
-    }
-
-    /** The same for a waiter: its place doesn't outlive it. */
-    @Test
-    @Tag("proof")
-    void deadWaiterForUnownedPermitsIsSkipped() {
-        start(3, "unowned-waiter-dies", Kind.UNOWNED, LEASE);
-        SemaphorePeer holder = peers.get(0);
-        SemaphorePeer dead = peers.get(1);
-        SemaphorePeer next = peers.get(2);
-        holder.acquire("t1", 2);
-        dead.queue("t1", PERMITS);
-        next.queue("t1", 2);
-        long killed = Monotonic.nanos();
-        dead.kill();
-
-        long acquired = next.awaitAcquired("t1");
-
-        assertWithin(LEASE.plus(GRACE), report("killed at the head, unowned", killed, acquired));
-        next.release("t1", 2);
-        holder.release("t1", 2);
-        assertThat(next.available()).isEqualTo(PERMITS);
-        leave();
+                .atMost(ANSWER)
+                .until(() -> available(other) == PERMITS - 2);
+        assertAllAreBack(other, 2);
     }
 
     /**
@@ -198,37 +143,32 @@ class SemaphoreDeathTest {
      */
     @Test
     void stoppedJvmLosesItsPermits() {
-        start(2, "stopped", Kind.PLAIN, LEASE);
-        SemaphorePeer stopped = peers.get(0);
-        SemaphorePeer other = peers.get(1);
-        stopped.acquire("t1", 1);
-        stopped.acquire("t2", 2);
-        stopped.queue("t3", 3);
-        other.queue("t1", PERMITS);
-        long stop = Monotonic.nanos();
-        stopped.stop();
-
-        long acquired = other.awaitAcquired("t1");
-        assertWithin(LEASE.plus(GRACE), report("stopped with three permits", stop, acquired));
-        stopped.tell("t1", "release", 1);
+        var queue = queue(2, "stopped", Kind.PLAIN, LEASE, 1);
+        Peer stopped = queue.holder();
+        Peer other = queue.first();
+        stopped.enter("t2", permits(2));
+        stopped.queue("t3", permits(3), 0);
+        other.queue("t1", permits(PERMITS), 1);
+        queue.assertEnters(other, "stopped with three permits", queue.stopHolder(), LEASE.plus(GRACE));
+        stopped.tell("t1", "leave-permits 1");
         stopped.cont();
 
-        assertThat(stopped.hear("t1", "")).startsWith("THREW release LeaseLostException ");
-        stopped.tell("t2", "release", 2);
-        assertThat(stopped.hear("t2", "")).startsWith("THREW release LeaseLostException ");
+        stopped.assertLost("t1", "leave-permits");
+        stopped.tell("t2", "leave-permits 2");
+        stopped.assertLost("t2", "leave-permits");
         await("the listeners")
-                .atMost(SemaphorePeer.ANSWER)
+                .atMost(ANSWER)
                 .until(() -> stopped.count("LOST session") == 1 && stopped.count("LOST semaphore") == 1);
-        assertThat(stopped.count("t3 ACQUIRED")).isZero();
-        long left = other.release("t1", PERMITS);
-        assertThat(stopped.awaitAcquired("t3")).isGreaterThan(left);
-        assertThat(other.available()).isEqualTo(PERMITS - 3);
-        stopped.release("t3", 3);
-        assertThat(other.available()).isEqualTo(PERMITS);
-        assertThat(stopped.available()).isEqualTo(PERMITS);
+        assertThat(stopped.count("t3 ENTERED")).isZero();
+        long left = other.exit("t1", permits(PERMITS));
+        assertThat(stopped.awaitEntry("t3").nanos()).isGreaterThan(left);
+        assertThat(available(other)).isEqualTo(PERMITS - 3);
+        stopped.exit("t3", permits(3));
+        assertThat(available(other)).isEqualTo(PERMITS);
+        assertThat(available(stopped)).isEqualTo(PERMITS);
         assertThat(stopped.count("LOST")).isEqualTo(2);
         assertThat(other.count("LOST")).isZero();
-        leave();
+        rig.leave();
     }
 
     /**
@@ -238,51 +178,40 @@ class SemaphoreDeathTest {
     @Test
     @Tag("proof")
     void stoppedWaiterWaitsAnew() {
-        start(3, "stopped-waiter", Kind.PLAIN, LEASE);
-        SemaphorePeer holder = peers.get(0);
-        SemaphorePeer stopped = peers.get(1);
-        SemaphorePeer next = peers.get(2);
-        holder.acquire("t1", PERMITS);
-        stopped.queue("t1", PERMITS);
-        next.queue("t1", PERMITS);
+        var queue = queue(3, "stopped-waiter", Kind.PLAIN, LEASE, PERMITS, PERMITS, PERMITS);
+        Peer stopped = queue.first();
+        Peer next = queue.second();
         stopped.stop();
-        holder.release("t1", PERMITS);
-
-        next.awaitAcquired("t1");
+        queue.leave();
+        next.awaitEntry("t1");
         stopped.cont();
         await("its new place in the queue")
                 .pollDelay(Duration.ofMillis(300))
-                .atMost(SemaphorePeer.ANSWER)
-                .until(() -> next.available() == 0);
-        assertThat(stopped.count("t1 ACQUIRED")).isZero();
-        long left = next.release("t1", PERMITS);
-
-        assertThat(stopped.awaitAcquired("t1")).isGreaterThan(left);
-        stopped.release("t1", PERMITS);
-        assertThat(next.available()).isEqualTo(PERMITS);
+                .atMost(ANSWER)
+                .until(() -> available(next) == 0);
+        assertThat(stopped.count("t1 ENTERED")).isZero();
+        long left = next.exit("t1", permits(PERMITS));
+        assertThat(stopped.awaitEntry("t1").nanos()).isGreaterThan(left);
+        assertAllAreBack(stopped, PERMITS);
         assertThat(stopped.count("LOST")).isZero();
-        leave();
     }
 
     /** A pause well inside the lease loses nothing. */
     @Test
     @Tag("proof")
     void shortPauseLosesNothing() {
-        start(2, "short-pause", Kind.PLAIN, LONG_LEASE);
-        SemaphorePeer stopped = peers.get(0);
-        SemaphorePeer other = peers.get(1);
-        stopped.acquire("t1", 2);
+        var queue = queue(2, "short-pause", Kind.PLAIN, LONG_LEASE, 2);
+        Peer stopped = queue.holder();
+        Peer other = queue.first();
         stopped.stop();
         await("two seconds of pause")
                 .pollDelay(Duration.ofSeconds(2))
-                .atMost(SemaphorePeer.ANSWER)
-                .until(() -> other.available() == PERMITS - 2);
+                .atMost(ANSWER)
+                .until(() -> available(other) == PERMITS - 2);
         stopped.cont();
-
-        stopped.release("t1", 2);
-
-        assertThat(other.available()).isEqualTo(PERMITS);
+        queue.leave();
+        assertThat(available(other)).isEqualTo(PERMITS);
         assertThat(stopped.count("LOST")).isZero();
-        leave();
+        rig.leave();
     }
 }

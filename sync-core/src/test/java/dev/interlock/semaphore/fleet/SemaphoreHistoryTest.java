@@ -4,21 +4,18 @@ import static dev.interlock.testing.TooLate.assertWithin;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.Interlock;
-import dev.interlock.semaphore.fleet.SemaphoreHammer.Task;
-import dev.interlock.testing.ChildJvm;
-import dev.interlock.testing.Fleet;
-import dev.interlock.testing.Keyspace;
 import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.Timely;
+import dev.interlock.testing.rig.Hammers;
+import dev.interlock.testing.rig.Rig;
+import dev.interlock.testing.rig.Task;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.api.io.TempDir;
@@ -41,19 +38,11 @@ class SemaphoreHistoryTest {
      */
     private static final Duration BOUND = Duration.ofSeconds(10);
 
-    private static final Duration PATIENCE = Duration.ofMinutes(2);
-
-    private final TestReporter reporter;
-
     @RegisterExtension
-    final Keyspace keyspace = Keyspace.in(RedisServer.provided());
+    final Rig rig = Rig.in(RedisServer.provided());
 
     @TempDir
     private Path folder;
-
-    SemaphoreHistoryTest(TestReporter reporter) {
-        this.reporter = reporter;
-    }
 
     /**
      * Never are more permits in use than there are, nobody starves whatever he wants, and all permits are there at the
@@ -75,8 +64,8 @@ class SemaphoreHistoryTest {
 
     private void mix(Kind kind, int stays) throws IOException {
         int each = (stays + JVMS * THREADS - 1) / (JVMS * THREADS);
-        String name = keyspace.name("history-" + kind);
-        try (Interlock interlock = Interlock.connect(keyspace.server().url())) {
+        String name = rig.name("history-" + kind);
+        try (Interlock interlock = Interlock.connect(rig.url())) {
             var semaphore = kind.of(interlock, name, PERMITS);
             List<Stay> history = run(kind, name, each);
             assertThat(history).hasSize(each * JVMS * THREADS);
@@ -91,64 +80,22 @@ class SemaphoreHistoryTest {
     }
 
     private List<Stay> run(Kind kind, String name, int each) throws IOException {
-        String url = keyspace.server().url();
-        List<Task> tasks = new ArrayList<>();
-        for (int jvm = 0; jvm < JVMS; jvm++) {
-            tasks.add(new Task(kind, PERMITS, THREADS, each, folder.resolve("stays-" + jvm)));
-        }
-        try (Fleet fleet = Fleet.start(JVMS, jvm -> SemaphoreHammer.of(url, name, tasks.get(jvm)))) {
-            fleet.awaitAll("READY", PATIENCE);
-            long start = System.nanoTime();
-            fleet.send("go");
-            awaitDone(fleet);
-            long ran = System.nanoTime() - start;
-            fleet.send("stop");
-            fleet.awaitAll("STOPPED", PATIENCE);
-            List<Stay> stays = new ArrayList<>();
-            for (int jvm = 0; jvm < JVMS; jvm++) {
-                assertThat(fleet.get(jvm).waitFor(PATIENCE)).isZero();
-                assertThat(fleet.get(jvm).lines()).noneMatch(line -> line.startsWith("LOST"));
-                stays.addAll(StayLog.read(jvm, tasks.get(jvm).file(), THREADS));
+        List<Task> tasks = IntStream.range(0, JVMS)
+                .mapToObj(jvm -> folder.resolve("stays-" + jvm))
+                .map(file -> Task.of(SemaphoreWork.class, rig.url(), name, THREADS, file, kind, PERMITS)
+                        .most(each))
+                .toList();
+        try (var hammers = Hammers.start(Stay.LOG, tasks)) {
+            Duration ran = hammers.run(Duration.ZERO);
+            List<Stay> stays = hammers.records();
+            rig.report(kind + ": " + stays.size() + " stays in " + ran.toMillis() + " ms");
+            for (int i = 1; i <= SemaphoreWork.MOST; i++) {
+                int permits = i;
+                var waits =
+                        stays.stream().filter(stay -> stay.permits() == permits).mapToLong(Stay::waited);
+                rig.report("waits for " + permits + ": " + Hammers.summary(waits));
             }
-            report(kind, stays, ran);
             return stays;
         }
-    }
-
-    private static void awaitDone(Fleet fleet) {
-        try {
-            fleet.awaitAll("DONE", PATIENCE);
-        } catch (AssertionError e) {
-            fleet.send("dump");
-            var lines = new ArrayList<String>();
-            for (ChildJvm child : fleet) {
-                child.await("DUMPED", PATIENCE);
-                lines.addAll(child.lines());
-            }
-            throw new AssertionError(String.join("\n", lines), e);
-        }
-    }
-
-    private void report(Kind kind, List<Stay> stays, long ranNanos) {
-        StringBuilder waits = new StringBuilder();
-        for (int permits = 1; permits <= SemaphoreHammer.MOST; permits++) {
-            waits.append("; for ").append(permits).append(": ").append(waits(stays, permits));
-        }
-        reporter.publishEntry(String.format(
-                Locale.ROOT, "%s: %d stays in %d ms; waits in ms%s", kind, stays.size(), ranNanos / 1_000_000, waits));
-    }
-
-    private static String waits(List<Stay> stays, int permits) {
-        double[] sorted = stays.stream()
-                .filter(stay -> stay.permits() == permits)
-                .mapToDouble(stay -> stay.waited() / 1e6)
-                .sorted()
-                .toArray();
-        return String.format(
-                Locale.ROOT,
-                "median %.2f, 99 %% %.2f, most %.2f",
-                sorted[sorted.length / 2],
-                sorted[sorted.length * 99 / 100],
-                sorted[sorted.length - 1]);
     }
 }

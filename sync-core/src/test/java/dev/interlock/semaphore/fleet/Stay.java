@@ -2,6 +2,7 @@ package dev.interlock.semaphore.fleet;
 
 import static org.assertj.core.api.Assertions.fail;
 
+import dev.interlock.testing.rig.LogFormat;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -17,6 +18,10 @@ import java.util.List;
  * @param permits how many it had
  */
 record Stay(int jvm, int thread, long begun, long enter, long exit, int permits) {
+
+    /** How stays are recorded. */
+    static final LogFormat<Stay> LOG = new LogFormat<>(
+            4, 20_000, (jvm, thread, words) -> new Stay(jvm, thread, words[0], words[1], words[2], (int) words[3]));
 
     long waited() {
         return enter - begun;

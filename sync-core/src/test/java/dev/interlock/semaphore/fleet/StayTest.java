@@ -3,21 +3,15 @@ package dev.interlock.semaphore.fleet;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.io.IOException;
-import java.nio.file.Path;
 import java.util.List;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
 
 /** The judge of histories is strict enough. */
 class StayTest {
-
-    @TempDir
-    private Path folder;
 
     private static Stay stay(long enter, long exit, int permits) {
         return new Stay(0, 0, enter, enter, exit, permits);
@@ -52,17 +46,5 @@ class StayTest {
         assertThatThrownBy(() -> Stay.assertNeverMoreThan(3, history))
                 .isInstanceOf(AssertionError.class)
                 .hasMessageContaining(verdict);
-    }
-
-    @Test
-    void whatIsRecordedIsRead() throws IOException {
-        Path file = folder.resolve("stays");
-        List<StayLog> logs = StayLog.open(file, 2);
-        logs.get(1).add(1, 10, 20, 3);
-        logs.get(1).add(2, 30, 40, 1);
-        logs.get(0).add(3, 20, 30, 2);
-        assertThat(StayLog.read(3, file, 2))
-                .containsExactlyInAnyOrder(
-                        new Stay(3, 1, 1, 10, 20, 3), new Stay(3, 1, 2, 30, 40, 1), new Stay(3, 0, 3, 20, 30, 2));
     }
 }

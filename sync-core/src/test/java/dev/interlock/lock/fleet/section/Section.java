@@ -2,6 +2,7 @@ package dev.interlock.lock.fleet.section;
 
 import static org.assertj.core.api.Assertions.fail;
 
+import dev.interlock.testing.rig.LogFormat;
 import java.util.Comparator;
 import java.util.List;
 
@@ -18,6 +19,10 @@ public record Section(int jvm, int thread, long enter, long exit, long token) {
 
     /** What a lock without fencing tokens has instead. */
     public static final long NO_TOKEN = 0;
+
+    /** How sections are recorded. */
+    public static final LogFormat<Section> LOG =
+            new LogFormat<>(3, 100_000, (jvm, thread, words) -> new Section(jvm, thread, words[0], words[1], words[2]));
 
     /** Asserts that no two sections overlap, and that fencing tokens strictly increase in their order. */
     public static void assertExclusiveAndFenced(List<Section> sections) {

@@ -1,19 +1,12 @@
 package dev.interlock.lock.fleet.section;
 
-import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import java.io.IOException;
-import java.nio.file.Path;
 import java.util.List;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.io.TempDir;
 
 /** The judge of the fleet is strict enough. */
 class SectionTest {
-
-    @TempDir
-    private Path folder;
 
     @Test
     void sectionsOneAfterTheOtherAreFine() {
@@ -44,19 +37,5 @@ class SectionTest {
                         new Section(1, 0, 30, 40, 5))))
                 .isInstanceOf(AssertionError.class)
                 .hasMessageContaining("Fencing tokens don't increase");
-    }
-
-    @Test
-    void whatIsRecordedIsRead() throws IOException {
-        Path file = folder.resolve("sections");
-        List<SectionLog> logs = SectionLog.open(file, 2);
-        logs.get(1).add(10, 20, 5);
-        logs.get(1).add(30, 40, 6);
-        logs.get(0).add(20, 30, Section.NO_TOKEN);
-        assertThat(SectionLog.read(3, file, 2))
-                .containsExactlyInAnyOrder(
-                        new Section(3, 1, 10, 20, 5),
-                        new Section(3, 1, 30, 40, 6),
-                        new Section(3, 0, 20, 30, Section.NO_TOKEN));
     }
 }

@@ -1,4 +1,4 @@
-package dev.interlock.lock.fleet;
+package dev.interlock.testing;
 
 import static org.awaitility.Awaitility.await;
 

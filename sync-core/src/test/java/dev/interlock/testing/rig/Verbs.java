@@ -1,0 +1,81 @@
+package dev.interlock.testing.rig;
+
+import dev.interlock.testing.Monotonic;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** What threads of a {@link Console} can be told to do, by name. */
+public final class Verbs {
+
+    /** Something to do. */
+    @FunctionalInterface
+    public interface Verb {
+
+        /** Does it, and returns the answer. What it throws is answered by {@code THREW <verb> <class> <message>}. */
+        String run(List<String> words) throws Exception;
+    }
+
+    /** Something to do about so many permits. */
+    @FunctionalInterface
+    public interface Act {
+        void run(int permits) throws InterruptedException;
+    }
+
+    private final Map<String, Verb> verbs = new HashMap<>();
+
+    /** Adds a verb. */
+    public Verbs on(String name, Verb verb) {
+        verbs.put(name, verb);
+        return this;
+    }
+
+    /**
+     * Adds what a thread can be inside of, in two verbs: its name, which enters, and {@code leave-<name>}.
+     *
+     * @param token the fencing token of a thread that is inside
+     */
+    public Verbs section(String name, Act enter, Act leave, LongSupplier token) {
+        return on(name, words -> {
+                    enter.run(permits(words));
+                    return "ENTERED " + Monotonic.nanos() + " " + token.getAsLong();
+                })
+                .on("leave-" + name, words -> {
+                    long exit = Monotonic.nanos();
+                    leave.run(permits(words));
+                    return "LEFT " + exit;
+                });
+    }
+
+    /** As {@link #section(String, Act, Act, LongSupplier)}, without fencing tokens. */
+    public Verbs section(String name, Act enter, Act leave) {
+        return section(name, enter, leave, () -> Peer.Entry.NO_TOKEN);
+    }
+
+    /** Adds a verb that fails if something isn't held. */
+    public Verbs asserting(String name, Runnable assertHeld) {
+        return on(name, words -> {
+            assertHeld.run();
+            return "HELD";
+        });
+    }
+
+    /** The number of permits that a command ends with, or else 1. */
+    public static int permits(List<String> words) {
+        return words.isEmpty() ? 1 : Integer.parseInt(words.get(0));
+    }
+
+    String answer(String name, List<String> words) {
+        try {
+            @Nullable Verb verb = verbs.get(name);
+            if (verb == null) {
+                throw new IllegalArgumentException(name);
+            }
+            return verb.run(words);
+        } catch (Exception | Error e) {
+            return "THREW " + name + " " + e.getClass().getSimpleName() + " " + e.getMessage();
+        }
+    }
+}
