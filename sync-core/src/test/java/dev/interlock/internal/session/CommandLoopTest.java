@@ -215,17 +215,20 @@ class CommandLoopTest {
         assertThat(speaker.failures).isEmpty();
     }
 
-    /** Each tell sends a command that fails; they share one repeat. */
+    /** Each tell sends a command that fails; they share one repeat, 200 ms after the first failure. */
     @Test
     void failuresDoNotMultiplyRepeats() {
         for (int i = 0; i < 5; i++) {
             tell();
             reply(i).completeExceptionally(TRANSIENT);
+            environment.advance(30);
         }
-        environment.advance(200);
+        environment.advance(50);
         assertThat(speaker.replies).hasSize(6);
         reply(5).completeExceptionally(TRANSIENT);
-        environment.advance(200);
+        environment.advance(199);
+        assertThat(speaker.replies).hasSize(6);
+        environment.advance(1);
         assertThat(speaker.replies).hasSize(7);
     }
 
