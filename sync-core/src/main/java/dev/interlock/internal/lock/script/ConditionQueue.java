@@ -1,12 +1,13 @@
 package dev.interlock.internal.lock.script;
 
-import com.google.common.primitives.ImmutableLongArray;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.script.ConditionWaiter.Outcome;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
-import dev.interlock.internal.lock.script.LockScripts.Signalled;
+import dev.interlock.internal.lock.script.LockScripts.SignalReply;
+import dev.interlock.internal.lock.script.LockScripts.WaiterReply;
+import dev.interlock.internal.lock.script.LockScripts.WaiterState;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.session.RedisSession;
 import java.util.ArrayList;
@@ -47,8 +48,6 @@ final class ConditionQueue {
     /** What a tenure has to do; a waiter's registration, unless it is a signal. */
     private record Operation(String text, @Nullable ConditionWaiter waiter) {}
 
-    private static final int SIGNALLED = 0;
-    private static final int WAITING = 1;
     private static final int MAX_GHOSTS = 10_000;
 
     private final RedisSession session;
@@ -217,7 +216,7 @@ final class ConditionQueue {
     }
 
     /** Returns who waits for a condition once all signals of this tenure are done, asking Redis if need be. */
-    CompletableFuture<Signalled> look(LockTenure current, String condition, boolean isListed) {
+    CompletableFuture<SignalReply> look(LockTenure current, String condition, boolean isListed) {
         mutex.lock();
         try {
             if (current.awaited) {
@@ -225,7 +224,7 @@ final class ConditionQueue {
             }
             Set<Long> own =
                     locally(condition).stream().map(waiter -> waiter.sequence).collect(Collectors.toSet());
-            return CompletableFuture.completedFuture(new Signalled(true, false, false, own.size(), own));
+            return CompletableFuture.completedFuture(new SignalReply(true, false, false, own.size(), own));
         } finally {
             mutex.unlock();
         }
@@ -259,11 +258,11 @@ final class ConditionQueue {
     }
 
     @CanIgnoreReturnValue
-    private CompletableFuture<Signalled> send(LockTenure current, String condition, boolean isListed) {
+    private CompletableFuture<SignalReply> send(LockTenure current, String condition, boolean isListed) {
         Operations operations = operations();
         long last = first + log.size() - 1;
         isAnySignalDue = false;
-        CompletableFuture<Signalled> reply = scripts.signal(current.sequence, operations, condition, isListed);
+        CompletableFuture<SignalReply> reply = scripts.signal(current.sequence, operations, condition, isListed);
         reply.whenComplete((signalled, failure) -> claim.signalled(current, last, signalled));
         return reply;
     }
@@ -281,7 +280,7 @@ final class ConditionQueue {
     }
 
     /** Takes note that operations are done; or that it isn't known, and they have to be sent again. */
-    void done(LockTenure current, long last, @Nullable Signalled signalled) {
+    void done(LockTenure current, long last, @Nullable SignalReply signalled) {
         if (signalled == null || !signalled.owned()) {
             isAnySignalDue = log.stream().anyMatch(operation -> operation.waiter == null);
             return;
@@ -477,7 +476,7 @@ final class ConditionQueue {
         askedNanos = now;
         List<String> wereGone = List.copyOf(gone);
         boolean wasLost = isSignalLost;
-        CompletableFuture<ImmutableLongArray> reply = scripts.await(
+        CompletableFuture<List<WaiterReply>> reply = scripts.await(
                 String.join(" ", asked), String.join(" ", leaving), String.join(" ", wereGone), wasLost, claim.floor());
         reply.whenComplete((answer, failure) -> claim.stand(now, answer, () -> {
             gone.removeAll(wereGone);
@@ -507,7 +506,7 @@ final class ConditionQueue {
     }
 
     /** Takes note of an answer, or of none. */
-    void stand(long sentNanos, @Nullable ImmutableLongArray answer) {
+    void stand(long sentNanos, @Nullable List<WaiterReply> answer) {
         if (sentNanos == askedNanos) {
             isAsking = false;
         }
@@ -515,17 +514,17 @@ final class ConditionQueue {
             return;
         }
         boolean isAnyOver = false;
-        for (int i = 1; i < answer.length(); i += 3) {
-            ConditionWaiter waiter = waiting.get(answer.get(i));
-            int state = (int) answer.get(i + 1);
-            long ticket = answer.get(i + 2);
+        for (WaiterReply reply : answer) {
+            ConditionWaiter waiter = waiting.get(reply.waiter());
+            boolean isSignalled = reply.state() == WaiterState.SIGNALLED;
+            long number = isSignalled ? reply.waiter() : -reply.waiter();
             if (waiter == null) {
-                unwanted(state == SIGNALLED ? answer.get(i) : -answer.get(i), ticket);
-            } else if (state == WAITING) {
+                unwanted(number, reply.ticket());
+            } else if (reply.state() == WaiterState.WAITING) {
                 stillWait(waiter.condition, sentNanos);
             } else {
-                isAnyOver |= state == SIGNALLED;
-                over(waiter, state == SIGNALLED ? Outcome.SIGNALLED : Outcome.LEFT, ticket, sign(state, waiter));
+                isAnyOver |= isSignalled;
+                over(waiter, isSignalled ? Outcome.SIGNALLED : Outcome.LEFT, reply.ticket(), number);
             }
         }
         boolean isMissing = waiting.values().stream().anyMatch(waiter -> waiter.isLeaving && waiter.isConfirmed)
@@ -534,10 +533,6 @@ final class ConditionQueue {
         if (isAnyOver || isMissing || isSignalLost) {
             ask(session.now());
         }
-    }
-
-    private static long sign(int state, ConditionWaiter waiter) {
-        return state == SIGNALLED ? waiter.sequence : -waiter.sequence;
     }
 
     // The oldest has been found waiting; so were all that had begun to wait before the command was sent.

@@ -1,11 +1,11 @@
 package dev.interlock.internal.lock.script;
 
-import com.google.common.primitives.ImmutableLongArray;
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
-import dev.interlock.internal.lock.script.LockScripts.Signalled;
-import dev.interlock.internal.lock.script.LockScripts.Standing;
+import dev.interlock.internal.lock.script.LockScripts.SignalReply;
+import dev.interlock.internal.lock.script.LockScripts.WaiterReply;
+import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.UnlockChannels;
@@ -305,7 +305,7 @@ abstract class Correspondence {
     }
 
     /** Takes the answer to operations. */
-    void signalled(LockTenure current, long last, @Nullable Signalled signalled) {
+    void signalled(LockTenure current, long last, @Nullable SignalReply signalled) {
         boolean isLost = false;
         boolean isDemanded = false;
         mutex.lock();
@@ -332,7 +332,7 @@ abstract class Correspondence {
     }
 
     /** Takes the answer about waiters. */
-    void stand(long sentNanos, @Nullable ImmutableLongArray answer, Runnable taken) {
+    void stand(long sentNanos, @Nullable List<WaiterReply> answer, Runnable taken) {
         locked(() -> {
             if (answer != null) {
                 heardNanos = session.now();
@@ -363,7 +363,7 @@ abstract class Correspondence {
         }
     }
 
-    private void answered(TicketRequest.Sent sent, @Nullable Standing standing, @Nullable Throwable thrown) {
+    private void answered(TicketRequest.Sent sent, @Nullable AcquireReply standing, @Nullable Throwable thrown) {
         mutex.lock();
         try {
             long now = session.now();
@@ -391,7 +391,7 @@ abstract class Correspondence {
         owner.changed();
     }
 
-    private void stand(TicketRequest.Sent sent, Standing standing, long now) {
+    private void stand(TicketRequest.Sent sent, AcquireReply standing, long now) {
         standing.over().forEach(this::over);
         boolean isBusy = standing.status() == LockScripts.Status.BUSY;
         for (int i = 0; i < sent.tickets().size(); i++) {

@@ -5,7 +5,7 @@ import static java.util.Objects.requireNonNull;
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.RemoteLock;
-import dev.interlock.internal.lock.script.LockScripts.Signalled;
+import dev.interlock.internal.lock.script.LockScripts.SignalReply;
 import dev.interlock.internal.session.RedisSession;
 import java.util.Collection;
 import java.util.concurrent.TimeUnit;
@@ -139,9 +139,9 @@ final class ScriptConditions implements RemoteLock.Conditions {
         return look(condition, false).count();
     }
 
-    private Signalled look(String condition, boolean isListed) {
+    private SignalReply look(String condition, boolean isListed) {
         LockTenure current = lock.valid();
-        Signalled signalled = session.await(waiters.look(current, condition, isListed));
+        SignalReply signalled = session.await(waiters.look(current, condition, isListed));
         if (signalled == null) {
             throw lock.unavailable(
                     TimeUnit.MILLISECONDS.toNanos(session.settings().commandTimeoutMillis()));

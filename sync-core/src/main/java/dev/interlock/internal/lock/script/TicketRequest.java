@@ -2,7 +2,7 @@ package dev.interlock.internal.lock.script;
 
 import com.google.common.primitives.ImmutableLongArray;
 import dev.interlock.RedisUnavailableException;
-import dev.interlock.internal.lock.script.LockScripts.Standing;
+import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.session.RedisSession;
 import java.util.ArrayList;
@@ -32,7 +32,7 @@ final class TicketRequest {
 
     /** Takes the reply, or the failure, without the mutex. */
     interface Asker {
-        void answered(TicketRequest.Sent sent, @Nullable Standing standing, @Nullable Throwable failure);
+        void answered(TicketRequest.Sent sent, @Nullable AcquireReply standing, @Nullable Throwable failure);
     }
 
     /**
@@ -139,7 +139,7 @@ final class TicketRequest {
                 ImmutableLongArray.copyOf(tickets.stream().mapToLong(ticket -> ticket.sequence));
         Sent sent = new Sent(tickets, sequences, List.copyOf(used), now);
         long earlier = first.from != 0 ? first.from : fair || !knowsAll ? LockScripts.LEFT_ALONE : LockScripts.ENDED;
-        CompletableFuture<Standing> reply = isNew
+        CompletableFuture<AcquireReply> reply = isNew
                 ? scripts.takeOrAcquire(tickets, earlier, floor, sent.used)
                 : scripts.acquire(tickets, earlier, floor, sent.used);
         reply.whenComplete((standing, failure) -> asker.answered(sent, standing, failure));
@@ -147,7 +147,7 @@ final class TicketRequest {
 
     /** Takes note of an answer. Returns what no repetition will mend. */
     @Nullable
-    Throwable answered(Sent sent, @Nullable Standing standing, @Nullable Throwable failure, long now) {
+    Throwable answered(Sent sent, @Nullable AcquireReply standing, @Nullable Throwable failure, long now) {
         boolean isLatest = sentNanos == sent.nanos;
         inFlight &= !isLatest;
         if (standing != null) {
