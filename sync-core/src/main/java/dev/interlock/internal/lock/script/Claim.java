@@ -22,7 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Claim extends Correspondence {
 
-    <L extends Owner & Participant> Claim(RedisSession session, String key, boolean fair, L lock) {
+    <L extends LockTenure.Owner & Participant> Claim(RedisSession session, String key, boolean fair, L lock) {
         super(session, key, fair, lock);
     }
 
@@ -122,7 +122,7 @@ final class Claim extends Correspondence {
                     && serves(current)
                     && tickets.of(Thread.currentThread()) != null
                     && current.isUsable(now)
-                    && current.drawToken();
+                    && current.tokens.draw();
             if (current != null && mayEnter) {
                 serve(current);
             }
@@ -216,7 +216,7 @@ final class Claim extends Correspondence {
         boolean fits = current.fits(leaseMillis == RemoteLock.RENEWED, wanted(leaseMillis));
         boolean covers = reads || !current.shared;
         boolean barges = fair && once;
-        if (fits && covers && current.isUsable(now) && (reads || current.drawToken())) {
+        if (fits && covers && current.isUsable(now) && (reads || current.tokens.draw())) {
             if (!barges) {
                 serve(current);
             }

@@ -186,7 +186,7 @@ final class ConditionQueue {
                 session.nextSequence(),
                 current.renewed ? RemoteLock.RENEWED : ticket.leaseMillis,
                 ticket.grantMillis(),
-                current.remoteToken,
+                current.tokens.remotePart(),
                 current.awaits++,
                 session.now());
     }

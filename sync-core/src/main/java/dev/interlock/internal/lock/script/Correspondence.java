@@ -1,6 +1,6 @@
 package dev.interlock.internal.lock.script;
 
-import dev.interlock.LeaseLostException;
+import dev.interlock.internal.lock.FencingTokens;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
 import dev.interlock.internal.lock.script.LockScripts.SignalReply;
@@ -9,6 +9,7 @@ import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.UnlockChannels;
+import dev.interlock.internal.session.Lease;
 import dev.interlock.internal.session.Participant;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.Session;
@@ -30,33 +31,12 @@ import org.slf4j.LoggerFactory;
 abstract class Correspondence {
     private static final Logger log = LoggerFactory.getLogger(Correspondence.class);
 
-    /** What a claim tells the lock it belongs to. */
-    interface Owner {
-        /** The name of the lock. */
-        String name();
-
-        /** A waiting thread may find what it waits for. */
-        void changed();
-
-        /** Somebody else waits for what this session owns. */
-        void demanded();
-
-        /** Nobody else waits any more. */
-        default void undemanded() {}
-
-        /** Returns whether a thread relies on the tenure, or is about to. */
-        boolean isRelied();
-
-        /** A tenure was lost that a thread relied on. */
-        void lost(LeaseLostException loss);
-    }
-
     final RedisSession session;
     final String key;
     final boolean fair;
     final LockScripts scripts;
     final TicketRequest inquiry;
-    final Owner owner;
+    final LockTenure.Owner owner;
     private final Participant stake;
 
     final ReentrantLock mutex = new ReentrantLock();
@@ -110,7 +90,7 @@ abstract class Correspondence {
     /** Before that, plain RLock clients have their turn. */
     long notBeforeNanos;
 
-    <L extends Owner & Participant> Correspondence(RedisSession session, String key, boolean fair, L lock) {
+    <L extends LockTenure.Owner & Participant> Correspondence(RedisSession session, String key, boolean fair, L lock) {
         this.session = session;
         this.key = key;
         this.fair = fair;
@@ -410,10 +390,10 @@ abstract class Correspondence {
             }
         }
         if (standing.status() == LockScripts.Status.GRANTED) {
-            long valid = LockTenure.validity(sent.nanos(), standing.ttlMillis());
+            long valid = Lease.validUntil(sent.nanos(), standing.ttlMillis());
             long flags = (standing.waiters() ? 1L : 0L) + (standing.conditions() ? 2L : 0L);
             own(standing.owner(), standing.token(), standing.run(), flags, valid, now);
-            lastToken = standing.token() < LockTenure.TOKENS ? Math.max(lastToken, standing.token()) : lastToken;
+            lastToken = standing.token() < FencingTokens.REMOTE_LIMIT ? Math.max(lastToken, standing.token()) : lastToken;
         } else if (standing.owner() != 0) {
             ownedAnyway(standing.owner(), standing.run());
         }
@@ -521,7 +501,7 @@ abstract class Correspondence {
                 return;
             }
             long now = session.now();
-            long valid = LockTenure.validity(request.queuedNanos(), request.grantMillis());
+            long valid = Lease.validUntil(request.queuedNanos(), request.grantMillis());
             boolean newer = redisMicros > request.queuedRedisMicros() && isNewToken(token);
             if (now - valid < 0 && newer && !session.runner().isReplicated()) {
                 LockTenure granted = own(sequence, token, run, flags, valid, now);
@@ -563,7 +543,7 @@ abstract class Correspondence {
         granted.awaited = (flags & 2) != 0;
         if (!isNewToken(token)) {
             // Redis has forgotten what it had counted to. The request that continues this one brings the floor.
-            granted.exhaust();
+            granted.tokens.exhaust();
         }
         if (request.thread == null) {
             tickets.remove(request);
@@ -574,7 +554,7 @@ abstract class Correspondence {
     }
 
     private boolean isNewToken(long token) {
-        return token > lastToken && token < LockTenure.TOKENS;
+        return token > lastToken && token < FencingTokens.REMOTE_LIMIT;
     }
 
     // Granted is what nobody waits for any more, or what is a tenure already; or what can't be one, because Redis has

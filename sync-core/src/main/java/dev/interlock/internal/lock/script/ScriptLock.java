@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  * that has become a tenure. It may leave at any time, because it keeps no state of its own: its ticket stays for the
  * next local thread, or is cancelled by {@link #tidy} if there is none.
  */
-public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Correspondence.Owner {
+public class ScriptLock extends AbstractRemoteLock<RedisSession> implements LockTenure.Owner {
     /** How often a session that keeps a busy name looks for waiters that its mailbox has not told it of. */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -93,7 +93,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Corr
             return false;
         }
         long now = session.now();
-        if (fair ? !claim.enterAtOnce(now) : !current.isUsable(now) || !current.drawToken()) {
+        if (fair ? !claim.enterAtOnce(now) : !current.isUsable(now) || !current.tokens.draw()) {
             return false;
         }
         reportAcquired(now - start, true);
@@ -354,7 +354,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Corr
 
     @Override
     public long fencingToken() {
-        return valid().token();
+        return valid().tokens.current();
     }
 
     @Override
