@@ -281,7 +281,7 @@ final class Claim extends Correspondence {
     }
 
     /** Ends the tenure and releases the name. */
-    Release giveUp(LockTenure current) {
+    ReliableRelease giveUp(LockTenure current) {
         return giveUp(current, null);
     }
 
@@ -290,7 +290,7 @@ final class Claim extends Correspondence {
      *
      * @param leaver the waiter that gives it up, if it is one
      */
-    Release giveUp(LockTenure current, @Nullable ConditionWaiter leaver) {
+    ReliableRelease giveUp(LockTenure current, @Nullable ConditionWaiter leaver) {
         mutex.lock();
         try {
             boolean isCurrent = tenure == current;
@@ -305,7 +305,7 @@ final class Claim extends Correspondence {
             List<Ticket> used = inquiry.drainUsed();
             // What its downgrade has to do is told by that, unless this overtakes it.
             Operations all = isCurrent && current.shared ? current.downgrading : operations;
-            var release = Release.of(
+            var release = ReliableRelease.of(
                     session, scripts, current.ticket, used, all, floor(), !current.demand && !current.shared);
             tellWaiters(release, operations, registered, leaver);
             settle();
@@ -316,7 +316,7 @@ final class Claim extends Correspondence {
     }
 
     private void tellWaiters(
-            Release release,
+            ReliableRelease release,
             Operations operations,
             List<ConditionWaiter> registered,
             @Nullable ConditionWaiter leaver) {
@@ -330,7 +330,7 @@ final class Claim extends Correspondence {
     }
 
     /** Has the tenure go on for reading only. It ought to be usable. */
-    Release downgrade(LockTenure current) {
+    ReliableRelease downgrade(LockTenure current) {
         mutex.lock();
         try {
             current.shared = true;
@@ -338,7 +338,7 @@ final class Claim extends Correspondence {
             Operations operations = waiters.drain();
             long sent = session.now();
             current.downgrading = operations;
-            Release release = Release.downgrade(
+            ReliableRelease release = ReliableRelease.downgrade(
                     session, scripts, current.ticket, operations, floor(), () -> current.undemanded(sent));
             tellWaiters(release, operations, registered, null);
             release.confirmed().thenAccept(released -> {

@@ -221,12 +221,12 @@ abstract class Correspondence {
         }
     }
 
-    Release release(Ticket request) {
+    ReliableRelease release(Ticket request) {
         return release(request, Operations.NONE);
     }
 
-    Release release(Ticket request, Operations operations) {
-        return Release.of(session, scripts, request, List.of(), operations, floor(), false);
+    ReliableRelease release(Ticket request, Operations operations) {
+        return ReliableRelease.of(session, scripts, request, List.of(), operations, floor(), false);
     }
 
     void locked(Runnable event) {
@@ -447,7 +447,7 @@ abstract class Correspondence {
 
     private void giveBack(long sequence, long number, Operations operations) {
         renounced = sequence;
-        Release.giveBack(session, scripts, sequence, number, operations, floor());
+        ReliableRelease.giveBack(session, scripts, sequence, number, operations, floor());
     }
 
     void receive(Mail mail) {

@@ -78,7 +78,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Lock
 
     private static void giveBack(RedisSession session, String key, long sequence, long waiter) {
         Operations operations = waiter > 0 ? Operations.SIGNAL_ALL : Operations.NONE;
-        Release.giveBack(session, new LockScripts(session, key), sequence, waiter, operations, 0);
+        ReliableRelease.giveBack(session, new LockScripts(session, key), sequence, waiter, operations, 0);
     }
 
     @Override
@@ -206,7 +206,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Lock
         if (isKept(current, now)) {
             return null;
         }
-        Release release = claim.giveUp(current);
+        ReliableRelease release = claim.giveUp(current);
         return () -> {
             if (claim.scripts().isQuiet()) {
                 session.spinner().awaits(release.confirmed());

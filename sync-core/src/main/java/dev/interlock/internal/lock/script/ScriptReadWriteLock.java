@@ -107,7 +107,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
         if (current == null || shared.sharedHolds() == 0 || !current.isUsable(session.now())) {
             return super.leave();
         }
-        Release downgrade = claim.downgrade(current);
+        ReliableRelease downgrade = claim.downgrade(current);
         return () -> {
             Released released = session.await(downgrade.confirmed());
             if (released == null) {

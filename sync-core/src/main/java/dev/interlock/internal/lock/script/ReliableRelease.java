@@ -1,0 +1,126 @@
+package dev.interlock.internal.lock.script;
+
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
+import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.lock.script.LockScripts.Operations;
+import dev.interlock.internal.lock.script.LockScripts.Released;
+import dev.interlock.internal.redis.Failures;
+import dev.interlock.internal.session.RedisSession;
+import dev.interlock.internal.session.ReliableCommand;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The release of a tenure or ticket, or its downgrade: a {@link ReliableCommand} for whose confirmation the session
+ * waits when it is closed.
+ */
+final class ReliableRelease {
+    private static final Logger log = LoggerFactory.getLogger(ReliableRelease.class);
+
+    private final RedisSession session;
+    private final String key;
+    private final long sequence;
+    private final CompletableFuture<Released> confirmed = new CompletableFuture<>();
+    private final ReliableCommand<Released> command;
+
+    private ReliableRelease(
+            RedisSession session, LockScripts scripts, Ticket ticket, ReliableCommand.Attempt<Released> attempt) {
+        this.session = session;
+        this.key = scripts.key();
+        this.sequence = ticket.sequence;
+        // Before it is sent, or close() could miss it.
+        session.expect(this, confirmed);
+        // Any failure may pass: somebody gets a right back, or a key its type.
+        this.command = ReliableCommand.send(session, ticket.leaseMillis, failure -> false, attempt);
+        command.confirmed().whenComplete(this::complete);
+    }
+
+    /**
+     * Sends a release for the first time.
+     *
+     * @param ticket what has become a tenure, or has not
+     * @param used the tickets that were served on that tenure beside its own
+     * @param operations what that tenure has to do with its conditions
+     * @param isLikelyAlone whether nobody is known to wait
+     */
+    static ReliableRelease of(
+            RedisSession session,
+            LockScripts scripts,
+            Ticket ticket,
+            List<Ticket> used,
+            Operations operations,
+            long floor,
+            boolean isLikelyAlone) {
+        String usedText = LockScripts.text(used);
+        return new ReliableRelease(
+                session,
+                scripts,
+                ticket,
+                isFirst -> isFirst && isLikelyAlone
+                        ? scripts.dropOrRelease(ticket, usedText, floor, operations)
+                        : scripts.release(ticket, usedText, floor, operations));
+    }
+
+    /**
+     * Sends a downgrade for the first time: the tenure goes on, for reading only.
+     *
+     * @param alone runs if nobody waits any more
+     */
+    static ReliableRelease downgrade(
+            RedisSession session, LockScripts scripts, Ticket ticket, Operations operations, long floor, Runnable alone) {
+        return new ReliableRelease(
+                session, scripts, ticket, isFirst -> scripts.downgrade(ticket, floor, operations, alone));
+    }
+
+    /**
+     * Gives back what a sequence has that nobody wants, as a message or an answer says. Does nothing if that is being
+     * given up already: what a thread has entered ends by its own release, which alone knows what there is to do.
+     *
+     * @param waiter the waiter of a condition that has got it, or 0
+     */
+    static void giveBack(
+            RedisSession session, LockScripts scripts, long sequence, long waiter, Operations operations, long floor) {
+        if (session.isExpected(command -> command instanceof ReliableRelease release
+                && release.sequence == sequence
+                && release.key.equals(scripts.key()))) {
+            return;
+        }
+        Ticket unwanted = new Ticket(session.settings().leaseMillis(), true, true, 0, session.now());
+        unwanted.sequence = sequence;
+        unwanted.waiter = waiter;
+        of(session, scripts, unwanted, List.of(), operations, floor, false).insist();
+    }
+
+    /** Completes when Redis has confirmed it; fails when it is given up. */
+    CompletableFuture<Released> confirmed() {
+        return confirmed;
+    }
+
+    /** Repeats it also if there is no answer at all. */
+    @CanIgnoreReturnValue
+    ReliableRelease insist() {
+        command.insist();
+        return this;
+    }
+
+    /** Repeats the first attempt, which has been silent for as long as anybody waits. */
+    void repeat() {
+        command.repeat();
+    }
+
+    private void complete(@Nullable Released released, @Nullable Throwable failure) {
+        if (failure == null) {
+            confirmed.complete(released);
+            return;
+        }
+        Throwable cause = Failures.cause(failure);
+        // An outage is logged by itself, for all names together.
+        if (!(cause instanceof RedisUnavailableException) && !session.isClosed()) {
+            log.warn("A lock could not be released; its lease will end it: {}", Failures.brief(cause));
+        }
+        confirmed.completeExceptionally(cause);
+    }
+}
