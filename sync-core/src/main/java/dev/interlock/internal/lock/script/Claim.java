@@ -57,8 +57,7 @@ final class Claim extends Correspondence {
         return !current.demand
                 && current.isUsable(now)
                 && tickets.first() != null
-                && inquiry.inFlight()
-                && !inquiry.isSilent(now);
+                && inquiry.isAnswerDue(now);
     }
 
     // ---- threads that want the name, or are done with it; who only announces himself has no local half yet
@@ -176,7 +175,7 @@ final class Claim extends Correspondence {
                 end(current);
                 endedTurnNanos = now;
                 request.from = current.sequence;
-                ask(now);
+                inquiry.ask(now);
                 return Advance.WAITING;
             }
             if (current != null && (once || serves(current))) {
@@ -204,7 +203,7 @@ final class Claim extends Correspondence {
             } else if (once && request.queues && (fair || hasHeardSince(begun))) {
                 return Advance.REFUSED;
             } else if ((first && !(fair && inquiry.inFlight())) || inquiry.isDue(now)) {
-                ask(now);
+                inquiry.ask(now);
             }
             return Advance.WAITING;
         } finally {
@@ -370,8 +369,8 @@ final class Claim extends Correspondence {
                 Operations operations = current.shared ? current.downgrading : waiters.drain();
                 releases.add(release(current.ticket, operations).confirmed());
             }
-            leaving.addAll(tickets.clear());
-            for (Ticket request : leaving) {
+            tickets.clear().forEach(inquiry::cancelLater);
+            for (Ticket request : inquiry.leaving()) {
                 if (request.sequence != 0) {
                     Operations operations = request.waiter > 0 ? Operations.SIGNAL_ALL : Operations.NONE;
                     releases.add(release(request, operations).confirmed());

@@ -1,7 +1,6 @@
 package dev.interlock.internal.lock.script;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
-import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.script.ConditionWaiter.Outcome;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
@@ -9,6 +8,7 @@ import dev.interlock.internal.lock.script.LockScripts.SignalReply;
 import dev.interlock.internal.lock.script.LockScripts.WaiterReply;
 import dev.interlock.internal.lock.script.LockScripts.WaiterState;
 import dev.interlock.internal.redis.Mail;
+import dev.interlock.internal.session.CommandLoop;
 import dev.interlock.internal.session.RedisSession;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
@@ -44,11 +45,22 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Guarded by the mutex of the claim: what threads call takes it, what events call has it.
  */
-final class ConditionQueue {
+final class ConditionQueue implements CommandLoop.Speaker<ConditionQueue.Answer> {
     /** What a tenure has to do; a waiter's registration, unless it is a signal. */
     private record Operation(String text, @Nullable ConditionWaiter waiter) {}
 
+    /**
+     * What Redis has answered.
+     *
+     * @param gone of what it was told that nobody waits with it
+     * @param isSignalLost whether it was told that a signal has reached nobody
+     */
+    record Answer(List<String> gone, boolean isSignalLost, List<WaiterReply> replies) {}
+
     private static final int MAX_GHOSTS = 10_000;
+
+    /** A release that has not been confirmed after so long is no reason to put off what leaves. */
+    private static final long RELEASE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final RedisSession session;
     private final LockScripts scripts;
@@ -71,11 +83,7 @@ final class ConditionQueue {
     /** How many are done with waiting, or about to be, and have not got to the local half yet. */
     private final AtomicInteger arriving = new AtomicInteger();
 
-    private boolean isAsking;
-    private long askedNanos;
-
-    /** While it is asking: since when there has been no answer, or when that was last reported. */
-    private long silentSinceNanos;
+    private final CommandLoop<Answer> loop;
 
     /** Whether to ask for all, since some are over that were the oldest. */
     private boolean asksForAll;
@@ -105,6 +113,7 @@ final class ConditionQueue {
         this.fair = fair;
         this.claim = claim;
         this.mutex = mutex;
+        this.loop = new CommandLoop<>(session, mutex, this);
     }
 
     /** Returns whether anybody waits. Redis may then make tickets of which this session doesn't know. */
@@ -142,7 +151,7 @@ final class ConditionQueue {
         }
         if (isLost && waiter.outcome == Outcome.SIGNALLED) {
             isSignalLost = true;
-            ask(session.now());
+            ask();
         }
     }
 
@@ -333,7 +342,7 @@ final class ConditionQueue {
         for (ConditionWaiter waiter : unsent) {
             over(waiter, Outcome.SIGNALLED, 0, 0);
         }
-        ask(session.now());
+        ask();
     }
 
     /** Returns who is to be registered by what {@link #drain} returns. */
@@ -370,7 +379,7 @@ final class ConditionQueue {
     // Those who had to wait for what is confirmed now.
     private void askForLeavers() {
         if (isSignalLost || !gone.isEmpty() || waiting.values().stream().anyMatch(waiter -> waiter.isLeaving)) {
-            ask(session.now());
+            ask();
         }
     }
 
@@ -393,7 +402,7 @@ final class ConditionQueue {
                 // What was signalled before comes first.
                 flush(current);
             }
-            ask(session.now());
+            ask();
         } else {
             log.removeIf(operation -> operation.waiter == waiter);
             over(waiter, Outcome.LEFT, 0, 0);
@@ -415,7 +424,7 @@ final class ConditionQueue {
             if (waiter.isRegistered) {
                 gone.add(waiter.text);
                 mayComeBack(waiter);
-                ask(session.now());
+                ask();
             }
         }
     }
@@ -429,29 +438,28 @@ final class ConditionQueue {
 
     // ---- what Redis says
 
-    /**
-     * Asks how the waiters stand.
-     *
-     * @see LockScripts#await
-     */
-    void ask(long now) {
+    /** Asks how the waiters stand: now, or as soon as the command in flight has been answered. */
+    private void ask() {
+        forgetTold();
+        loop.tell();
+    }
+
+    /** Asks, unless a command is in flight that may yet be answered. */
+    void beat() {
+        forgetTold();
+        loop.beat(true);
+    }
+
+    private void forgetTold() {
+        long now = session.now();
         told.values().removeIf(nanos -> now - nanos >= session.settings().silenceNanos());
-        if (isAsking
-                && now - askedNanos
-                        < Math.min(
-                                TicketRequest.REPEAT_NANOS, session.settings().silenceNanos())) {
-            return;
-        }
-        if (!isAsking) {
-            silentSinceNanos = now;
-        } else if (now - silentSinceNanos >= session.settings().silenceNanos()) {
-            session.outage().failed(silentSinceNanos, new RedisUnavailableException("no answer", null));
-            silentSinceNanos = now;
-        }
+    }
+
+    @Override
+    public @Nullable CompletableFuture<Answer> say(long now) {
         if (waiting.isEmpty() && gone.isEmpty() && !isSignalLost) {
             // As it is with most locks, of which there may be thousands.
-            isAsking = false;
-            return;
+            return null;
         }
         boolean isSignalling = isSignalling(now);
         Set<String> oldest = new HashSet<>();
@@ -469,24 +477,23 @@ final class ConditionQueue {
                 asked.add(waiter.text);
             }
         }
-        isAsking = !asked.isEmpty() || !leaving.isEmpty() || !gone.isEmpty() || isSignalLost;
-        if (!isAsking) {
-            return;
+        if (asked.isEmpty() && leaving.isEmpty() && gone.isEmpty() && !isSignalLost) {
+            return null;
         }
-        askedNanos = now;
         List<String> wereGone = List.copyOf(gone);
         boolean wasLost = isSignalLost;
-        CompletableFuture<List<WaiterReply>> reply = scripts.await(
-                String.join(" ", asked), String.join(" ", leaving), String.join(" ", wereGone), wasLost, claim.floor());
-        reply.whenComplete((answer, failure) -> claim.stand(now, answer, () -> {
-            gone.removeAll(wereGone);
-            isSignalLost &= !wasLost;
-        }));
+        return scripts.await(
+                        String.join(" ", asked),
+                        String.join(" ", leaving),
+                        String.join(" ", wereGone),
+                        wasLost,
+                        claim.floor())
+                .thenApply(replies -> new Answer(wereGone, wasLost, replies));
     }
 
     // Whether signals are on their way: who leaves does so after them.
     private boolean isSignalling(long now) {
-        boolean isReleasing = releasing > 0 && now - releasingSinceNanos < TicketRequest.REPEAT_NANOS;
+        boolean isReleasing = releasing > 0 && now - releasingSinceNanos < RELEASE_NANOS;
         return isReleasing || log.stream().anyMatch(operation -> operation.waiter == null);
     }
 
@@ -498,23 +505,19 @@ final class ConditionQueue {
     /** Asks if nobody else has done so for a while. */
     void askIfDue() {
         locked(() -> {
-            long now = session.now();
-            if (now - askedNanos >= TicketRequest.POLL_NANOS) {
-                ask(now);
+            if (session.now() - loop.sentNanos() >= TicketRequest.POLL_NANOS) {
+                beat();
             }
         });
     }
 
-    /** Takes note of an answer, or of none. */
-    void stand(long sentNanos, @Nullable List<WaiterReply> answer) {
-        if (sentNanos == askedNanos) {
-            isAsking = false;
-        }
-        if (answer == null) {
-            return;
-        }
+    @Override
+    public void answered(long sentNanos, Answer answer) {
+        claim.heard();
+        gone.removeAll(answer.gone);
+        isSignalLost &= !answer.isSignalLost;
         boolean isAnyOver = false;
-        for (WaiterReply reply : answer) {
+        for (WaiterReply reply : answer.replies) {
             ConditionWaiter waiter = waiting.get(reply.waiter());
             boolean isSignalled = reply.state() == WaiterState.SIGNALLED;
             long number = isSignalled ? reply.waiter() : -reply.waiter();
@@ -531,8 +534,23 @@ final class ConditionQueue {
                 && !isSignalling(session.now());
         asksForAll = isAnyOver;
         if (isAnyOver || isMissing || isSignalLost) {
-            ask(session.now());
+            ask();
         }
+    }
+
+    @Override
+    public void refused(Throwable cause) {
+        // The pulse asks again.
+    }
+
+    @Override
+    public void settled() {
+        claim.settle();
+    }
+
+    @Override
+    public void changed() {
+        claim.changed();
     }
 
     // The oldest has been found waiting; so were all that had begun to wait before the command was sent.
@@ -564,7 +582,7 @@ final class ConditionQueue {
             claim.cancelUnwanted(ticket, number, told.remove(Math.abs(number)) == null);
         } else if (told.remove(Math.abs(number)) == null && number > 0 && ghosts.remove(number)) {
             isSignalLost = true;
-            ask(session.now());
+            ask();
         }
     }
 

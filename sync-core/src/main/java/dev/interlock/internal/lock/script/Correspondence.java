@@ -4,7 +4,6 @@ import dev.interlock.internal.lock.FencingTokens;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
 import dev.interlock.internal.lock.script.LockScripts.SignalReply;
-import dev.interlock.internal.lock.script.LockScripts.WaiterReply;
 import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Mail;
@@ -13,7 +12,6 @@ import dev.interlock.internal.session.Lease;
 import dev.interlock.internal.session.Participant;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.Session;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -28,7 +26,7 @@ import org.slf4j.LoggerFactory;
  * lease renewer. Events that concern a waiting thread end by waking it. Nothing blocks under the mutex, and no event
  * waits for the local half, which comes first in the lock order.
  */
-abstract class Correspondence {
+abstract class Correspondence implements TicketRequest.Asker {
     private static final Logger log = LoggerFactory.getLogger(Correspondence.class);
 
     final RedisSession session;
@@ -65,15 +63,6 @@ abstract class Correspondence {
     Throwable failure;
 
     /**
-     * TicketQueue to be cancelled once the command that announces them has been answered, for a cancel must not
-     * overtake it.
-     */
-    final List<Ticket> leaving = new ArrayList<>();
-
-    /** Whether a grant has to be confirmed as soon as the command under way has been answered. */
-    private boolean unconfirmed;
-
-    /**
      * A sequence that this session owns, and didn't give to itself: it belongs to a waiter of a condition, and the
      * message that tells which is on its way. If it isn't lost.
      */
@@ -95,7 +84,7 @@ abstract class Correspondence {
         this.key = key;
         this.fair = fair;
         this.scripts = new LockScripts(session, key);
-        this.inquiry = new TicketRequest(session, scripts, fair, this::answered);
+        this.inquiry = new TicketRequest(session, mutex, scripts, fair, this);
         this.waiters = new ConditionQueue(session, scripts, fair, this, mutex);
         this.owner = lock;
         this.stake = lock;
@@ -121,8 +110,8 @@ abstract class Correspondence {
         return waiters;
     }
 
-    /** Returns the least remote part of the next fencing token. */
-    long floor() {
+    @Override
+    public long floor() {
         return lastToken + 1;
     }
 
@@ -173,7 +162,7 @@ abstract class Correspondence {
             return;
         }
         if (!request.queues || notBeforeNanos - now <= 0) {
-            askForNew(now);
+            inquiry.askForNew(now);
         } else {
             inquiry.dueAt(notBeforeNanos);
         }
@@ -190,7 +179,7 @@ abstract class Correspondence {
             LockTenure current = tenure;
             boolean isGranted = current != null && current.sequence == request.sequence;
             if (request.sequence != 0 && !isGranted) {
-                cancel(request);
+                cancelInOrder(request);
             }
             releaseContinued(request);
             settle();
@@ -199,9 +188,9 @@ abstract class Correspondence {
         }
     }
 
-    private void cancel(Ticket request) {
+    private void cancelInOrder(Ticket request) {
         if (fair && inquiry.inFlight()) {
-            leaving.add(request);
+            inquiry.cancelLater(request);
         } else {
             release(request).insist();
             if (!fair) {
@@ -311,94 +300,85 @@ abstract class Correspondence {
         }
     }
 
-    /** Takes the answer about waiters. */
-    void stand(long sentNanos, @Nullable List<WaiterReply> answer, Runnable taken) {
-        locked(() -> {
-            if (answer != null) {
-                heardNanos = session.now();
-                taken.run();
-            }
-            waiters.stand(sentNanos, answer);
-            settle();
-        });
-        owner.changed();
+    /** Redis has answered. */
+    void heard() {
+        heardNanos = session.now();
     }
 
     // ---- replies and messages
 
-    /** Asks for what isn't granted, or asks how that stands. */
-    void ask(long now) {
-        send(tickets.all(tenure), now);
+    @Override
+    public List<Ticket> due(boolean isComplete) {
+        return isComplete ? tickets.all(tenure) : tickets.arriving(tenure);
     }
 
-    /** Asks for what was not asked for yet. How the rest stands is for the pulse to ask. */
-    private void askForNew(long now) {
-        send(tickets.arriving(tenure), now);
+    @Override
+    public boolean knowsAll() {
+        return tenure == null && waiters.isEmpty() && !waiters.isReleasing();
     }
 
-    private void send(List<Ticket> due, long now) {
-        if (!due.isEmpty()) {
-            boolean knowsAll = tenure == null && waiters.isEmpty() && !waiters.isReleasing();
-            inquiry.send(due, floor(), knowsAll, now);
+    @Override
+    public void answered(TicketRequest.Sent sent, AcquireReply reply) {
+        long now = session.now();
+        heardNanos = now;
+        answered(sent, reply, now);
+    }
+
+    @Override
+    public void refused(Throwable cause) {
+        if (tickets.first() != null) {
+            failure = cause;
         }
     }
 
-    private void answered(TicketRequest.Sent sent, @Nullable AcquireReply standing, @Nullable Throwable thrown) {
-        mutex.lock();
-        try {
-            long now = session.now();
-            Throwable lasting = inquiry.answered(sent, standing, thrown, now);
-            if (standing != null) {
-                heardNanos = now;
-                stand(sent, standing, now);
-            } else if (lasting != null && tickets.first() != null) {
-                failure = lasting;
-            }
-            if (!inquiry.inFlight()) {
-                leaving.forEach(ticket -> release(ticket).insist());
-                leaving.clear();
-                boolean confirms = unconfirmed && tenure == null;
-                unconfirmed = false;
-                if (confirms) {
-                    ask(now);
-                } else if (standing != null && tickets.hasUnsent()) {
-                    askForNew(now);
-                }
-            }
-        } finally {
-            mutex.unlock();
-        }
+    @Override
+    public void cancel(Ticket ticket) {
+        release(ticket).insist();
+    }
+
+    @Override
+    public boolean isConfirmationDue() {
+        return tenure == null;
+    }
+
+    @Override
+    public boolean hasUnsent() {
+        return tickets.hasUnsent();
+    }
+
+    @Override
+    public void changed() {
         owner.changed();
     }
 
-    private void stand(TicketRequest.Sent sent, AcquireReply standing, long now) {
-        standing.over().forEach(this::over);
-        boolean isBusy = standing.status() == LockScripts.Status.BUSY;
+    private void answered(TicketRequest.Sent sent, AcquireReply reply, long now) {
+        reply.over().forEach(this::over);
+        boolean isBusy = reply.status() == LockScripts.Status.BUSY;
         for (int i = 0; i < sent.tickets().size(); i++) {
             Ticket ticket = sent.tickets().get(i);
             long sequence = sent.sequences().get(i);
-            if (ticket.sequence != sequence || sequence == standing.owner()) {
+            if (ticket.sequence != sequence || sequence == reply.owner()) {
                 continue;
             }
             if (isBusy) {
                 tickets.remove(ticket);
                 continue;
             }
-            ticket.queuedAt(sent.nanos(), standing.redisMicros());
+            ticket.queuedAt(sent.nanos(), reply.redisMicros());
             if (ticket.from != 0 && tickets.contains(ticket)) {
                 tickets.queue(ticket);
             }
         }
-        if (standing.status() == LockScripts.Status.GRANTED) {
-            long valid = Lease.validUntil(sent.nanos(), standing.ttlMillis());
-            long flags = (standing.waiters() ? 1L : 0L) + (standing.conditions() ? 2L : 0L);
-            own(standing.owner(), standing.token(), standing.run(), flags, valid, now);
-            lastToken = standing.token() < FencingTokens.REMOTE_LIMIT ? Math.max(lastToken, standing.token()) : lastToken;
-        } else if (standing.owner() != 0) {
-            ownedAnyway(standing.owner(), standing.run());
+        if (reply.status() == LockScripts.Status.GRANTED) {
+            long valid = Lease.validUntil(sent.nanos(), reply.ttlMillis());
+            long flags = (reply.waiters() ? 1L : 0L) + (reply.conditions() ? 2L : 0L);
+            own(reply.owner(), reply.token(), reply.run(), flags, valid, now);
+            lastToken = reply.token() < FencingTokens.REMOTE_LIMIT ? Math.max(lastToken, reply.token()) : lastToken;
+        } else if (reply.owner() != 0) {
+            ownedAnyway(reply.owner(), reply.run());
         }
-        if (standing.status() == LockScripts.Status.QUEUED) {
-            watch(standing.foreign() && tickets.first() != null);
+        if (reply.status() == LockScripts.Status.QUEUED) {
+            watch(reply.foreign() && tickets.first() != null);
         }
         settle();
     }
@@ -508,10 +488,10 @@ abstract class Correspondence {
                 if (granted != null) {
                     granted.renewSoon();
                 }
-            } else if (fair && inquiry.inFlight() && !inquiry.isSilent(now)) {
-                unconfirmed = true;
+            } else if (fair && inquiry.isAnswerDue(now)) {
+                inquiry.confirmLater();
             } else {
-                ask(now);
+                inquiry.ask(now);
             }
         } finally {
             mutex.unlock();
@@ -585,13 +565,13 @@ abstract class Correspondence {
             if (current != null) {
                 waiters.flush(current);
             }
-            waiters.ask(now);
+            waiters.beat();
             settle();
             if (request == null || !request.queues || notBeforeNanos - now > 0) {
                 return;
             }
-            if (!inquiry.inFlight() || inquiry.isSilent(now)) {
-                ask(now);
+            if (!inquiry.isAnswerDue(now)) {
+                inquiry.ask(now);
             }
         } finally {
             mutex.unlock();
