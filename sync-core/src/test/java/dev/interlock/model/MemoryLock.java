@@ -92,7 +92,7 @@ final class MemoryLock implements RemoteLock {
     }
 
     @Override
-    public void tidy() {
+    public void cleanUp() {
         if (owning && releases && !local.isWanted() && local.holds() == 0 && local.tryLock()) {
             try {
                 if (owning && !local.isWanted()) {
@@ -120,7 +120,7 @@ final class MemoryLock implements RemoteLock {
     }
 
     @Override
-    public long start() {
+    public long beginAttempt() {
         return 0;
     }
 
@@ -138,8 +138,8 @@ final class MemoryLock implements RemoteLock {
     }
 
     @Override
-    public boolean isGlancing() {
-        return false;
+    public boolean tryLockLocally() {
+        return local.tryLock();
     }
 
     @Override

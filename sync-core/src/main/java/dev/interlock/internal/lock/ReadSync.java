@@ -7,7 +7,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,8 +28,8 @@ public final class ReadSync implements Lock {
     /** How often to look what the leader does. */
     private static final long LOOK_NANOS = 50_000;
 
-    /** For so long at most others may look. */
-    private static final long GLANCE_NANOS = 10_000_000;
+    /** Others share the local half for so long at most if they only look. */
+    private static final long PROBE_NANOS = 10_000_000;
 
     private final LocalReadWriteLock local;
     private final RemoteReadWriteLock remote;
@@ -126,7 +125,7 @@ public final class ReadSync implements Lock {
             }
         } finally {
             if (!shares) {
-                remote.tidy();
+                remote.cleanUp();
             }
         }
         if (!shares || (leader.get() == null && remote.enterSharedAtOnce(begun))) {
@@ -134,13 +133,13 @@ public final class ReadSync implements Lock {
         }
         stepBack();
         if (leader.get() != null) {
-            // He may be about to queue.
-            LockSupport.parkNanos(this, LOOK_NANOS);
+            // It may be about to queue.
+            remote.pause(this, LOOK_NANOS);
         }
         return false;
     }
 
-    // Whoever has left meanwhile may have had to leave it to this thread to clear up.
+    // A thread that has left meanwhile may have had to leave it to this one to clean up.
     private void stepBack() {
         local.unlockShared();
         remote.leftShared();
@@ -163,7 +162,7 @@ public final class ReadSync implements Lock {
         } finally {
             if (!locked) {
                 leader.set(null);
-                remote.tidy();
+                remote.cleanUp();
             }
         }
         return locked;
@@ -199,7 +198,7 @@ public final class ReadSync implements Lock {
             local.unlock();
             leader.set(null);
             if (!entered) {
-                remote.tidy();
+                remote.cleanUp();
             }
         }
         return entered;
@@ -245,19 +244,19 @@ public final class ReadSync implements Lock {
             if (remote.isRefused() || remote.now() - begun >= answerNanos) {
                 return false;
             }
-            LockSupport.parkNanos(this, LOOK_NANOS);
+            remote.pause(this, LOOK_NANOS);
         }
     }
 
     private boolean ask(long begun) {
-        // Others may share it for an instant, only to look; or have it to clear up.
-        long glance = remote.now();
+        // Others may share it for an instant, only to look; or have it to clean up.
+        long begunAsking = remote.now();
         while (!local.tryLock()) {
-            if ((local.isOwned() && !remote.isWaiting()) || remote.now() - glance >= GLANCE_NANOS) {
+            if ((local.isOwned() && !remote.isWaiting()) || remote.now() - begunAsking >= PROBE_NANOS) {
                 leader.set(null);
                 return false;
             }
-            LockSupport.parkNanos(this, LOOK_NANOS);
+            remote.pause(this, LOOK_NANOS);
         }
         try {
             return enter(false, 0, begun);

@@ -88,8 +88,11 @@ public interface RemoteLock {
     /** Returns the ticker's reading, in nanoseconds. */
     long now();
 
-    /** Returns the ticker's reading if anybody wants to know how long threads wait, else any number. */
-    long start();
+    /**
+     * Begins a thread's attempt to lock. The result is for {@link #enterAtOnce} and {@link #enter} only, which report how
+     * long the attempt took.
+     */
+    long beginAttempt();
 
     /**
      * Gets a thread that is about to queue for the local half its place in the queue of all sessions, if that is its
@@ -102,7 +105,7 @@ public interface RemoteLock {
     /**
      * Enters on the tenure that the session has, if it has one that is usable: the path without a round trip.
      *
-     * @param start what {@link #start} returned when the thread began to wait
+     * @param start the result of {@link #beginAttempt}
      */
     boolean enterAtOnce(long start);
 
@@ -112,7 +115,7 @@ public interface RemoteLock {
      * @param interruptible whether an interrupt ends the wait, or is kept for later
      * @param waitNanos 0 to ask only once, {@link Long#MAX_VALUE} to wait for ever
      * @param leaseMillis {@link #RENEWED}, or the length of a fixed lease
-     * @param start what {@link #start} returned when the thread began to wait
+     * @param start the result of {@link #beginAttempt}
      * @return whether the thread has entered
      */
     boolean enter(boolean interruptible, long waitNanos, long leaseMillis, long start) throws InterruptedException;
@@ -125,10 +128,10 @@ public interface RemoteLock {
     Departure leave();
 
     /**
-     * Gives up whatever nobody of this session wants any more. Called by whoever leaves, without the local half, after
-     * the local half was released or could not be had.
+     * Gives up what no thread of this session wants any more. Called without the local half, after it was released or
+     * could not be had.
      */
-    void tidy();
+    void cleanUp();
 
     /** Returns the token of the acquisition that is entered. */
     long fencingToken();
@@ -137,13 +140,16 @@ public interface RemoteLock {
     void assertValid();
 
     /**
-     * Returns whether the thread that has the local half has not entered: it waits for the remote half, or only clears
+     * Returns whether the thread that has the local half has not entered: it waits for the remote half, or only cleans
      * up.
      */
     boolean isWaiting();
 
-    /** Returns whether threads may have the local half for an instant only, for no use of their own. */
-    boolean isGlancing();
+    /**
+     * Takes the local half unless a thread uses it. A thread that has it only to clean up is no reason to refuse: this
+     * waits until that is done.
+     */
+    boolean tryLockLocally();
 
     /** Asks Redis whether anybody owns the name. */
     boolean isLocked();

@@ -54,6 +54,9 @@ public interface RemoteReadWriteLock extends RemoteLock {
      */
     void leftShared();
 
+    /** Pauses the current thread before it looks again at what another thread of this session does. */
+    void pause(Object blocker, long nanos);
+
     /** Returns whether Redis has said that others have the lock, for which a thread of this session waits. */
     boolean isRefused();
 }

@@ -93,15 +93,13 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession> {
             throws InterruptedException {
         RemoteWait wait = new RemoteWait(session, interruptible, waitNanos, waited -> unavailable(lastFailure()));
         boolean entered = false;
-        leader = Thread.currentThread();
-        leaderWait = wait;
+        leader = wait;
         session.pin(scripts.key(), this);
         try (wait) {
             entered = enter(wait, leaseMillis, start);
             return entered;
         } finally {
             leader = null;
-            leaderWait = null;
             round = null;
             if (!entered) {
                 requests.release();
@@ -330,7 +328,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession> {
     }
 
     @Override
-    protected boolean hasStake() {
+    protected boolean hasInterest() {
         return tenure != null && leader == null;
     }
 
@@ -401,7 +399,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession> {
     @Override
     public @Nullable Renewal keep(long now) {
         if (!local.isHeld()) {
-            tidy();
+            cleanUp();
         }
         QuorumTenure current = tenure;
         if (current != null) {

@@ -96,8 +96,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
             throws InterruptedException {
         long most = waitNanos >= RedissonTenure.FOREVER_NANOS ? RemoteWait.FOREVER : waitNanos;
         RemoteWait wait = new RemoteWait(session, interruptible, most, waited -> unavailable(null));
-        leader = Thread.currentThread();
-        leaderWait = wait;
+        leader = wait;
         session.pin(this, this);
         try (wait) {
             relinquish();
@@ -112,7 +111,6 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
             }
         } finally {
             leader = null;
-            leaderWait = null;
             refused = false;
             if (tenure == null) {
                 session.unpin(this, this);
@@ -328,7 +326,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
     }
 
     @Override
-    protected boolean hasStake() {
+    protected boolean hasInterest() {
         return tenure != null && leader == null;
     }
 
@@ -388,7 +386,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
             return null;
         }
         if (!local.isHeld()) {
-            tidy();
+            cleanUp();
         } else if (current.isOver(now)) {
             lose(current, "its lease is over");
         } else if (!(lock instanceof RedissonMultiLock) && current.isToCheck(now)) {

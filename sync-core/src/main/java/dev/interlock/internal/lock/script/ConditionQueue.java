@@ -21,7 +21,6 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -331,7 +330,7 @@ final class ConditionQueue implements CommandLoop.Speaker<ConditionQueue.Answer>
      * What a tenure had to do won't be done, if there is anything: who was to wait doesn't, and all others are
      * signalled.
      */
-    void forsake() {
+    void abandonOperations() {
         if (log.isEmpty()) {
             return;
         }
@@ -609,7 +608,7 @@ final class ConditionQueue implements CommandLoop.Speaker<ConditionQueue.Answer>
         last = waiter;
         waiter.outcome = outcome;
         if (waiter.predecessor == null || waiter.predecessor.isLiningUp) {
-            LockSupport.unpark(waiter.thread);
+            waiter.wake();
         }
     }
 
@@ -620,7 +619,7 @@ final class ConditionQueue implements CommandLoop.Speaker<ConditionQueue.Answer>
         try {
             waiter.isLiningUp = true;
             if (waiter.successor != null) {
-                LockSupport.unpark(waiter.successor.thread);
+                waiter.successor.wake();
             }
             ConditionWaiter ahead = waiter.predecessor;
             waiter.predecessor = null;

@@ -2,6 +2,7 @@ package dev.interlock.internal.lock.script;
 
 import com.google.common.base.Strings;
 import dev.interlock.internal.lock.RemoteLock;
+import dev.interlock.internal.session.RemoteWait;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -59,6 +60,9 @@ final class ConditionWaiter implements RemoteLock.Conditions.Wait {
     /** When the last command was first sent that found it waiting, or made it wait. */
     private long waitingNanos;
 
+    /** How the thread sleeps, once it does. */
+    volatile @Nullable RemoteWait wait;
+
     volatile @Nullable Outcome outcome;
 
     /**
@@ -86,6 +90,14 @@ final class ConditionWaiter implements RemoteLock.Conditions.Wait {
 
     void waitsAt(long sentNanos) {
         waitingNanos = sentNanos - waitingNanos > 0 ? sentNanos : waitingNanos;
+    }
+
+    /** Has the thread look at the outcome. */
+    void wake() {
+        RemoteWait sleeping = wait;
+        if (sleeping != null) {
+            sleeping.wake();
+        }
     }
 
     long waitingNanos() {

@@ -206,7 +206,7 @@ abstract class Correspondence implements TicketRequest.Asker {
             Ticket continued = new Ticket(request.leaseMillis, request.renewed, true, 0, session.now());
             continued.sequence = request.from;
             release(continued).insist();
-            waiters.forsake();
+            waiters.abandonOperations();
         }
     }
 
@@ -582,7 +582,7 @@ abstract class Correspondence implements TicketRequest.Asker {
     void settle() {
         if (tenure == null && tickets.first() == null) {
             watch(false);
-            waiters.forsake();
+            waiters.abandonOperations();
             if (waiters.isIdle() && !waiters.isReleasing()) {
                 session.unpin(key, stake);
             }

@@ -7,9 +7,9 @@ import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.script.LockScripts.SignalReply;
 import dev.interlock.internal.session.RedisSession;
+import dev.interlock.internal.session.RemoteWait;
 import java.util.Collection;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * The conditions of a lock over our own scripts: what threads do. What becomes of them meanwhile is with
@@ -48,57 +48,72 @@ final class ScriptConditions implements RemoteLock.Conditions {
 
     @Override
     public void left() {
-        lock.clearUp();
+        lock.cleanUpExceptPlaces();
     }
 
     @Override
     public Outcome sleep(Wait wait, boolean interruptible, boolean timed, long deadlineNanos) {
         ConditionWaiter waiter = (ConditionWaiter) wait;
-        boolean interrupted = false;
-        boolean leaves = false;
         boolean byInterrupt = false;
-        while (waiter.outcome == null) {
-            interrupted |= Thread.interrupted();
-            long left = timed ? deadlineNanos - session.now() : Long.MAX_VALUE;
-            if (!leaves) {
-                byInterrupt = interrupted && interruptible;
-                leaves = byInterrupt || left <= 0;
-                if (leaves) {
-                    waiters.leave(waiter);
-                }
-            }
-            if (lock.hasOutageLasted() && waiters.abandon(waiter)) {
-                restoreInterrupt(interrupted);
-                throw lock.unavailable(session.settings().redisTimeoutNanos());
+        boolean isInterrupt = false;
+        try {
+            try {
+                awaitOutcome(waiter, interruptible, timed, deadlineNanos);
+            } catch (InterruptedException e) {
+                byInterrupt = true;
             }
             if (waiter.outcome == null) {
-                LockSupport.parkNanos(
-                        this, leaves ? TicketRequest.POLL_NANOS : Math.min(left, TicketRequest.POLL_NANOS));
+                waiters.leave(waiter);
+                awaitOutcomeUninterruptibly(waiter);
+            }
+            isInterrupt = byInterrupt && waiter.outcome == ConditionWaiter.Outcome.LEFT;
+        } finally {
+            if (byInterrupt && !isInterrupt) {
+                Thread.currentThread().interrupt();
+            }
+        }
+        return isInterrupt ? Outcome.INTERRUPTED : outcome(waiter);
+    }
+
+    /** Returns when the wait has an outcome, or its time is over. */
+    private void awaitOutcome(ConditionWaiter waiter, boolean interruptible, boolean timed, long deadlineNanos)
+            throws InterruptedException {
+        try (RemoteWait wait = new RemoteWait(session, interruptible, RemoteWait.FOREVER, lock::unavailable)) {
+            waiter.wait = wait;
+            while (true) {
+                wait.look();
+                if (waiter.outcome != null) {
+                    return;
+                }
+                wait.checkInterrupt();
+                long left = timed ? deadlineNanos - session.now() : RemoteWait.FOREVER;
+                if (left <= 0) {
+                    return;
+                }
+                if (lock.hasOutageLasted() && waiters.abandon(waiter)) {
+                    throw lock.unavailable(session.settings().redisTimeoutNanos());
+                }
+                wait.sleep(this, Math.min(left, TicketRequest.POLL_NANOS));
                 waiters.askIfDue();
             }
         }
-        return outcome(waiter, byInterrupt, interrupted);
     }
 
-    private static void restoreInterrupt(boolean interrupted) {
-        if (interrupted) {
-            Thread.currentThread().interrupt();
+    private void awaitOutcomeUninterruptibly(ConditionWaiter waiter) {
+        try {
+            awaitOutcome(waiter, false, false, 0);
+        } catch (InterruptedException e) {
+            throw new AssertionError("an uninterruptible wait was interrupted", e);
         }
     }
 
-    private Outcome outcome(ConditionWaiter waiter, boolean byInterrupt, boolean interrupted) {
-        boolean isInterrupt = waiter.outcome == ConditionWaiter.Outcome.LEFT && byInterrupt;
-        restoreInterrupt(interrupted && !isInterrupt);
-        switch (requireNonNull(waiter.outcome)) {
+    private Outcome outcome(ConditionWaiter waiter) {
+        return switch (requireNonNull(waiter.outcome)) {
             case LOST -> throw new LeaseLostException(lock.name(), 0, "its owner in Redis had changed");
             case CLOSED -> throw new IllegalStateException("the Interlock session is closed");
-            case LEFT -> {
-                return isInterrupt ? Outcome.INTERRUPTED : Outcome.TIMED_OUT;
-            }
-            default -> {
-                return Outcome.SIGNALLED;
-            }
-        }
+            case LEFT -> Outcome.TIMED_OUT;
+            case SIGNALLED -> Outcome.SIGNALLED;
+        };
     }
 
     @Override
@@ -108,7 +123,7 @@ final class ScriptConditions implements RemoteLock.Conditions {
             // It is at the same point, and mostly further.
             long begun = session.now();
             while (!ahead.isThrough && !local.isQueued(ahead.thread) && session.now() - begun < MAX_LINING_UP_NANOS) {
-                LockSupport.parkNanos(LINING_UP_NANOS);
+                RemoteWait.pause(session, this, LINING_UP_NANOS);
             }
         }
     }
@@ -122,7 +137,7 @@ final class ScriptConditions implements RemoteLock.Conditions {
             entered = lock.enterAgain(waiter.leaseMillis);
         } finally {
             if (!entered) {
-                lock.forsake(new LeaseLostException(
+                lock.holdLocallyOnly(new LeaseLostException(
                         lock.name(), 0, "it could not be taken back after waiting for a condition"));
                 waiters.arrived(waiter, true);
             }

@@ -10,9 +10,9 @@ import dev.interlock.internal.lock.script.LockScripts.Released;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.session.RedisSession;
+import dev.interlock.internal.session.RemoteWait;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,14 +21,11 @@ import org.jspecify.annotations.Nullable;
  * <p>The session's {@link Claim} to the name is what events change; this is what threads do about it. The thread that
  * has the local half and finds no usable tenure is the <em>leader</em>: it has the claim open a ticket, and parks until
  * that has become a tenure. It may leave at any time, because it keeps no state of its own: its ticket stays for the
- * next local thread, or is cancelled by {@link #tidy} if there is none.
+ * next local thread, or is cancelled by {@link #cleanUp} if there is none.
  */
 public class ScriptLock extends AbstractRemoteLock<RedisSession> implements LockTenure.Owner {
     /** How often a session that keeps a busy name looks for waiters that its mailbox has not told it of. */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-
-    /** The least time for the first answer, however short the wait is. */
-    private static final long FIRST_ANSWER_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
     private final boolean fair;
     final long sliceNanos;
@@ -38,7 +35,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Lock
     private final Conditions conditions;
 
     /** Why the thread that has the local half has it without the remote half. Guarded by the local half. */
-    private volatile @Nullable LeaseLostException forsaken;
+    private volatile @Nullable LeaseLostException localOnlyCause;
 
     /**
      * Creates the remote half of the lock of this name.
@@ -113,59 +110,44 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Lock
      */
     final boolean enter(boolean reads, boolean interruptible, long waitNanos, long leaseMillis, long start)
             throws InterruptedException {
-        boolean once = waitNanos == 0;
-        boolean timed = waitNanos != Long.MAX_VALUE;
-        long begun = session.now();
-        long patience = once ? commandTimeoutNanos() : waitNanos;
-        long grace = Math.max(patience, Math.min(FIRST_ANSWER_NANOS, commandTimeoutNanos()));
-        boolean interrupted = false;
+        RemoteWait wait = new RemoteWait(session, interruptible, waitNanos, this::unavailable);
         boolean entered = false;
-        leader = Thread.currentThread();
+        leader = wait;
         try {
-            for (boolean first = true; ; first = false) {
-                // Both before the step, which sees what an answer has brought.
-                changed = false;
-                boolean heard = claim.hasHeardSince(begun);
-                // A thread that waits for ever needs no answer as long as its ticket, announced before, may be granted.
-                boolean asks = first && (timed || !fair);
-                Advance advance = claim.advance(leaseMillis, once, reads, asks, begun);
-                if (advance == Advance.ENTERED) {
-                    entered = true;
-                    reportAcquired(session.now() - start, false);
-                    return true;
-                }
-                if (Thread.interrupted()) {
-                    if (interruptible) {
-                        throw new InterruptedException();
-                    }
-                    interrupted = true;
-                }
-                if (advance == Advance.REFUSED) {
-                    return false;
-                }
-                long waited = session.now() - begun;
-                long left = timed ? (heard ? patience : grace) - waited : Long.MAX_VALUE;
-                if (timed && left <= 0) {
-                    if (once || !heard || session.outage().isActive()) {
-                        throw unavailable(waited);
-                    }
-                    return false;
-                }
-                if (!timed && isOutageTooLong()) {
-                    throw unavailable(waited);
-                }
-                long pause = Math.min(left, claim.untilNextAdvance());
-                if (!changed && !(claim.expectsToBeAlone() && session.spinner().awaits(() -> changed))) {
-                    LockSupport.parkNanos(this, pause);
-                }
+            entered = await(wait, reads, leaseMillis);
+            if (entered) {
+                reportAcquired(session.now() - start, false);
             }
+            return entered;
         } finally {
             leader = null;
             if (!entered) {
                 withdrawUnlessQueued();
             }
-            if (interrupted) {
-                Thread.currentThread().interrupt();
+            wait.close();
+        }
+    }
+
+    private boolean await(RemoteWait wait, boolean reads, long leaseMillis) throws InterruptedException {
+        for (boolean first = true; ; first = false) {
+            // Both before the step, which sees what an answer has brought.
+            wait.look();
+            if (claim.hasHeardSince(wait.begunNanos())) {
+                wait.heard();
+            }
+            // A thread that waits for ever needs no answer as long as its ticket, announced before, may be granted.
+            boolean asks = first && (wait.isTimed() || !fair);
+            Advance advance = claim.advance(leaseMillis, wait.isOnce(), reads, asks, wait.begunNanos());
+            if (advance == Advance.ENTERED) {
+                return true;
+            }
+            wait.checkInterrupt();
+            if (advance == Advance.REFUSED || !wait.goesOn()) {
+                return false;
+            }
+            long pause = Math.min(wait.leftNanos(), claim.untilNextAdvance());
+            if (!wait.isWoken() && !(claim.expectsToBeAlone() && wait.spin())) {
+                wait.sleep(this, pause);
             }
         }
     }
@@ -187,9 +169,9 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Lock
 
     @Override
     public @Nullable Departure leave() {
-        LeaseLostException known = forsaken;
+        LeaseLostException known = localOnlyCause;
         if (known != null) {
-            forsaken = null;
+            localOnlyCause = null;
             return () -> {
                 throw new LeaseLostException(known);
             };
@@ -233,21 +215,22 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Lock
     /** Enters again after that. */
     boolean enterAgain(long leaseMillis) {
         try {
-            return (leaseMillis == RENEWED && enterAtOnce(start()))
-                    || enter(false, Long.MAX_VALUE, leaseMillis, start());
+            return (leaseMillis == RENEWED && enterAtOnce(beginAttempt()))
+                    || enter(false, Long.MAX_VALUE, leaseMillis, beginAttempt());
         } catch (InterruptedException e) {
             throw new AssertionError("an uninterruptible wait was interrupted", e);
         }
     }
 
     /** The thread keeps the local half, but can't have the remote half. */
-    void forsake(LeaseLostException loss) {
-        forsaken = loss;
+    void holdLocallyOnly(LeaseLostException loss) {
+        localOnlyCause = loss;
     }
 
     /** Returns whether something has changed that the leader has not looked at. */
     boolean hasNews() {
-        return changed;
+        RemoteWait waiting = leader;
+        return waiting != null && waiting.isWoken();
     }
 
     boolean hasOutageLasted() {
@@ -307,21 +290,21 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Lock
             session.schedule(() -> endRetention(current), retainMillis - idleMillis);
         } else {
             current.retained = false;
-            tidy();
+            cleanUp();
         }
     }
 
     @Override
-    public void tidy() {
+    public void cleanUp() {
         if (fair) {
             claim.depart(Thread.currentThread());
         }
-        clearUp();
+        cleanUpExceptPlaces();
     }
 
-    /** Does what {@link #tidy} does, but leaves to a thread of a fair lock its place. */
-    void clearUp() {
-        super.tidy();
+    /** Does what {@link #cleanUp} does, but leaves to a thread of a fair lock its place. */
+    void cleanUpExceptPlaces() {
+        super.cleanUp();
     }
 
     @Override
@@ -331,7 +314,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Lock
 
     // A fair lock's tickets are not among it: each belongs to a thread, which sees to it.
     @Override
-    protected boolean hasStake() {
+    protected boolean hasInterest() {
         LockTenure current = claim.tenure();
         if (current == null) {
             return !fair && claim.ticket() != null;
@@ -373,7 +356,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Lock
 
     private LockTenure owned() {
         LockTenure current = claim.tenure();
-        LeaseLostException loss = forsaken;
+        LeaseLostException loss = localOnlyCause;
         if (loss != null) {
             throw new LeaseLostException(loss);
         }
@@ -429,7 +412,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Lock
     @Override
     public @Nullable Renewal keep(long nowNanos) {
         if (!local.isHeld()) {
-            tidy();
+            cleanUp();
         }
         LockTenure current = claim.tenure();
         return current == null ? null : current.keep(nowNanos);

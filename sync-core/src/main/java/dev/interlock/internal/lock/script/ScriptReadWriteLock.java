@@ -5,10 +5,10 @@ import dev.interlock.internal.lock.LocalReadWriteLock;
 import dev.interlock.internal.lock.RemoteReadWriteLock;
 import dev.interlock.internal.lock.script.LockScripts.Released;
 import dev.interlock.internal.session.RedisSession;
+import dev.interlock.internal.session.RemoteWait;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,8 +30,8 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     /** Threads that were announced before they queued for the local half. */
     private final Set<Thread> announced = ConcurrentHashMap.newKeySet();
 
-    /** Threads that can only wait until those inside have left, or nobody waits for that any more. */
-    private final Set<Thread> barred = ConcurrentHashMap.newKeySet();
+    /** The waits of threads that may enter only when those inside have left, or no other session waits any more. */
+    private final Set<RemoteWait> barred = ConcurrentHashMap.newKeySet();
 
     /**
      * Creates the remote half of the read-write lock of this name.
@@ -90,9 +90,9 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     }
 
     @Override
-    public void tidy() {
+    public void cleanUp() {
         forget(true);
-        super.tidy();
+        super.cleanUp();
     }
 
     private void forget(boolean departs) {
@@ -150,33 +150,18 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
 
     @Override
     public void awaitUnbarred(boolean interruptible, long waitNanos, long begunNanos) throws InterruptedException {
-        boolean interrupted = false;
-        barred.add(Thread.currentThread());
-        try {
-            while (isBarred(begunNanos)) {
-                session.ensureOpen();
-                if (Thread.interrupted()) {
-                    if (interruptible) {
-                        throw new InterruptedException();
-                    }
-                    interrupted = true;
-                }
-                long left = waitNanos == Long.MAX_VALUE ? waitNanos : waitNanos - (session.now() - begunNanos);
-                if (left <= 0) {
-                    return;
-                }
-                LockSupport.parkNanos(this, Math.min(left, TicketRequest.POLL_NANOS));
-            }
+        RemoteWait wait = new RemoteWait(session, interruptible, waitNanos, this::unavailable);
+        barred.add(wait);
+        try (wait) {
+            long nanos = waitNanos == RemoteWait.FOREVER ? waitNanos : waitNanos - (session.now() - begunNanos);
+            wait.until(() -> !isBarred(begunNanos), this, nanos);
         } finally {
-            barred.remove(Thread.currentThread());
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
+            barred.remove(wait);
         }
     }
 
     private void wakeBarred() {
-        barred.forEach(LockSupport::unpark);
+        barred.forEach(RemoteWait::wake);
     }
 
     @Override
@@ -220,7 +205,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
         if (current != null && super.isRetained(current) && current.loss() == null) {
             retain(current, session.now());
         }
-        tidy();
+        cleanUp();
         wakeBarred();
     }
 
@@ -246,7 +231,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
             current.endsInTime = true;
             long left = sliceNanos - (session.now() - current.turnNanos);
             session.schedule(
-                    () -> glance(() -> shareIfRead(current)), Math.max(0, TimeUnit.NANOSECONDS.toMillis(left) + 1));
+                    () -> probe(() -> shareIfRead(current)), Math.max(0, TimeUnit.NANOSECONDS.toMillis(left) + 1));
         }
     }
 
