@@ -89,8 +89,8 @@ public interface RemoteLock {
     long now();
 
     /**
-     * Begins a thread's attempt to lock. The result is for {@link #enterAtOnce} and {@link #enter} only, which report how
-     * long the attempt took.
+     * Begins a thread's attempt to lock. The result is for {@link #enterAtOnce} and {@link #enter} only, which report
+     * how long the attempt took.
      */
     long beginAttempt();
 

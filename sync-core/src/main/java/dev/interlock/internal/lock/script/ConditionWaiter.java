@@ -7,7 +7,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * A thread that waits for a condition, from when it is about to give the lock up until it has it back. Guarded by the
- * mutex of the claim, but for the outcome, for which the thread waits.
+ * mutex of its {@link LockMonitor}, but for what is volatile.
  */
 final class ConditionWaiter implements RemoteLock.Conditions.Wait {
     /** How the wait ended, as Redis has decided it. */
@@ -40,16 +40,14 @@ final class ConditionWaiter implements RemoteLock.Conditions.Wait {
     /** Whether it is to leave, unless it has been signalled. */
     boolean isLeaving;
 
-    /** Who was done with waiting just before it, and is to queue for the local half before it. */
-    @Nullable
-    ConditionWaiter predecessor;
+    /** The waiter that was done with waiting just before it, and is to queue for the local half before it. */
+    private @Nullable ConditionWaiter predecessor;
 
-    /** Who was done with waiting just after it. */
-    @Nullable
-    ConditionWaiter successor;
+    /** The waiter that was done with waiting just after it. */
+    private @Nullable ConditionWaiter successor;
 
     /** Whether it is about to queue for the local half. */
-    boolean isLiningUp;
+    private boolean isLiningUp;
 
     /** Whether it has had the local half. */
     volatile boolean isThrough;
@@ -92,8 +90,43 @@ final class ConditionWaiter implements RemoteLock.Conditions.Wait {
         waitingNanos = sentNanos - waitingNanos > 0 ? sentNanos : waitingNanos;
     }
 
+    /** Returns whether Redis can be asked about it: it has confirmed it, or had that much time to. */
+    boolean isKnown(long nowNanos, long silenceNanos) {
+        return isConfirmed || (isRegistered && nowNanos - waitingNanos >= silenceNanos);
+    }
+
+    /** It is done with waiting, after that other one. Its thread is woken when that one has lined up, if it has to. */
+    void end(Outcome how, @Nullable ConditionWaiter ahead) {
+        if (ahead != null && !ahead.isThrough) {
+            predecessor = ahead;
+            ahead.successor = this;
+        }
+        outcome = how;
+        if (predecessor == null || predecessor.isLiningUp) {
+            wake();
+        }
+    }
+
+    /** The thread queues for the local half now; then the next one shall. Returns the one that queues before it. */
+    @Nullable
+    ConditionWaiter lineUp() {
+        isLiningUp = true;
+        if (successor != null) {
+            successor.wake();
+        }
+        ConditionWaiter ahead = predecessor;
+        predecessor = null;
+        return ahead;
+    }
+
+    /** The thread has the local half. */
+    void arrived() {
+        isThrough = true;
+        successor = null;
+    }
+
     /** Has the thread look at the outcome. */
-    void wake() {
+    private void wake() {
         RemoteWait sleeping = wait;
         if (sleeping != null) {
             sleeping.wake();

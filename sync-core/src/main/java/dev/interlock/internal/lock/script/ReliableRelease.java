@@ -70,7 +70,12 @@ final class ReliableRelease {
      * @param alone runs if nobody waits any more
      */
     static ReliableRelease downgrade(
-            RedisSession session, LockScripts scripts, Ticket ticket, Operations operations, long floor, Runnable alone) {
+            RedisSession session,
+            LockScripts scripts,
+            Ticket ticket,
+            Operations operations,
+            long floor,
+            Runnable alone) {
         return new ReliableRelease(
                 session, scripts, ticket, isFirst -> scripts.downgrade(ticket, floor, operations, alone));
     }

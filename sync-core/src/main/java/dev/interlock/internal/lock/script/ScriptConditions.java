@@ -2,6 +2,7 @@ package dev.interlock.internal.lock.script;
 
 import static java.util.Objects.requireNonNull;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.RemoteLock;
@@ -9,7 +10,11 @@ import dev.interlock.internal.lock.script.LockScripts.SignalReply;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.RemoteWait;
 import java.util.Collection;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The conditions of a lock over our own scripts: what threads do. What becomes of them meanwhile is with
@@ -26,19 +31,36 @@ final class ScriptConditions implements RemoteLock.Conditions {
     private final ScriptLock lock;
     private final LocalLock local;
     private final boolean fair;
-    private final ConditionQueue waiters;
+    private final ReentrantLock mutex;
 
-    ScriptConditions(RedisSession session, ScriptLock lock, LocalLock local, boolean fair, ConditionQueue waiters) {
+    @GuardedBy("mutex")
+    private final ConditionQueue queue;
+
+    /** Creates the threads' side of these conditions; the mutex is the one that guards them. */
+    ScriptConditions(
+            RedisSession session,
+            ScriptLock lock,
+            LocalLock local,
+            boolean fair,
+            ReentrantLock mutex,
+            ConditionQueue queue) {
         this.session = session;
         this.lock = lock;
         this.local = local;
         this.fair = fair;
-        this.waiters = waiters;
+        this.mutex = mutex;
+        this.queue = queue;
     }
 
     @Override
     public Wait enlist(String condition) {
-        return waiters.enlist(lock.valid(), condition);
+        LockTenure current = lock.valid();
+        mutex.lock();
+        try {
+            return queue.enlist(current, condition);
+        } finally {
+            mutex.unlock();
+        }
     }
 
     @Override
@@ -63,7 +85,7 @@ final class ScriptConditions implements RemoteLock.Conditions {
                 byInterrupt = true;
             }
             if (waiter.outcome == null) {
-                waiters.leave(waiter);
+                leaveCondition(waiter);
                 awaitOutcomeUninterruptibly(waiter);
             }
             isInterrupt = byInterrupt && waiter.outcome == ConditionWaiter.Outcome.LEFT;
@@ -90,11 +112,11 @@ final class ScriptConditions implements RemoteLock.Conditions {
                 if (left <= 0) {
                     return;
                 }
-                if (lock.hasOutageLasted() && waiters.abandon(waiter)) {
+                if (lock.hasOutageLasted() && abandon(waiter)) {
                     throw lock.unavailable(session.settings().redisTimeoutNanos());
                 }
                 wait.sleep(this, Math.min(left, TicketRequest.POLL_NANOS));
-                waiters.askIfDue();
+                askIfDue();
             }
         }
     }
@@ -104,6 +126,33 @@ final class ScriptConditions implements RemoteLock.Conditions {
             awaitOutcome(waiter, false, false, 0);
         } catch (InterruptedException e) {
             throw new AssertionError("an uninterruptible wait was interrupted", e);
+        }
+    }
+
+    private void leaveCondition(ConditionWaiter waiter) {
+        mutex.lock();
+        try {
+            queue.leave(waiter);
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    private boolean abandon(ConditionWaiter waiter) {
+        mutex.lock();
+        try {
+            return queue.abandon(waiter);
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    private void askIfDue() {
+        mutex.lock();
+        try {
+            queue.askIfDue();
+        } finally {
+            mutex.unlock();
         }
     }
 
@@ -118,7 +167,7 @@ final class ScriptConditions implements RemoteLock.Conditions {
 
     @Override
     public void lineUp(Wait wait) {
-        ConditionWaiter ahead = waiters.linesUp((ConditionWaiter) wait);
+        ConditionWaiter ahead = lineUp((ConditionWaiter) wait);
         if (fair && ahead != null) {
             // It is at the same point, and mostly further.
             long begun = session.now();
@@ -128,10 +177,19 @@ final class ScriptConditions implements RemoteLock.Conditions {
         }
     }
 
+    private @Nullable ConditionWaiter lineUp(ConditionWaiter waiter) {
+        mutex.lock();
+        try {
+            return waiter.lineUp();
+        } finally {
+            mutex.unlock();
+        }
+    }
+
     @Override
     public void enter(Wait wait) {
         ConditionWaiter waiter = (ConditionWaiter) wait;
-        waiters.arrived(waiter, false);
+        arrived(waiter, false);
         boolean entered = false;
         try {
             entered = lock.enterAgain(waiter.leaseMillis);
@@ -139,24 +197,39 @@ final class ScriptConditions implements RemoteLock.Conditions {
             if (!entered) {
                 lock.holdLocallyOnly(new LeaseLostException(
                         lock.name(), 0, "it could not be taken back after waiting for a condition"));
-                waiters.arrived(waiter, true);
+                arrived(waiter, true);
             }
+        }
+    }
+
+    private void arrived(ConditionWaiter waiter, boolean isLost) {
+        mutex.lock();
+        try {
+            queue.arrived(waiter, isLost);
+        } finally {
+            mutex.unlock();
         }
     }
 
     @Override
     public void signal(String condition, boolean all) {
-        waiters.signal(lock.valid(), condition, all);
+        LockTenure current = lock.valid();
+        mutex.lock();
+        try {
+            queue.signal(current, condition, all);
+        } finally {
+            mutex.unlock();
+        }
     }
 
     @Override
     public int count(String condition) {
-        return look(condition, false).count();
+        return inspect(condition, false).count();
     }
 
-    private SignalReply look(String condition, boolean isListed) {
+    private SignalReply inspect(String condition, boolean isListed) {
         LockTenure current = lock.valid();
-        SignalReply signalled = session.await(waiters.look(current, condition, isListed));
+        SignalReply signalled = session.await(send(current, condition, isListed));
         if (signalled == null) {
             throw lock.unavailable(
                     TimeUnit.MILLISECONDS.toNanos(session.settings().commandTimeoutMillis()));
@@ -167,8 +240,23 @@ final class ScriptConditions implements RemoteLock.Conditions {
         return signalled;
     }
 
+    private CompletableFuture<SignalReply> send(LockTenure current, String condition, boolean isListed) {
+        mutex.lock();
+        try {
+            return queue.inspect(current, condition, isListed);
+        } finally {
+            mutex.unlock();
+        }
+    }
+
     @Override
     public Collection<Thread> threads(String condition) {
-        return waiters.threads(look(condition, true).own());
+        Set<Long> own = inspect(condition, true).own();
+        mutex.lock();
+        try {
+            return queue.threads(own);
+        } finally {
+            mutex.unlock();
+        }
     }
 }

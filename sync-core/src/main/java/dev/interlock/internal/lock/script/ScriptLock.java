@@ -4,9 +4,10 @@ import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.lock.AbstractRemoteLock;
 import dev.interlock.internal.lock.LocalLock;
-import dev.interlock.internal.lock.script.Claim.Advance;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
 import dev.interlock.internal.lock.script.LockScripts.Released;
+import dev.interlock.internal.lock.script.Ownership.Advance;
+import dev.interlock.internal.lock.script.Ownership.Attempt;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.session.RedisSession;
@@ -18,10 +19,10 @@ import org.jspecify.annotations.Nullable;
 /**
  * The remote half of a lock over our own scripts: sessions stand in a queue in Redis and take turns.
  *
- * <p>The session's {@link Claim} to the name is what events change; this is what threads do about it. The thread that
- * has the local half and finds no usable tenure is the <em>leader</em>: it has the claim open a ticket, and parks until
- * that has become a tenure. It may leave at any time, because it keeps no state of its own: its ticket stays for the
- * next local thread, or is cancelled by {@link #cleanUp} if there is none.
+ * <p>The {@link LockMonitor} handles events; this is what threads do. The thread that has the local half and finds no
+ * usable tenure is the <em>leader</em>: it has a ticket opened, and waits until that has become a tenure. It may leave
+ * at any time, because it keeps no state of its own: its ticket stays for the next local thread, or is cancelled by
+ * {@link #cleanUp} if there is none.
  */
 public class ScriptLock extends AbstractRemoteLock<RedisSession> implements LockTenure.Owner {
     /** How often a session that keeps a busy name looks for waiters that its mailbox has not told it of. */
@@ -30,8 +31,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Lock
     private final boolean fair;
     final long sliceNanos;
     private final long retainMillis;
-    final Claim claim;
-    private final ConditionQueue waiters;
+    final LockMonitor monitor;
     private final Conditions conditions;
 
     /** Why the thread that has the local half has it without the remote half. Guarded by the local half. */
@@ -59,12 +59,11 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Lock
         this.fair = fair;
         this.sliceNanos = sliceNanos;
         this.retainMillis = retainMillis;
-        this.claim = new Claim(session, key, fair, this);
-        this.waiters = claim.waiters();
-        this.conditions = new ScriptConditions(session, this, local, fair, waiters);
+        this.monitor = new LockMonitor(session, key, fair, this);
+        this.conditions = monitor.newConditions(this, local);
     }
 
-    /** Gives back what a message tells of that found nobody who wanted it: a grant, or the tickets of waiters. */
+    /** Gives back what a message tells of that found nobody who wanted it: a grant, or the tickets of monitor. */
     public static void giveBack(RedisSession session, Mail mail) {
         if (mail instanceof Mail.Grant grant) {
             giveBack(session, mail.key(), grant.sequence(), grant.waiter());
@@ -80,17 +79,17 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Lock
 
     @Override
     public void announce(long leaseMillis) {
-        claim.announce(leaseMillis);
+        monitor.announce(leaseMillis);
     }
 
     @Override
     public boolean enterAtOnce(long start) {
-        LockTenure current = claim.tenure();
+        LockTenure current = monitor.tenure();
         if (current == null || !current.renewed) {
             return false;
         }
         long now = session.now();
-        if (fair ? !claim.enterAtOnce(now) : !current.isUsable(now) || !current.tokens.draw()) {
+        if (fair ? !monitor.enterAtOnce(now) : !current.isUsable(now) || !current.tokens.draw()) {
             return false;
         }
         reportAcquired(now - start, true);
@@ -129,15 +128,16 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Lock
     }
 
     private boolean await(RemoteWait wait, boolean reads, long leaseMillis) throws InterruptedException {
+        Attempt attempt = new Attempt(leaseMillis, wait.isOnce(), reads, wait.begunNanos());
         for (boolean first = true; ; first = false) {
             // Both before the step, which sees what an answer has brought.
             wait.look();
-            if (claim.hasHeardSince(wait.begunNanos())) {
+            if (monitor.hasHeardSince(wait.begunNanos())) {
                 wait.heard();
             }
             // A thread that waits for ever needs no answer as long as its ticket, announced before, may be granted.
             boolean asks = first && (wait.isTimed() || !fair);
-            Advance advance = claim.advance(leaseMillis, wait.isOnce(), reads, asks, wait.begunNanos());
+            Advance advance = monitor.advance(attempt, asks);
             if (advance == Advance.ENTERED) {
                 return true;
             }
@@ -145,8 +145,8 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Lock
             if (advance == Advance.REFUSED || !wait.goesOn()) {
                 return false;
             }
-            long pause = Math.min(wait.leftNanos(), claim.untilNextAdvance());
-            if (!wait.isWoken() && !(claim.expectsToBeAlone() && wait.spin())) {
+            long pause = Math.min(wait.leftNanos(), monitor.untilNextAdvance());
+            if (!wait.isWoken() && !(monitor.expectsToBeAlone() && wait.spin())) {
                 wait.sleep(this, pause);
             }
         }
@@ -154,9 +154,9 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Lock
 
     // A request that doesn't queue is of no use to the next thread.
     private void withdrawUnlessQueued() {
-        Ticket request = claim.ticket();
+        Ticket request = monitor.ticket();
         if (request != null && !request.queues) {
-            claim.withdraw(request);
+            monitor.withdraw(request);
         }
     }
 
@@ -180,7 +180,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Lock
         long now = session.now();
         if (!current.isUsable(now)) {
             LeaseLostException loss = current.lose("its lease is over");
-            claim.giveUp(current).insist();
+            monitor.giveUp(current).insist();
             return () -> {
                 throw new LeaseLostException(loss);
             };
@@ -188,9 +188,9 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Lock
         if (isKept(current, now)) {
             return null;
         }
-        ReliableRelease release = claim.giveUp(current);
+        ReliableRelease release = monitor.giveUp(current);
         return () -> {
-            if (claim.scripts().isQuiet()) {
+            if (monitor.scripts().isQuiet()) {
                 session.spinner().awaits(release.confirmed());
             }
             Released released = session.await(release.confirmed());
@@ -208,7 +208,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Lock
         LockTenure current = owned();
         long now = session.now();
         if (!current.isUsable(now) || !isKept(current, now)) {
-            claim.giveUp(current, waiter).insist();
+            monitor.giveUp(current, waiter).insist();
         }
     }
 
@@ -248,16 +248,16 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Lock
     }
 
     private boolean isKept(LockTenure current, long now) {
-        if (isWanted() && !isTurnOver(current, now) && claim.mayServe(current)) {
+        if (isWanted() && !isTurnOver(current, now) && monitor.mayServe(current)) {
             reportHandedOff();
-        } else if (isRetained(current) && !waiters.isAnySignalDue()) {
+        } else if (isRetained(current) && !monitor.isAnySignalDue()) {
             retain(current, now);
         } else {
             reportReleased(now - current.startNanos);
             return false;
         }
-        if (waiters.isAnySignalDue()) {
-            waiters.flush(current);
+        if (monitor.isAnySignalDue()) {
+            monitor.flush(current);
         }
         lookForDemand(current, now);
         return true;
@@ -282,7 +282,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Lock
     }
 
     private void endRetention(LockTenure current) {
-        if (claim.tenure() != current) {
+        if (monitor.tenure() != current) {
             return;
         }
         long idleMillis = local.isHeld() ? 0 : TimeUnit.NANOSECONDS.toMillis(session.now() - current.idleSinceNanos);
@@ -297,7 +297,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Lock
     @Override
     public void cleanUp() {
         if (fair) {
-            claim.depart(Thread.currentThread());
+            monitor.depart(Thread.currentThread());
         }
         cleanUpExceptPlaces();
     }
@@ -309,29 +309,29 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Lock
 
     @Override
     protected boolean isWanted() {
-        return super.isWanted() || waiters.isAnyArriving();
+        return super.isWanted() || monitor.isAnyArriving();
     }
 
     // A fair lock's tickets are not among it: each belongs to a thread, which sees to it.
     @Override
     protected boolean hasInterest() {
-        LockTenure current = claim.tenure();
+        LockTenure current = monitor.tenure();
         if (current == null) {
-            return !fair && claim.ticket() != null;
+            return !fair && monitor.ticket() != null;
         }
-        return fair ? !claim.serves(current) : !current.retained || current.demand || current.loss() != null;
+        return fair ? !monitor.serves(current) : !current.retained || current.demand || current.loss() != null;
     }
 
     @Override
     protected void relinquish() {
-        LockTenure current = claim.tenure();
+        LockTenure current = monitor.tenure();
         if (current != null) {
             reportReleased(session.now() - current.startNanos);
-            claim.giveUp(current).insist();
+            monitor.giveUp(current).insist();
         }
-        Ticket request = claim.ticket();
+        Ticket request = monitor.ticket();
         if (request != null && !fair) {
-            claim.withdraw(request);
+            monitor.withdraw(request);
         }
     }
 
@@ -355,7 +355,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Lock
     }
 
     private LockTenure owned() {
-        LockTenure current = claim.tenure();
+        LockTenure current = monitor.tenure();
         LeaseLostException loss = localOnlyCause;
         if (loss != null) {
             throw new LeaseLostException(loss);
@@ -375,14 +375,14 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Lock
     @Override
     public boolean isLocked() {
         session.ensureOpen();
-        Boolean locked = session.await(claim.scripts().inspect());
+        Boolean locked = session.await(monitor.scripts().inspect());
         if (locked == null) {
             throw unavailable(commandTimeoutNanos());
         }
         return locked;
     }
 
-    // ---- what the claim tells
+    // ---- what the monitor tells
 
     @Override
     public void changed() {
@@ -414,34 +414,34 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Lock
         if (!local.isHeld()) {
             cleanUp();
         }
-        LockTenure current = claim.tenure();
+        LockTenure current = monitor.tenure();
         return current == null ? null : current.keep(nowNanos);
     }
 
     @Override
     public void pulse() {
-        LockTenure current = claim.tenure();
+        LockTenure current = monitor.tenure();
         if (current != null && current.retained && !local.isHeld()) {
             // Plain RLock clients write no letters.
             current.renewNow();
         }
-        claim.pulse();
+        monitor.pulse();
     }
 
     @Override
     public void receive(Mail mail) {
-        claim.receive(mail);
+        monitor.receive(mail);
     }
 
     @Override
     public CompletableFuture<?> close() {
-        return claim.close();
+        return monitor.close();
     }
 
     @Override
     public String toString() {
-        LockTenure current = claim.tenure();
-        Ticket request = claim.ticket();
+        LockTenure current = monitor.tenure();
+        Ticket request = monitor.ticket();
         if (current != null) {
             return (current.isUsable(session.now()) ? "tenure " : "lost tenure ") + current.sequence + " of "
                     + session.id() + (current.demand ? ", wanted by others" : "");

@@ -55,7 +55,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     @Override
     public boolean enterAtOnce(long start) {
         forget(false);
-        LockTenure current = claim.tenure();
+        LockTenure current = monitor.tenure();
         if (current == null || current.shared || isTurnOver(current, session.now())) {
             return false;
         }
@@ -66,7 +66,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     public boolean enter(boolean interruptible, long waitNanos, long leaseMillis, long start)
             throws InterruptedException {
         forget(false);
-        LockTenure current = claim.tenure();
+        LockTenure current = monitor.tenure();
         if (current != null && !current.shared && isTurnOver(current, session.now())) {
             endTurn(current);
         }
@@ -76,16 +76,16 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     // Nobody is inside, and those who wait here were too late for what this session has.
     private void endTurn(LockTenure current) {
         reportReleased(session.now() - current.startNanos);
-        claim.giveUp(current).insist();
+        monitor.giveUp(current).insist();
     }
 
     /** Readers are to leave for those of this session, too, who wait for them in this JVM only. */
     @Override
     public void announce(long leaseMillis) {
-        LockTenure current = claim.tenure();
+        LockTenure current = monitor.tenure();
         if (current != null && current.shared && shared.isShared()) {
             announced.add(Thread.currentThread());
-            claim.announceWriter();
+            monitor.announceWriter();
         }
     }
 
@@ -97,17 +97,17 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
 
     private void forget(boolean departs) {
         if (!announced.isEmpty() && announced.remove(Thread.currentThread()) && departs && announced.isEmpty()) {
-            claim.departWriter();
+            monitor.departWriter();
         }
     }
 
     @Override
     public @Nullable Departure leave() {
-        LockTenure current = claim.tenure();
+        LockTenure current = monitor.tenure();
         if (current == null || shared.sharedHolds() == 0 || !current.isUsable(session.now())) {
             return super.leave();
         }
-        ReliableRelease downgrade = claim.downgrade(current);
+        ReliableRelease downgrade = monitor.downgrade(current);
         return () -> {
             Released released = session.await(downgrade.confirmed());
             if (released == null) {
@@ -130,7 +130,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
 
     @Override
     public boolean mayEnterShared(long begunNanos) {
-        LockTenure current = claim.tenure();
+        LockTenure current = monitor.tenure();
         long now = session.now();
         return current != null && admits(current, begunNanos, now) && current.isUsable(now);
     }
@@ -141,7 +141,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
 
     @Override
     public boolean isBarred(long begunNanos) {
-        LockTenure current = claim.tenure();
+        LockTenure current = monitor.tenure();
         return current != null
                 && shared.isShared()
                 && current.isUsable(session.now())
@@ -166,7 +166,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
 
     @Override
     public boolean enterSharedAtOnce(long begunNanos) {
-        LockTenure current = claim.tenure();
+        LockTenure current = monitor.tenure();
         long now = session.now();
         if (current == null || !admits(current, begunNanos, now) || !current.isUsable(now)) {
             return false;
@@ -180,7 +180,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
 
     @Override
     public boolean enterShared(boolean interruptible, long waitNanos, long begunNanos) throws InterruptedException {
-        LockTenure current = claim.tenure();
+        LockTenure current = monitor.tenure();
         if (current != null && !admits(current, begunNanos, session.now())) {
             endTurn(current);
         }
@@ -189,7 +189,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
 
     @Override
     public @Nullable LeaseLostException leaveShared() {
-        LockTenure current = claim.tenure();
+        LockTenure current = monitor.tenure();
         if (current == null) {
             return new LeaseLostException(name, 0, "its lease is over");
         }
@@ -201,7 +201,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
         if (shared.isShared()) {
             return;
         }
-        LockTenure current = claim.tenure();
+        LockTenure current = monitor.tenure();
         if (current != null && super.isRetained(current) && current.loss() == null) {
             retain(current, session.now());
         }
@@ -211,7 +211,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
 
     @Override
     public boolean isRefused() {
-        Ticket request = claim.ticket();
+        Ticket request = monitor.ticket();
         return request != null && request.isQueued();
     }
 
@@ -220,7 +220,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     @Override
     public void demanded() {
         super.demanded();
-        LockTenure current = claim.tenure();
+        LockTenure current = monitor.tenure();
         if (current != null && !current.shared) {
             endTurnInTime(current);
         }
@@ -237,10 +237,10 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
 
     // As long as this thread shares the local half, nobody writes.
     private void shareIfRead(LockTenure current) {
-        if (claim.tenure() == current && !current.shared && shared.isShared() && shared.tryLockShared()) {
+        if (monitor.tenure() == current && !current.shared && shared.isShared() && shared.tryLockShared()) {
             try {
-                if (claim.tenure() == current && !current.shared) {
-                    claim.downgrade(current).insist();
+                if (monitor.tenure() == current && !current.shared) {
+                    monitor.downgrade(current).insist();
                 }
             } finally {
                 shared.unlockShared();
@@ -269,7 +269,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     @Override
     public void pulse() {
         super.pulse();
-        LockTenure current = claim.tenure();
+        LockTenure current = monitor.tenure();
         if (current != null && shared.isShared()) {
             long now = session.now();
             boolean isDue = !current.demand && now - current.lookAtNanos >= LOOK_NANOS;

@@ -2,59 +2,32 @@ package dev.interlock.internal.lock.script;
 
 import com.google.common.primitives.ImmutableLongArray;
 import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
+import dev.interlock.internal.lock.script.LockScripts.Operations;
+import dev.interlock.internal.redis.Keys;
+import dev.interlock.internal.redis.UnlockChannels;
 import dev.interlock.internal.session.CommandLoop;
+import dev.interlock.internal.session.Participant;
 import dev.interlock.internal.session.RedisSession;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
- * The command that asks for a session's tickets, or asks how they stand. Tickets get their sequences when they are first
- * sent. There is one command at a time, and tickets that come meanwhile share the next: so sequences reach Redis in
- * their order, and a cancel never overtakes the command that announces its ticket.
+ * The command that asks for a session's tickets, or asks how they stand. Tickets get their sequences when they are
+ * first sent. There is one command at a time, and tickets that come meanwhile share the next: so sequences reach Redis
+ * in their order, and a cancel never overtakes the command that announces its ticket.
  *
  * <p>Guarded by the mutex of its owner, like its {@link CommandLoop}.
  */
 final class TicketRequest implements CommandLoop.Speaker<TicketRequest.Answer> {
     /** After so long without word a waiting thread asks by itself, should the pulse have failed to. */
     static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(1_500);
-
-    /** What decides what to ask for, and takes the answers. All but {@link #changed} runs with the mutex held. */
-    interface Asker {
-        /**
-         * Returns the tickets to ask for.
-         *
-         * @param isComplete whether these are all, or only those of which Redis may not know
-         */
-        List<Ticket> due(boolean isComplete);
-
-        /** Returns the least remote part of the next fencing token. */
-        long floor();
-
-        /** Returns whether this session can't own the name by a sequence of which it doesn't know yet. */
-        boolean knowsAll();
-
-        /** Takes the answer. */
-        void answered(Sent sent, AcquireReply reply);
-
-        /** Takes a failure that no repetition will mend. */
-        void refused(Throwable cause);
-
-        /** Cancels a ticket of which Redis has heard. */
-        void cancel(Ticket ticket);
-
-        /** Returns whether the tickets are still to be asked for after an unconfirmed grant. */
-        boolean isConfirmationDue();
-
-        /** Returns whether there are tickets that were not sent. */
-        boolean hasUnsent();
-
-        /** The end of each of these events, without the mutex. */
-        void changed();
-    }
 
     /**
      * What was sent, and when.
@@ -69,11 +42,20 @@ final class TicketRequest implements CommandLoop.Speaker<TicketRequest.Answer> {
     /** What was sent, and the reply. */
     record Answer(Sent sent, AcquireReply reply) {}
 
+    private static final Logger log = LoggerFactory.getLogger(TicketRequest.class);
+
     private final RedisSession session;
     private final LockScripts scripts;
-    private final boolean fair;
-    private final Asker asker;
+    private final LockState state;
+    private final LockTenure.Owner owner;
+    private final Participant participant;
+    private final Runnable pulse;
     private final CommandLoop<Answer> loop;
+    private final ConditionQueue conditions;
+    private final Ownership ownership;
+
+    /** Redisson's channel, while the owner of the name is none of ours. */
+    private UnlockChannels.@Nullable Subscription subscription;
 
     /** Whether the next command asks for all tickets. */
     private boolean isComplete;
@@ -89,12 +71,32 @@ final class TicketRequest implements CommandLoop.Speaker<TicketRequest.Answer> {
     /** Tickets to be cancelled once the command that announces them has been answered. */
     private final List<Ticket> leaving = new ArrayList<>();
 
-    TicketRequest(RedisSession session, ReentrantLock mutex, LockScripts scripts, boolean fair, Asker asker) {
+    <L extends LockTenure.Owner & Participant> TicketRequest(
+            RedisSession session,
+            ReentrantLock mutex,
+            LockScripts scripts,
+            LockState state,
+            ConditionOperations operations,
+            L lock,
+            Runnable pulse,
+            Executor underMutex) {
         this.session = session;
         this.scripts = scripts;
-        this.fair = fair;
-        this.asker = asker;
+        this.state = state;
+        this.owner = lock;
+        this.participant = lock;
+        this.pulse = pulse;
         this.loop = new CommandLoop<>(session, mutex, this);
+        this.conditions = new ConditionQueue(session, mutex, scripts, state, this, operations, lock);
+        this.ownership = new Ownership(session, scripts, state, this, conditions, operations, lock, underMutex);
+    }
+
+    ConditionQueue conditions() {
+        return conditions;
+    }
+
+    Ownership ownership() {
+        return ownership;
     }
 
     boolean inFlight() {
@@ -116,11 +118,6 @@ final class TicketRequest implements CommandLoop.Speaker<TicketRequest.Answer> {
         return loop.isInFlight() ? loop.repeatAtNanos() : pollAtNanos;
     }
 
-    /** Sets the time to ask again. */
-    void dueAt(long nanos) {
-        pollAtNanos = nanos;
-    }
-
     /** Adds to what Redis is told of with the next command. */
     void used(Ticket ticket) {
         used.add(ticket);
@@ -133,19 +130,9 @@ final class TicketRequest implements CommandLoop.Speaker<TicketRequest.Answer> {
         return drained;
     }
 
-    /** Cancels a ticket as soon as the command in flight has been answered. */
-    void cancelLater(Ticket ticket) {
-        leaving.add(ticket);
-    }
-
-    /** Returns the tickets that are yet to be cancelled. */
-    List<Ticket> leaving() {
-        return List.copyOf(leaving);
-    }
-
     /** Asks for all that isn't granted. */
     void ask(long now) {
-        if (!asker.due(true).isEmpty()) {
+        if (!due(true).isEmpty()) {
             isComplete = true;
             loop.send(now);
         }
@@ -153,7 +140,7 @@ final class TicketRequest implements CommandLoop.Speaker<TicketRequest.Answer> {
 
     /** Asks for what was not asked for yet. How the rest stands is for the pulse to ask. */
     void askForNew(long now) {
-        if (!asker.due(false).isEmpty()) {
+        if (!due(false).isEmpty()) {
             loop.send(now);
         }
     }
@@ -163,11 +150,180 @@ final class TicketRequest implements CommandLoop.Speaker<TicketRequest.Answer> {
         isUnconfirmed = true;
     }
 
+    private List<Ticket> due(boolean all) {
+        LockTenure current = state.tenure();
+        return all ? state.tickets.all(current) : state.tickets.arriving(current);
+    }
+
+    // ---- tickets
+
+    /** Returns the ticket of a thread of a fair lock, a new one if it has none. */
+    Ticket placeOf(Thread thread, long leaseMillis, long now) {
+        Ticket place = state.tickets.of(thread);
+        if (place == null) {
+            place = state.newTicket(leaseMillis, true, false, 0, now);
+            place.thread = thread;
+            open(place, now);
+        }
+        return place;
+    }
+
+    /** Asks for the name. */
+    void open(Ticket ticket, long now) {
+        state.tickets.add(ticket);
+        session.pin(scripts.key(), participant);
+        if (session.isClosed()) {
+            // It may have missed this participant.
+            state.tickets.remove(ticket);
+            releaseContinued(ticket);
+            settle();
+            session.ensureOpen();
+        }
+        if (loop.isInFlight()) {
+            return;
+        }
+        if (!ticket.queues || state.notBeforeNanos - now <= 0) {
+            askForNew(now);
+        } else {
+            pollAtNanos = state.notBeforeNanos;
+        }
+    }
+
+    /** Cancels a ticket. */
+    void withdraw(Ticket ticket) {
+        if (!state.tickets.contains(ticket)) {
+            return;
+        }
+        state.tickets.remove(ticket);
+        if (ticket.sequence != 0 && !state.isTenure(ticket.sequence)) {
+            cancel(ticket);
+        }
+        releaseContinued(ticket);
+        settle();
+    }
+
+    private void cancel(Ticket ticket) {
+        if (state.fair && loop.isInFlight()) {
+            leaving.add(ticket);
+        } else {
+            release(ticket).insist();
+            if (!state.fair) {
+                // The next request may overtake that, and mustn't find the name in use by what is given up.
+                used(ticket);
+            }
+        }
+    }
+
+    /** Releases what a ticket was to continue: its request may not have got through. */
+    void releaseContinued(Ticket ticket) {
+        if (ticket.from != 0) {
+            Ticket continued = new Ticket(ticket.leaseMillis, ticket.renewed, true, 0, session.now());
+            continued.sequence = ticket.from;
+            release(continued).insist();
+            conditions.abandonOperations();
+        }
+    }
+
+    private ReliableRelease release(Ticket ticket) {
+        return release(ticket, Operations.NONE);
+    }
+
+    /** Releases what a ticket has got, or cancels it. */
+    ReliableRelease release(Ticket ticket, Operations operations) {
+        return ReliableRelease.of(session, scripts, ticket, List.of(), operations, state.floor(), false);
+    }
+
+    /** Gives back what the session has got by a sequence that nobody wants. */
+    void giveBack(long sequence, long waiter, Operations operations) {
+        state.renounced = sequence;
+        ReliableRelease.giveBack(session, scripts, sequence, waiter, operations, state.floor());
+    }
+
+    /** Releases all tickets, because the session is closed. */
+    List<CompletableFuture<?>> close() {
+        leaving.addAll(state.tickets.clear());
+        List<CompletableFuture<?>> releases = new ArrayList<>();
+        for (Ticket ticket : leaving) {
+            if (ticket.sequence != 0) {
+                Operations operations = ticket.waiter > 0 ? Operations.SIGNAL_ALL : Operations.NONE;
+                releases.add(release(ticket, operations).confirmed());
+            }
+            releaseContinued(ticket);
+        }
+        return releases;
+    }
+
+    // ---- the tickets of waiters
+
+    /** Takes over the ticket that a waiter has got in the queue. */
+    void adopt(ConditionWaiter waiter, long sequence, long number) {
+        Ticket other = state.ticket();
+        if (state.tickets.of(sequence) != null) {
+            return;
+        }
+        Ticket ticket = state.newTicket(waiter.leaseMillis, true, false, 0, waiter.waitingNanos());
+        ticket.sequence = sequence;
+        ticket.waiter = number;
+        // Redis has said so at some time, but the grant may be older than that.
+        ticket.queuedAt(waiter.waitingNanos(), 1);
+        if (state.fair) {
+            ticket.thread = waiter.thread;
+        } else if (state.closed || state.tenure() != null || (other != null && sequence != state.arrivingGrant)) {
+            release(ticket).insist();
+            return;
+        } else if (other != null) {
+            withdraw(other);
+        }
+        state.tickets.addQueued(ticket);
+        session.pin(scripts.key(), participant);
+    }
+
+    /** Gets a waiter of a fair lock a place in the queue. */
+    void place(ConditionWaiter waiter) {
+        try {
+            if (!state.closed && !session.isClosed()) {
+                placeOf(waiter.thread, waiter.leaseMillis, session.now());
+            }
+        } catch (IllegalStateException e) {
+            log.debug("The session of {} is being closed", Keys.quoted(scripts.key()), e);
+        }
+    }
+
+    /** Gives up the ticket of a waiter that this session doesn't know any more. */
+    void cancelUnwanted(long sequence, long number, boolean isSignalLost) {
+        if (!state.isKnown(sequence)) {
+            giveBack(sequence, number, number > 0 && isSignalLost ? Operations.SIGNAL_ALL : Operations.NONE);
+        }
+    }
+
+    // ---- interest
+
+    /** Ends the session's interest in the name, if there is none any more. */
+    void settle() {
+        if (state.tenure() == null && state.ticket() == null) {
+            listen(false);
+            conditions.abandonOperations();
+            if (conditions.isIdle() && !conditions.isReleasing()) {
+                session.unpin(scripts.key(), participant);
+            }
+        }
+    }
+
+    /** Listens on Redisson's channel, or not. */
+    void listen(boolean isForeign) {
+        if (isForeign && subscription == null) {
+            subscription = session.channels().listen(scripts.channel(), pulse);
+        } else if (!isForeign && subscription != null) {
+            subscription.close();
+            subscription = null;
+        }
+    }
+
     // ---- the loop's events
 
     @Override
     public @Nullable CompletableFuture<Answer> say(long now) {
-        List<Ticket> tickets = asker.due(isComplete);
+        List<Ticket> tickets = due(isComplete);
         if (tickets.isEmpty()) {
             return null;
         }
@@ -183,11 +339,13 @@ final class TicketRequest implements CommandLoop.Speaker<TicketRequest.Answer> {
         ImmutableLongArray sequences =
                 ImmutableLongArray.copyOf(tickets.stream().mapToLong(ticket -> ticket.sequence));
         Sent sent = new Sent(tickets, sequences, List.copyOf(used), now);
-        boolean isLeftAlone = fair || !asker.knowsAll();
+        // The session may own the name by a sequence of which it doesn't know yet.
+        boolean knowsAll = state.tenure() == null && conditions.isEmpty() && !conditions.isReleasing();
+        boolean isLeftAlone = state.fair || !knowsAll;
         long earlier = first.from != 0 ? first.from : isLeftAlone ? LockScripts.LEFT_ALONE : LockScripts.ENDED;
         CompletableFuture<AcquireReply> reply = isNew
-                ? scripts.takeOrAcquire(tickets, earlier, asker.floor(), sent.used)
-                : scripts.acquire(tickets, earlier, asker.floor(), sent.used);
+                ? scripts.takeOrAcquire(tickets, earlier, state.floor(), sent.used)
+                : scripts.acquire(tickets, earlier, state.floor(), sent.used);
         return reply.thenApply(answer -> new Answer(sent, answer));
     }
 
@@ -199,9 +357,9 @@ final class TicketRequest implements CommandLoop.Speaker<TicketRequest.Answer> {
             long ttlNanos = isGranted ? 0 : TimeUnit.MILLISECONDS.toNanos(answer.reply.ttlMillis() + 1);
             pollAtNanos = session.now() + (ttlNanos > 0 ? Math.min(POLL_NANOS, ttlNanos) : POLL_NANOS);
         }
-        asker.answered(answer.sent, answer.reply);
+        ownership.answered(answer);
         ended();
-        if (!loop.isInFlight() && asker.hasUnsent()) {
+        if (!loop.isInFlight() && state.tickets.hasUnsent()) {
             loop.tellLater();
         }
     }
@@ -213,7 +371,9 @@ final class TicketRequest implements CommandLoop.Speaker<TicketRequest.Answer> {
 
     @Override
     public void refused(Throwable cause) {
-        asker.refused(cause);
+        if (state.ticket() != null) {
+            state.refusal = cause;
+        }
     }
 
     @Override
@@ -223,16 +383,16 @@ final class TicketRequest implements CommandLoop.Speaker<TicketRequest.Answer> {
 
     @Override
     public void changed() {
-        asker.changed();
+        owner.changed();
     }
 
     private void ended() {
         if (loop.isInFlight()) {
             return;
         }
-        leaving.forEach(asker::cancel);
+        leaving.forEach(ticket -> release(ticket).insist());
         leaving.clear();
-        if (isUnconfirmed && asker.isConfirmationDue()) {
+        if (isUnconfirmed && state.tenure() == null) {
             isComplete = true;
             loop.tellLater();
         }

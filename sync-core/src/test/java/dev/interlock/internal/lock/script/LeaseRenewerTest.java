@@ -152,8 +152,8 @@ class LeaseRenewerTest {
                     Runnable::run);
             Ticket ticket = new Ticket(LEASE_MILLIS, true, false, 0, 0);
             ticket.sequence = 1;
-            tenure = new LockTenure(
-                    renewer, sequence -> RENEWAL, this, ticket, 1, 0, Lease.validUntil(0, LEASE_MILLIS));
+            tenure =
+                    new LockTenure(renewer, sequence -> RENEWAL, this, ticket, 1, 0, Lease.validUntil(0, LEASE_MILLIS));
         }
 
         private CompletableFuture<List<Object>> send(Call call) {
