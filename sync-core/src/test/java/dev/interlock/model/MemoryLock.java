@@ -2,6 +2,7 @@ package dev.interlock.model;
 
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.lock.LocalLock;
+import dev.interlock.internal.lock.RemoteConditions;
 import dev.interlock.internal.lock.RemoteLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -105,7 +106,7 @@ final class MemoryLock implements RemoteLock {
     }
 
     @Override
-    public Conditions conditions() {
+    public RemoteConditions conditions() {
         throw new UnsupportedOperationException("no conditions");
     }
 

@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
-import dev.interlock.internal.lock.RemoteLock.Conditions.Wait;
+import dev.interlock.internal.lock.RemoteConditions.Wait;
 import dev.interlock.internal.redis.Keys;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;

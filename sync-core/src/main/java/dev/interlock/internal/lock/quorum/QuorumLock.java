@@ -4,6 +4,7 @@ import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.lock.AbstractRemoteLock;
 import dev.interlock.internal.lock.LocalLock;
+import dev.interlock.internal.lock.RemoteConditions;
 import dev.interlock.internal.lock.quorum.QuorumRelease.Verdict;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Keys;
@@ -369,7 +370,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession> {
     }
 
     @Override
-    public Conditions conditions() {
+    public RemoteConditions conditions() {
         throw new UnsupportedOperationException(
                 "a quorum has no conditions: its nodes don't know of each other, and could disagree about who was "
                         + "signalled");

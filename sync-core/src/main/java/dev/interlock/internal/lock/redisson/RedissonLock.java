@@ -4,6 +4,7 @@ import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.lock.AbstractRemoteLock;
 import dev.interlock.internal.lock.LocalLock;
+import dev.interlock.internal.lock.RemoteConditions;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Mail;
@@ -363,7 +364,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
     }
 
     @Override
-    public Conditions conditions() {
+    public RemoteConditions conditions() {
         throw new UnsupportedOperationException(
                 "Redisson's protocol knows no conditions; a condition of the superclass would only be seen by the "
                         + "threads of this JVM");

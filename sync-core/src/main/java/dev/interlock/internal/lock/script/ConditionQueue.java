@@ -6,7 +6,6 @@ import dev.interlock.internal.lock.script.LockScripts.Released;
 import dev.interlock.internal.lock.script.LockScripts.SignalReply;
 import dev.interlock.internal.lock.script.LockScripts.WaiterReply;
 import dev.interlock.internal.lock.script.LockScripts.WaiterState;
-import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.session.CommandLoop;
 import dev.interlock.internal.session.RedisSession;
 import java.util.ArrayList;
@@ -107,11 +106,6 @@ final class ConditionQueue implements CommandLoop.Speaker<ConditionQueue.Answer>
     /** Returns whether no thread waits, and there is nothing to remember. */
     boolean isIdle() {
         return waiting.isEmpty() && told.isEmpty() && gone.isEmpty() && !isSignalLost && !isAnyArriving();
-    }
-
-    /** Returns whether operations may be undone of a tenure that is over. */
-    boolean isReleasing() {
-        return operations.isReleasing();
     }
 
     /** Returns whether threads are about to queue for the local half. Needs no mutex. */
@@ -243,14 +237,13 @@ final class ConditionQueue implements CommandLoop.Speaker<ConditionQueue.Answer>
 
     /** The thread doesn't wait for an answer any more. Returns false if there is one. */
     boolean abandon(ConditionWaiter waiter) {
-        if (waiting.remove(waiter.sequence) != null) {
-            if (waiter.isRegistered) {
-                gone.add(waiter.text);
-                mayComeBack(waiter);
-                ask();
-            } else {
-                operations.remove(waiter);
-            }
+        boolean isWaiting = waiting.remove(waiter.sequence) != null;
+        if (isWaiting && waiter.isRegistered) {
+            gone.add(waiter.text);
+            mayComeBack(waiter);
+            ask();
+        } else if (isWaiting) {
+            operations.remove(waiter);
         }
         request.settle();
         return waiter.outcome == null;
@@ -368,8 +361,8 @@ final class ConditionQueue implements CommandLoop.Speaker<ConditionQueue.Answer>
                 over(waiter, isSignalled ? Outcome.SIGNALLED : Outcome.LEFT, reply.ticket(), number);
             }
         }
-        boolean isMissing = waiting.values().stream().anyMatch(waiter -> waiter.isLeaving && waiter.isConfirmed)
-                && !operations.isSignalling(session.now());
+        boolean isMissing = !operations.isSignalling(session.now())
+                && waiting.values().stream().anyMatch(waiter -> waiter.isLeaving && waiter.isConfirmed);
         asksForAll = isAnyOver;
         if (isAnyOver || isMissing || isSignalLost) {
             ask();
@@ -400,12 +393,7 @@ final class ConditionQueue implements CommandLoop.Speaker<ConditionQueue.Answer>
         owner.changed();
     }
 
-    /** Takes the news of waiters that queue for the lock now; negative if they weren't signalled. */
-    void admitted(Mail.Admission admission) {
-        admission.waiters().forEach(one -> admitted(one.waiter(), one.ticket()));
-    }
-
-    /** A waiter queues for the lock now. */
+    /** A waiter queues for the lock now; negative if it wasn't signalled. */
     void admitted(long number, long ticket) {
         ConditionWaiter waiter = waiting.get(Math.abs(number));
         if (waiter == null) {

@@ -1,6 +1,7 @@
 package dev.interlock.internal.lock.script;
 
 import com.google.common.base.Strings;
+import dev.interlock.internal.lock.RemoteConditions;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.session.RemoteWait;
 import org.jspecify.annotations.Nullable;
@@ -9,7 +10,7 @@ import org.jspecify.annotations.Nullable;
  * A thread that waits for a condition, from when it is about to give the lock up until it has it back. Guarded by the
  * mutex of its {@link LockMonitor}, but for what is volatile.
  */
-final class ConditionWaiter implements RemoteLock.Conditions.Wait {
+final class ConditionWaiter implements RemoteConditions.Wait {
     /** How the wait ended, as Redis has decided it. */
     enum Outcome {
         /** It was signalled, or nobody knows of it any more. */

@@ -1,6 +1,5 @@
 package dev.interlock.internal.lock.script;
 
-import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.RemoteLock;
@@ -279,6 +278,9 @@ final class LockMonitor {
 
     /** The tenure goes on for another thread: sends signals ahead. */
     void flush(LockTenure current) {
+        if (!isAnySignalDue()) {
+            return;
+        }
         mutex.lock();
         try {
             operations.flush(current);
@@ -357,7 +359,9 @@ final class LockMonitor {
         } else if (mail instanceof Mail.Admission admission) {
             mutex.lock();
             try {
-                conditions.admitted(admission);
+                for (Mail.Admitted one : admission.waiters()) {
+                    conditions.admitted(one.waiter(), one.ticket());
+                }
             } finally {
                 mutex.unlock();
             }
@@ -420,7 +424,6 @@ final class LockMonitor {
         }
     }
 
-    @CanIgnoreReturnValue
     CompletableFuture<?> close() {
         List<CompletableFuture<?>> releases = new ArrayList<>();
         mutex.lock();

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.lock.LocalLock;
+import dev.interlock.internal.lock.RemoteConditions;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.script.LockScripts.SignalReply;
 import dev.interlock.internal.session.RedisSession;
@@ -20,7 +21,7 @@ import org.jspecify.annotations.Nullable;
  * The conditions of a lock over our own scripts: what threads do. What becomes of them meanwhile is with
  * {@link ConditionQueue}.
  */
-final class ScriptConditions implements RemoteLock.Conditions {
+final class ScriptConditions implements RemoteConditions {
     /** How often to look whether a thread has queued that is about to. */
     private static final long LINING_UP_NANOS = 10_000;
 

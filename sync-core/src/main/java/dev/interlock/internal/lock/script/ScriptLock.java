@@ -4,6 +4,7 @@ import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.lock.AbstractRemoteLock;
 import dev.interlock.internal.lock.LocalLock;
+import dev.interlock.internal.lock.RemoteConditions;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
 import dev.interlock.internal.lock.script.LockScripts.Released;
 import dev.interlock.internal.lock.script.Ownership.Advance;
@@ -32,7 +33,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Lock
     final long sliceNanos;
     private final long retainMillis;
     final LockMonitor monitor;
-    private final Conditions conditions;
+    private final RemoteConditions conditions;
 
     /** Why the thread that has the local half has it without the remote half. Guarded by the local half. */
     private volatile @Nullable LeaseLostException localOnlyCause;
@@ -256,9 +257,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Lock
             reportReleased(now - current.startNanos);
             return false;
         }
-        if (monitor.isAnySignalDue()) {
-            monitor.flush(current);
-        }
+        monitor.flush(current);
         lookForDemand(current, now);
         return true;
     }
@@ -368,7 +367,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Lock
     }
 
     @Override
-    public Conditions conditions() {
+    public RemoteConditions conditions() {
         return conditions;
     }
 

@@ -51,6 +51,7 @@ final class TicketRequest implements CommandLoop.Speaker<TicketRequest.Answer> {
     private final Participant participant;
     private final Runnable pulse;
     private final CommandLoop<Answer> loop;
+    private final ConditionOperations operations;
     private final ConditionQueue conditions;
     private final Ownership ownership;
 
@@ -86,6 +87,7 @@ final class TicketRequest implements CommandLoop.Speaker<TicketRequest.Answer> {
         this.owner = lock;
         this.participant = lock;
         this.pulse = pulse;
+        this.operations = operations;
         this.loop = new CommandLoop<>(session, mutex, this);
         this.conditions = new ConditionQueue(session, mutex, scripts, state, this, operations, lock);
         this.ownership = new Ownership(session, scripts, state, this, conditions, operations, lock, underMutex);
@@ -303,7 +305,7 @@ final class TicketRequest implements CommandLoop.Speaker<TicketRequest.Answer> {
         if (state.tenure() == null && state.ticket() == null) {
             listen(false);
             conditions.abandonOperations();
-            if (conditions.isIdle() && !conditions.isReleasing()) {
+            if (conditions.isIdle() && !operations.isReleasing()) {
                 session.unpin(scripts.key(), participant);
             }
         }
@@ -340,7 +342,7 @@ final class TicketRequest implements CommandLoop.Speaker<TicketRequest.Answer> {
                 ImmutableLongArray.copyOf(tickets.stream().mapToLong(ticket -> ticket.sequence));
         Sent sent = new Sent(tickets, sequences, List.copyOf(used), now);
         // The session may own the name by a sequence of which it doesn't know yet.
-        boolean knowsAll = state.tenure() == null && conditions.isEmpty() && !conditions.isReleasing();
+        boolean knowsAll = state.tenure() == null && conditions.isEmpty() && !operations.isReleasing();
         boolean isLeftAlone = state.fair || !knowsAll;
         long earlier = first.from != 0 ? first.from : isLeftAlone ? LockScripts.LEFT_ALONE : LockScripts.ENDED;
         CompletableFuture<AcquireReply> reply = isNew
