@@ -36,14 +36,14 @@ public interface RemoteConditions {
     Outcome sleep(Wait wait, boolean interruptible, boolean timed, long deadlineNanos);
 
     /**
-     * Called before the local half is taken again: waiters come back to it in the order in which they were done
-     * with waiting.
+     * Called before the local half is taken again: waiters come back to it in the order in which they were done with
+     * waiting.
      */
     void lineUp(Wait wait);
 
     /**
-     * Enters again with the lease it had, for as long as that takes. The caller has the local half, and keeps it
-     * even if this fails.
+     * Enters again with the lease it had, for as long as that takes. The caller has the local half, and keeps it even
+     * if this fails.
      */
     void enter(Wait wait);
 
