@@ -16,11 +16,11 @@ import org.jspecify.annotations.Nullable;
  * else is asked. If there is none, one of those who want it becomes the <em>leader</em>. It takes the local half,
  * whole, so that nobody is inside while it waits for the tenure; then it shares the local half, and no longer has it.
  * The others queue for a share meanwhile, each with its own deadline. They find the tenure when they get it; or, if the
- * leader had to leave, they don't, and one of them takes his place. He also steps down, and looks again, when those
- * inside stay for too long and nobody would tell him that he may join them.
+ * leader had to leave, they don't, and one of them takes its place. It also steps down, and looks again, when those
+ * inside stay for too long and nothing would tell it that it may join them.
  *
- * <p>The leader waits for those inside to leave. So nobody enters before him: else readers could wait for readers. Who
- * reads or writes already passes in any case, or he would wait for himself.
+ * <p>The leader waits for those inside to leave. So no thread enters before it: else readers could wait for readers. A
+ * thread that reads or writes already passes in any case, or it would wait for itself.
  */
 public final class ReadSync implements Lock {
     private static final long FOREVER = Long.MAX_VALUE;
@@ -109,7 +109,7 @@ public final class ReadSync implements Lock {
         return local.sharedHolds() > 0 || local.holds() > 0;
     }
 
-    // Gets a share, behind those who have queued before, and finds a tenure; or steps back.
+    // Gets a share, behind those that have queued before, and finds a tenure; or steps back.
     private boolean follow(boolean interruptible, long waitNanos, long begun) throws InterruptedException {
         boolean shares = false;
         try {
@@ -194,7 +194,7 @@ public final class ReadSync implements Lock {
             if (entered) {
                 local.lockShared();
             }
-            // In this order: who finds it taken by somebody who isn't the leader takes him for a writer.
+            // In this order: a thread that finds it taken by another one than the leader takes that for a writer.
             local.unlock();
             leader.set(null);
             if (!entered) {
@@ -209,11 +209,11 @@ public final class ReadSync implements Lock {
         try {
             return tryShare(true);
         } catch (InterruptedException e) {
-            throw new AssertionError("nobody waited who could be interrupted", e);
+            throw new AssertionError("no wait could be interrupted", e);
         }
     }
 
-    // Whoever doesn't barge leaves the lock to those who queue for it.
+    // A thread that doesn't barge leaves the lock to those that queue for it.
     private boolean tryShare(boolean barges) throws InterruptedException {
         if (isInside()) {
             return local.tryLockShared();

@@ -115,7 +115,7 @@ final class ConditionOperations {
         }
     }
 
-    /** Sends all ahead, and asks who waits for a condition once they are done. */
+    /** Sends all ahead, and asks how many wait for a condition once they are done. */
     @CanIgnoreReturnValue
     CompletableFuture<SignalReply> send(LockTenure current, String condition, boolean isListed) {
         Operations operations = operations();

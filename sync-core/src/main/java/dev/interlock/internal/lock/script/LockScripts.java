@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 
 /** The scripts of one lock, as one session runs them. */
 final class LockScripts {
-    /** For how long a session leaves the name to plain RLock clients of whom it knows that they wait. */
+    /** For how long a session leaves the name to plain RLock clients that are known to wait. */
     static final long YIELD_MILLIS = 10;
 
     /** A tenure that the session still has in Redis is ended by its next request. */
@@ -300,7 +300,7 @@ final class LockScripts {
      * @param owned whether the operations are done
      * @param waiters whether another session stands in the queue
      * @param conditions whether threads wait for conditions
-     * @param count of those who wait for the condition that was asked for
+     * @param count how many wait for the condition that was asked for
      * @param own the numbers of the waiters of this session among these, if they were asked for
      */
     record SignalReply(boolean owned, boolean waiters, boolean conditions, int count, Set<Long> own) {}

@@ -64,7 +64,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Lock
         this.conditions = monitor.newConditions(this, local);
     }
 
-    /** Gives back what a message tells of that found nobody who wanted it: a grant, or the tickets of monitor. */
+    /** Gives back what a message tells of that this session doesn't want: a grant, or the tickets of waiters. */
     public static void giveBack(RedisSession session, Mail mail) {
         if (mail instanceof Mail.Grant grant) {
             giveBack(session, mail.key(), grant.sequence(), grant.waiter());
@@ -238,7 +238,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Lock
         return isOutageTooLong();
     }
 
-    /** Returns whether others wait who have waited for long enough. */
+    /** Returns whether other sessions wait, and have waited for long enough. */
     final boolean isTurnOver(LockTenure current, long now) {
         return current.demand && now - current.turnNanos >= sliceNanos;
     }
@@ -390,7 +390,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Lock
 
     @Override
     public void demanded() {
-        // A retained name is given up, and a leader who counts on being next has to think again.
+        // A retained name is given up, and a leader that counts on being next looks again.
         if (retainMillis > 0 || leader != null) {
             wake();
         }

@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Threads of this session read on whatever tenure it has. An exclusive one serves its readers and writers alike, so
  * that these take turns without Redis; if others wait, it does so for the hand-off slice, and then becomes a shared one
  * as long as readers are inside, for the others may only want to read. A shared tenure for which others wait lets
- * nobody in who comes after them: it is a writer whom they wait for, or are. What readers leave is kept for a moment,
+ * nobody in who comes after them: it is a writer that they wait for, or are. What readers leave is kept for a moment,
  * since others often follow.
  */
 public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadWriteLock {
@@ -73,13 +73,13 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
         return super.enter(interruptible, waitNanos, leaseMillis, start);
     }
 
-    // Nobody is inside, and those who wait here were too late for what this session has.
+    // No thread is inside, and those that wait here were too late for what this session has.
     private void endTurn(LockTenure current) {
         reportReleased(session.now() - current.startNanos);
         monitor.giveUp(current).insist();
     }
 
-    /** Readers are to leave for those of this session, too, who wait for them in this JVM only. */
+    /** Readers are to leave for writers of this session, too, which wait for them in this JVM only. */
     @Override
     public void announce(long leaseMillis) {
         LockTenure current = monitor.tenure();
@@ -120,7 +120,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
         };
     }
 
-    /** Who writes is through with it. */
+    /** What a writer leaves is not kept. */
     @Override
     boolean isRetained(LockTenure current) {
         return false;
@@ -274,7 +274,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
             long now = session.now();
             boolean isDue = !current.demand && now - current.lookAtNanos >= LOOK_NANOS;
             if (isDue || !barred.isEmpty()) {
-                // The mailbox may be deaf, and readers may stay; or whoever waited may be gone.
+                // The mailbox may be deaf, and readers may stay; or those that waited may be gone.
                 current.lookAtNanos = now;
                 current.renewNow();
             }
