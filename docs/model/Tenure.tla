@@ -2,7 +2,7 @@
 (***************************************************************************)
 (* Who owns a name: tenures, pushed grants and leases of one plain lock,   *)
 (* as lua/lock/{take,acquire,release,renew}.lua grant them and the classes *)
-(* Correspondence, Claim and LockTenure of internal.queue believe in them. *)
+(* Ownership and LockTenure of internal.lock.script believe in them.     *)
 (* README.md says in plain words what is modelled, and what isn't.         *)
 (*                                                                         *)
 (* Time goes in ticks, the same for Redis and all sessions. No variable    *)

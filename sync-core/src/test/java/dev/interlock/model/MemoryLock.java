@@ -2,6 +2,7 @@ package dev.interlock.model;
 
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.lock.LocalLock;
+import dev.interlock.internal.lock.RemoteConditions;
 import dev.interlock.internal.lock.RemoteLock;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -92,7 +93,7 @@ final class MemoryLock implements RemoteLock {
     }
 
     @Override
-    public void tidy() {
+    public void cleanUp() {
         if (owning && releases && !local.isWanted() && local.holds() == 0 && local.tryLock()) {
             try {
                 if (owning && !local.isWanted()) {
@@ -105,7 +106,7 @@ final class MemoryLock implements RemoteLock {
     }
 
     @Override
-    public Conditions conditions() {
+    public RemoteConditions conditions() {
         throw new UnsupportedOperationException("no conditions");
     }
 
@@ -120,7 +121,7 @@ final class MemoryLock implements RemoteLock {
     }
 
     @Override
-    public long start() {
+    public long beginAttempt() {
         return 0;
     }
 
@@ -138,8 +139,8 @@ final class MemoryLock implements RemoteLock {
     }
 
     @Override
-    public boolean isGlancing() {
-        return false;
+    public boolean tryLockLocally() {
+        return local.tryLock();
     }
 
     @Override

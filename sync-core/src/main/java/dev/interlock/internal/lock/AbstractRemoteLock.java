@@ -10,12 +10,11 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the remote halves have in common: the leader, whom listeners hear of, and who clears up behind whoever leaves.
+ * What the remote halves have in common: the leader, what listeners hear of, and the cleanup behind threads that leave.
  */
 public abstract class AbstractRemoteLock<S extends Session> implements RemoteLock, Participant {
     protected final S session;
@@ -25,22 +24,17 @@ public abstract class AbstractRemoteLock<S extends Session> implements RemoteLoc
     private final SyncListener listener;
     protected final boolean listening;
 
-    /** The thread that has the local half and waits for the remote half. */
-    protected volatile @Nullable Thread leader;
+    /** Time between two attempts to take the local half from a thread that cleans up. */
+    private static final long PROBE_NANOS = 10_000;
 
-    /** How it waits. */
-    protected volatile @Nullable RemoteWait leaderWait;
+    /** The wait of the leader: the thread that has the local half and waits for the remote half. */
+    protected volatile @Nullable RemoteWait leader;
 
-    /** Whether the local half is taken only to clear up. */
-    private volatile boolean tidying;
+    /** Whether the local half is taken only to clean up. */
+    private volatile boolean cleaning;
 
     /** How many threads may have the local half for an instant, for no use of their own. */
-    private final AtomicInteger glancing = new AtomicInteger();
-
-    /**
-     * Whether the state has changed since the leader reset this. An unpark alone may end another wait than is meant.
-     */
-    protected volatile boolean changed;
+    private final AtomicInteger probes = new AtomicInteger();
 
     private final List<Consumer<? super LeaseLostException>> lossListeners = new CopyOnWriteArrayList<>();
 
@@ -55,9 +49,9 @@ public abstract class AbstractRemoteLock<S extends Session> implements RemoteLoc
     }
 
     /** Returns whether this session owns the name or has asked for it. */
-    protected abstract boolean hasStake();
+    protected abstract boolean hasInterest();
 
-    /** Gives up what {@link #hasStake} speaks of. The caller has the local half. */
+    /** Gives up what {@link #hasInterest} speaks of. The caller has the local half. */
     protected abstract void relinquish();
 
     /** Returns whether threads of this session want the local half, or are about to. */
@@ -66,60 +60,72 @@ public abstract class AbstractRemoteLock<S extends Session> implements RemoteLoc
     }
 
     @Override
-    public void tidy() {
-        // Whoever has it has nothing to clear up: a re-entry can be interrupted, too.
-        while (hasStake() && !isWanted() && local.holds() == 0 && tidyAlone()) {
+    public void cleanUp() {
+        // A thread that has it has nothing to clean up: a re-entry can be interrupted, too.
+        while (hasInterest() && !isWanted() && local.holds() == 0 && cleanUpAlone()) {
             // There may be something left.
         }
     }
 
-    private boolean tidyAlone() {
-        glancing.incrementAndGet();
+    private boolean cleanUpAlone() {
+        probes.incrementAndGet();
         try {
             if (!local.tryLock()) {
                 return false;
             }
-            tidying = true;
+            cleaning = true;
             try {
                 if (!isWanted()) {
                     relinquish();
                 }
             } finally {
-                tidying = false;
+                cleaning = false;
                 local.unlock();
             }
             return true;
         } finally {
-            glancing.decrementAndGet();
+            probes.decrementAndGet();
         }
     }
 
     @Override
-    public final boolean isGlancing() {
-        return glancing.get() > 0;
+    public final boolean tryLockLocally() {
+        boolean isProbed = true;
+        while (isProbed) {
+            isProbed = probes.get() > 0;
+            if (local.tryLock()) {
+                return true;
+            }
+            isProbed |= probes.get() > 0;
+            if (isProbed) {
+                pause(this, PROBE_NANOS);
+            }
+        }
+        return false;
+    }
+
+    /** Pauses the current thread before it looks again at what another thread of this session does. */
+    public final void pause(Object blocker, long nanos) {
+        RemoteWait.pause(session, blocker, nanos);
     }
 
     /** Does something for which the local half is taken or shared for an instant. */
-    protected final void glance(Runnable action) {
-        glancing.incrementAndGet();
+    protected final void probe(Runnable action) {
+        probes.incrementAndGet();
         try {
             action.run();
         } finally {
-            glancing.decrementAndGet();
+            probes.decrementAndGet();
         }
     }
 
     /** The state has changed: the leader looks at it, or what nobody waits for is given back. */
     protected final void wake() {
-        changed = true;
-        Thread waiting = leader;
-        RemoteWait wait = leaderWait;
-        if (wait != null) {
-            wait.wake();
-        } else if (waiting != null) {
-            LockSupport.unpark(waiting);
-        } else if (hasStake()) {
-            session.execute(this::tidy);
+        RemoteWait waiting = leader;
+        if (waiting != null) {
+            waiting.wake();
+        } else if (hasInterest()) {
+            session.execute(this::cleanUp);
         }
     }
 
@@ -134,18 +140,18 @@ public abstract class AbstractRemoteLock<S extends Session> implements RemoteLoc
     }
 
     @Override
-    public final long start() {
+    public final long beginAttempt() {
         return listening ? session.now() : 0;
     }
 
     /** Returns whether a thread relies on what this session owns, or is about to. */
     protected final boolean isInUse() {
-        return local.isHeld() && !tidying;
+        return local.isHeld() && !cleaning;
     }
 
     @Override
     public final boolean isWaiting() {
-        return leader != null || tidying;
+        return leader != null || cleaning;
     }
 
     @Override

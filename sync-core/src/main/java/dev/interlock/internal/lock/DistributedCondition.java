@@ -3,9 +3,8 @@ package dev.interlock.internal.lock;
 import static java.util.Objects.requireNonNull;
 
 import dev.interlock.internal.lock.LockSync.Holds;
-import dev.interlock.internal.lock.RemoteLock.Conditions;
-import dev.interlock.internal.lock.RemoteLock.Conditions.Outcome;
-import dev.interlock.internal.lock.RemoteLock.Conditions.Wait;
+import dev.interlock.internal.lock.RemoteConditions.Outcome;
+import dev.interlock.internal.lock.RemoteConditions.Wait;
 import dev.interlock.internal.redis.Keys;
 import java.time.Duration;
 import java.time.Instant;
@@ -21,10 +20,10 @@ import java.util.concurrent.locks.Condition;
  */
 final class DistributedCondition implements Condition {
     private final LockSync lock;
-    private final Conditions conditions;
+    private final RemoteConditions conditions;
     private final String key;
 
-    DistributedCondition(LockSync lock, Conditions conditions, String key) {
+    DistributedCondition(LockSync lock, RemoteConditions conditions, String key) {
         this.lock = lock;
         this.conditions = conditions;
         this.key = key;

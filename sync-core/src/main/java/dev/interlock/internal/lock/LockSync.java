@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
-import dev.interlock.internal.lock.RemoteLock.Conditions.Wait;
+import dev.interlock.internal.lock.RemoteConditions.Wait;
 import dev.interlock.internal.redis.Keys;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -13,7 +13,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * Mutual exclusion of all threads of all JVMs: how a thread takes both halves of a lock, the local one first, and gives
@@ -21,9 +20,6 @@ import java.util.concurrent.locks.LockSupport;
  */
 public final class LockSync implements Lock {
     private static final long FOREVER = Long.MAX_VALUE;
-
-    /** So long it may take to clear up. */
-    private static final long GLANCE_NANOS = 10_000;
 
     private final LocalLock local;
     private final RemoteLock remote;
@@ -37,7 +33,7 @@ public final class LockSync implements Lock {
 
     @Override
     public void lock() {
-        long start = remote.start();
+        long start = remote.beginAttempt();
         lockLocally(RemoteLock.RENEWED);
         if (local.holds() == 1 && !remote.enterAtOnce(start)) {
             enterUninterruptibly(FOREVER, RemoteLock.RENEWED, start);
@@ -47,7 +43,7 @@ public final class LockSync implements Lock {
     /** Locks for at most {@code lease}: 100 ms to 365 days. */
     public void lock(long lease, TimeUnit unit) {
         long leaseMillis = checkedLease(lease, unit);
-        long start = remote.start();
+        long start = remote.beginAttempt();
         lockLocally(leaseMillis);
         if (local.holds() == 1) {
             enterUninterruptibly(FOREVER, leaseMillis, start);
@@ -63,7 +59,7 @@ public final class LockSync implements Lock {
             locked = true;
         } finally {
             if (!locked) {
-                remote.tidy();
+                remote.cleanUp();
             }
         }
     }
@@ -82,7 +78,7 @@ public final class LockSync implements Lock {
 
     @Override
     public void lockInterruptibly() throws InterruptedException {
-        long start = remote.start();
+        long start = remote.beginAttempt();
         boolean locked = false;
         try {
             if (Thread.interrupted()) {
@@ -94,7 +90,7 @@ public final class LockSync implements Lock {
             locked = true;
         } finally {
             if (!locked) {
-                remote.tidy();
+                remote.cleanUp();
             }
         }
         if (local.holds() == 1 && !remote.enterAtOnce(start)) {
@@ -104,27 +100,11 @@ public final class LockSync implements Lock {
 
     @Override
     public boolean tryLock() {
-        long start = remote.start();
-        if (!tryLocally()) {
+        long start = remote.beginAttempt();
+        if (!remote.tryLockLocally()) {
             return false;
         }
         return local.holds() > 1 || remote.enterAtOnce(start) || enterUninterruptibly(0, RemoteLock.RENEWED, start);
-    }
-
-    // Whoever only clears up is no reason to refuse.
-    private boolean tryLocally() {
-        boolean isGlancing = true;
-        while (isGlancing) {
-            isGlancing = remote.isGlancing();
-            if (local.tryLock()) {
-                return true;
-            }
-            isGlancing |= remote.isGlancing();
-            if (isGlancing) {
-                LockSupport.parkNanos(this, GLANCE_NANOS);
-            }
-        }
-        return false;
     }
 
     @Override
@@ -148,7 +128,7 @@ public final class LockSync implements Lock {
             locked = (waitNanos > 0 && lockOrAnnounce(leaseMillis)) || local.tryLock(waitNanos);
         } finally {
             if (!locked) {
-                remote.tidy();
+                remote.cleanUp();
             }
         }
         if (!locked || local.holds() > 1) {
@@ -174,7 +154,7 @@ public final class LockSync implements Lock {
         } finally {
             local.unlock();
         }
-        remote.tidy();
+        remote.cleanUp();
         if (departure != null) {
             departure.complete();
         }
@@ -197,7 +177,7 @@ public final class LockSync implements Lock {
         } finally {
             if (!entered) {
                 local.unlock();
-                remote.tidy();
+                remote.cleanUp();
             }
         }
         return entered;

@@ -7,7 +7,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,11 +16,11 @@ import org.jspecify.annotations.Nullable;
  * else is asked. If there is none, one of those who want it becomes the <em>leader</em>. It takes the local half,
  * whole, so that nobody is inside while it waits for the tenure; then it shares the local half, and no longer has it.
  * The others queue for a share meanwhile, each with its own deadline. They find the tenure when they get it; or, if the
- * leader had to leave, they don't, and one of them takes his place. He also steps down, and looks again, when those
- * inside stay for too long and nobody would tell him that he may join them.
+ * leader had to leave, they don't, and one of them takes its place. It also steps down, and looks again, when those
+ * inside stay for too long and nothing would tell it that it may join them.
  *
- * <p>The leader waits for those inside to leave. So nobody enters before him: else readers could wait for readers. Who
- * reads or writes already passes in any case, or he would wait for himself.
+ * <p>The leader waits for those inside to leave. So no thread enters before it: else readers could wait for readers. A
+ * thread that reads or writes already passes in any case, or it would wait for itself.
  */
 public final class ReadSync implements Lock {
     private static final long FOREVER = Long.MAX_VALUE;
@@ -29,8 +28,8 @@ public final class ReadSync implements Lock {
     /** How often to look what the leader does. */
     private static final long LOOK_NANOS = 50_000;
 
-    /** For so long at most others may look. */
-    private static final long GLANCE_NANOS = 10_000_000;
+    /** Others share the local half for so long at most if they only look. */
+    private static final long PROBE_NANOS = 10_000_000;
 
     private final LocalReadWriteLock local;
     private final RemoteReadWriteLock remote;
@@ -110,7 +109,7 @@ public final class ReadSync implements Lock {
         return local.sharedHolds() > 0 || local.holds() > 0;
     }
 
-    // Gets a share, behind those who have queued before, and finds a tenure; or steps back.
+    // Gets a share, behind those that have queued before, and finds a tenure; or steps back.
     private boolean follow(boolean interruptible, long waitNanos, long begun) throws InterruptedException {
         boolean shares = false;
         try {
@@ -126,7 +125,7 @@ public final class ReadSync implements Lock {
             }
         } finally {
             if (!shares) {
-                remote.tidy();
+                remote.cleanUp();
             }
         }
         if (!shares || (leader.get() == null && remote.enterSharedAtOnce(begun))) {
@@ -134,13 +133,13 @@ public final class ReadSync implements Lock {
         }
         stepBack();
         if (leader.get() != null) {
-            // He may be about to queue.
-            LockSupport.parkNanos(this, LOOK_NANOS);
+            // It may be about to queue.
+            remote.pause(this, LOOK_NANOS);
         }
         return false;
     }
 
-    // Whoever has left meanwhile may have had to leave it to this thread to clear up.
+    // A thread that has left meanwhile may have had to leave it to this one to clean up.
     private void stepBack() {
         local.unlockShared();
         remote.leftShared();
@@ -163,7 +162,7 @@ public final class ReadSync implements Lock {
         } finally {
             if (!locked) {
                 leader.set(null);
-                remote.tidy();
+                remote.cleanUp();
             }
         }
         return locked;
@@ -195,11 +194,11 @@ public final class ReadSync implements Lock {
             if (entered) {
                 local.lockShared();
             }
-            // In this order: who finds it taken by somebody who isn't the leader takes him for a writer.
+            // In this order: a thread that finds it taken by another one than the leader takes that for a writer.
             local.unlock();
             leader.set(null);
             if (!entered) {
-                remote.tidy();
+                remote.cleanUp();
             }
         }
         return entered;
@@ -210,11 +209,11 @@ public final class ReadSync implements Lock {
         try {
             return tryShare(true);
         } catch (InterruptedException e) {
-            throw new AssertionError("nobody waited who could be interrupted", e);
+            throw new AssertionError("no wait could be interrupted", e);
         }
     }
 
-    // Whoever doesn't barge leaves the lock to those who queue for it.
+    // A thread that doesn't barge leaves the lock to those that queue for it.
     private boolean tryShare(boolean barges) throws InterruptedException {
         if (isInside()) {
             return local.tryLockShared();
@@ -245,19 +244,19 @@ public final class ReadSync implements Lock {
             if (remote.isRefused() || remote.now() - begun >= answerNanos) {
                 return false;
             }
-            LockSupport.parkNanos(this, LOOK_NANOS);
+            remote.pause(this, LOOK_NANOS);
         }
     }
 
     private boolean ask(long begun) {
-        // Others may share it for an instant, only to look; or have it to clear up.
-        long glance = remote.now();
+        // Others may share it for an instant, only to look; or have it to clean up.
+        long begunAsking = remote.now();
         while (!local.tryLock()) {
-            if ((local.isOwned() && !remote.isWaiting()) || remote.now() - glance >= GLANCE_NANOS) {
+            if ((local.isOwned() && !remote.isWaiting()) || remote.now() - begunAsking >= PROBE_NANOS) {
                 leader.set(null);
                 return false;
             }
-            LockSupport.parkNanos(this, LOOK_NANOS);
+            remote.pause(this, LOOK_NANOS);
         }
         try {
             return enter(false, 0, begun);

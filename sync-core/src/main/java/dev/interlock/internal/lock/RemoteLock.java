@@ -1,7 +1,6 @@
 package dev.interlock.internal.lock;
 
 import dev.interlock.LeaseLostException;
-import java.util.Collection;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -22,65 +21,11 @@ public interface RemoteLock {
         void complete();
     }
 
-    /** What is different about conditions of a lock from one remote half to another. */
-    interface Conditions {
-        /** How a thread's wait ended. */
-        enum Outcome {
-            SIGNALLED,
-            TIMED_OUT,
-            INTERRUPTED
-        }
-
-        /** A thread's wait, from when it is about to give the lock up until it has it back. */
-        interface Wait {}
-
-        /**
-         * Has the current thread, which has entered and is about to leave, wait for a condition.
-         *
-         * @throws LeaseLostException if what was entered is lost
-         */
-        Wait enlist(String condition);
-
-        /** Leaves, as {@link RemoteLock#leave} does, without anything to complete. The local half is freed next. */
-        void leave(Wait wait);
-
-        /** Gives up whatever nobody of this session wants any more. Called when the local half is free. */
-        void left();
-
-        /**
-         * Sleeps until the wait is over.
-         *
-         * @param deadlineNanos a reading of the ticker; no deadline if it isn't timed
-         */
-        Outcome sleep(Wait wait, boolean interruptible, boolean timed, long deadlineNanos);
-
-        /**
-         * Called before the local half is taken again: waiters come back to it in the order in which they were done
-         * with waiting.
-         */
-        void lineUp(Wait wait);
-
-        /**
-         * Enters again with the lease it had, for as long as that takes. The caller has the local half, and keeps it
-         * even if this fails.
-         */
-        void enter(Wait wait);
-
-        /** Signals the thread that has waited longest, or all, as soon as the current one leaves. */
-        void signal(String condition, boolean all);
-
-        /** Returns how many threads of all sessions wait. */
-        int count(String condition);
-
-        /** Returns the threads of this session among those that {@link #count} counts. */
-        Collection<Thread> threads(String condition);
-    }
-
     /**
      * Returns the conditions of this lock, or throws an {@link UnsupportedOperationException} that says why it has
      * none.
      */
-    Conditions conditions();
+    RemoteConditions conditions();
 
     /** Returns the name, without namespace. */
     String name();
@@ -88,8 +33,11 @@ public interface RemoteLock {
     /** Returns the ticker's reading, in nanoseconds. */
     long now();
 
-    /** Returns the ticker's reading if anybody wants to know how long threads wait, else any number. */
-    long start();
+    /**
+     * Begins a thread's attempt to lock. The result is for {@link #enterAtOnce} and {@link #enter} only, which report
+     * how long the attempt took.
+     */
+    long beginAttempt();
 
     /**
      * Gets a thread that is about to queue for the local half its place in the queue of all sessions, if that is its
@@ -102,7 +50,7 @@ public interface RemoteLock {
     /**
      * Enters on the tenure that the session has, if it has one that is usable: the path without a round trip.
      *
-     * @param start what {@link #start} returned when the thread began to wait
+     * @param start the result of {@link #beginAttempt}
      */
     boolean enterAtOnce(long start);
 
@@ -112,7 +60,7 @@ public interface RemoteLock {
      * @param interruptible whether an interrupt ends the wait, or is kept for later
      * @param waitNanos 0 to ask only once, {@link Long#MAX_VALUE} to wait for ever
      * @param leaseMillis {@link #RENEWED}, or the length of a fixed lease
-     * @param start what {@link #start} returned when the thread began to wait
+     * @param start the result of {@link #beginAttempt}
      * @return whether the thread has entered
      */
     boolean enter(boolean interruptible, long waitNanos, long leaseMillis, long start) throws InterruptedException;
@@ -125,10 +73,10 @@ public interface RemoteLock {
     Departure leave();
 
     /**
-     * Gives up whatever nobody of this session wants any more. Called by whoever leaves, without the local half, after
-     * the local half was released or could not be had.
+     * Gives up what no thread of this session wants any more. Called without the local half, after it was released or
+     * could not be had.
      */
-    void tidy();
+    void cleanUp();
 
     /** Returns the token of the acquisition that is entered. */
     long fencingToken();
@@ -137,13 +85,16 @@ public interface RemoteLock {
     void assertValid();
 
     /**
-     * Returns whether the thread that has the local half has not entered: it waits for the remote half, or only clears
+     * Returns whether the thread that has the local half has not entered: it waits for the remote half, or only cleans
      * up.
      */
     boolean isWaiting();
 
-    /** Returns whether threads may have the local half for an instant only, for no use of their own. */
-    boolean isGlancing();
+    /**
+     * Takes the local half unless a thread uses it. A thread that has it only to clean up is no reason to refuse: this
+     * waits until that is done.
+     */
+    boolean tryLockLocally();
 
     /** Asks Redis whether anybody owns the name. */
     boolean isLocked();

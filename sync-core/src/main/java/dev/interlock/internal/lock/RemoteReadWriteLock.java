@@ -13,7 +13,7 @@ public interface RemoteReadWriteLock extends RemoteLock {
      */
     boolean mayEnterShared(long begunNanos);
 
-    /** Returns whether readers are inside on that tenure whom the thread may not join, so that it can only wait. */
+    /** Returns whether readers are inside on that tenure that the thread may not join, so that it can only wait. */
     default boolean isBarred(long begunNanos) {
         return false;
     }
@@ -26,8 +26,8 @@ public interface RemoteReadWriteLock extends RemoteLock {
     default void awaitUnbarred(boolean interruptible, long waitNanos, long begunNanos) throws InterruptedException {}
 
     /**
-     * Returns for how long the leader waits for those inside to leave before he looks again whether he may enter beside
-     * them, if nobody would tell him.
+     * Returns for how long the leader waits for those inside to leave before it looks again whether it may enter beside
+     * them, if nothing would tell it.
      */
     default long drainNanos() {
         return Long.MAX_VALUE;
@@ -53,6 +53,9 @@ public interface RemoteReadWriteLock extends RemoteLock {
      * unshared.
      */
     void leftShared();
+
+    /** Pauses the current thread before it looks again at what another thread of this session does. */
+    void pause(Object blocker, long nanos);
 
     /** Returns whether Redis has said that others have the lock, for which a thread of this session waits. */
     boolean isRefused();

@@ -211,6 +211,15 @@ public final class RemoteWait implements AutoCloseable {
         return until(answer::isDone, blocker, nanos);
     }
 
+    /**
+     * Pauses the current thread before it looks again at a state of this JVM, whose change wakes nobody.
+     *
+     * @param blocker what thread dumps show
+     */
+    public static void pause(Session session, Object blocker, long nanos) {
+        session.park(blocker, nanos);
+    }
+
     /** Restores an interrupt that was kept. */
     @Override
     public void close() {

@@ -102,7 +102,7 @@ class CloseTest extends FaultFixture {
 
     private static boolean isReleasing() {
         return StackWalker.getInstance()
-                .walk(frames -> frames.anyMatch(frame -> frame.getClassName().endsWith(".queue.Release")));
+                .walk(frames -> frames.anyMatch(frame -> frame.getClassName().endsWith(".ReliableRelease")));
     }
 
     private static boolean isLost(DistributedReentrantLock lock) {

@@ -4,6 +4,7 @@ import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.lock.AbstractRemoteLock;
 import dev.interlock.internal.lock.LocalLock;
+import dev.interlock.internal.lock.RemoteConditions;
 import dev.interlock.internal.lock.quorum.QuorumRelease.Verdict;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Keys;
@@ -93,15 +94,13 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession> {
             throws InterruptedException {
         RemoteWait wait = new RemoteWait(session, interruptible, waitNanos, waited -> unavailable(lastFailure()));
         boolean entered = false;
-        leader = Thread.currentThread();
-        leaderWait = wait;
+        leader = wait;
         session.pin(scripts.key(), this);
         try (wait) {
             entered = enter(wait, leaseMillis, start);
             return entered;
         } finally {
             leader = null;
-            leaderWait = null;
             round = null;
             if (!entered) {
                 requests.release();
@@ -330,7 +329,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession> {
     }
 
     @Override
-    protected boolean hasStake() {
+    protected boolean hasInterest() {
         return tenure != null && leader == null;
     }
 
@@ -371,7 +370,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession> {
     }
 
     @Override
-    public Conditions conditions() {
+    public RemoteConditions conditions() {
         throw new UnsupportedOperationException(
                 "a quorum has no conditions: its nodes don't know of each other, and could disagree about who was "
                         + "signalled");
@@ -401,7 +400,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession> {
     @Override
     public @Nullable Renewal keep(long now) {
         if (!local.isHeld()) {
-            tidy();
+            cleanUp();
         }
         QuorumTenure current = tenure;
         if (current != null) {

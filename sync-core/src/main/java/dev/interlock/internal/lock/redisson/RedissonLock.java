@@ -4,6 +4,7 @@ import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.lock.AbstractRemoteLock;
 import dev.interlock.internal.lock.LocalLock;
+import dev.interlock.internal.lock.RemoteConditions;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Mail;
@@ -96,8 +97,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
             throws InterruptedException {
         long most = waitNanos >= RedissonTenure.FOREVER_NANOS ? RemoteWait.FOREVER : waitNanos;
         RemoteWait wait = new RemoteWait(session, interruptible, most, waited -> unavailable(null));
-        leader = Thread.currentThread();
-        leaderWait = wait;
+        leader = wait;
         session.pin(this, this);
         try (wait) {
             relinquish();
@@ -112,7 +112,6 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
             }
         } finally {
             leader = null;
-            leaderWait = null;
             refused = false;
             if (tenure == null) {
                 session.unpin(this, this);
@@ -328,7 +327,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
     }
 
     @Override
-    protected boolean hasStake() {
+    protected boolean hasInterest() {
         return tenure != null && leader == null;
     }
 
@@ -365,7 +364,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
     }
 
     @Override
-    public Conditions conditions() {
+    public RemoteConditions conditions() {
         throw new UnsupportedOperationException(
                 "Redisson's protocol knows no conditions; a condition of the superclass would only be seen by the "
                         + "threads of this JVM");
@@ -388,7 +387,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
             return null;
         }
         if (!local.isHeld()) {
-            tidy();
+            cleanUp();
         } else if (current.isOver(now)) {
             lose(current, "its lease is over");
         } else if (!(lock instanceof RedissonMultiLock) && current.isToCheck(now)) {

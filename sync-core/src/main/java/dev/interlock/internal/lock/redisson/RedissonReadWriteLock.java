@@ -171,7 +171,7 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
             current.retained = true;
             endRetentionInTime(current);
         }
-        tidy();
+        cleanUp();
     }
 
     private void endRetentionInTime(RedissonTenure current) {
@@ -185,18 +185,18 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
             return;
         }
         if (isSliceOver(current, session.now())) {
-            tidy();
+            cleanUp();
         } else {
             endRetentionInTime(current);
         }
     }
 
     @Override
-    protected boolean hasStake() {
+    protected boolean hasInterest() {
         RedissonTenure current = tenure();
         boolean kept =
                 current != null && current.retained && current.loss() == null && !isSliceOver(current, session.now());
-        return super.hasStake() && !kept;
+        return super.hasInterest() && !kept;
     }
 
     // Others that only ask look at the first answer.

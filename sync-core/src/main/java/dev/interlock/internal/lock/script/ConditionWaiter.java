@@ -1,14 +1,16 @@
 package dev.interlock.internal.lock.script;
 
 import com.google.common.base.Strings;
+import dev.interlock.internal.lock.RemoteConditions;
 import dev.interlock.internal.lock.RemoteLock;
+import dev.interlock.internal.session.RemoteWait;
 import org.jspecify.annotations.Nullable;
 
 /**
  * A thread that waits for a condition, from when it is about to give the lock up until it has it back. Guarded by the
- * mutex of the claim, but for the outcome, for which the thread waits.
+ * mutex of its {@link LockMonitor}, but for what is volatile.
  */
-final class ConditionWaiter implements RemoteLock.Conditions.Wait {
+final class ConditionWaiter implements RemoteConditions.Wait {
     /** How the wait ended, as Redis has decided it. */
     enum Outcome {
         /** It was signalled, or nobody knows of it any more. */
@@ -39,16 +41,14 @@ final class ConditionWaiter implements RemoteLock.Conditions.Wait {
     /** Whether it is to leave, unless it has been signalled. */
     boolean isLeaving;
 
-    /** Who was done with waiting just before it, and is to queue for the local half before it. */
-    @Nullable
-    ConditionWaiter predecessor;
+    /** The waiter that was done with waiting just before it, and is to queue for the local half before it. */
+    private @Nullable ConditionWaiter predecessor;
 
-    /** Who was done with waiting just after it. */
-    @Nullable
-    ConditionWaiter successor;
+    /** The waiter that was done with waiting just after it. */
+    private @Nullable ConditionWaiter successor;
 
     /** Whether it is about to queue for the local half. */
-    boolean isLiningUp;
+    private boolean isLiningUp;
 
     /** Whether it has had the local half. */
     volatile boolean isThrough;
@@ -58,6 +58,9 @@ final class ConditionWaiter implements RemoteLock.Conditions.Wait {
 
     /** When the last command was first sent that found it waiting, or made it wait. */
     private long waitingNanos;
+
+    /** How the thread sleeps, once it does. */
+    volatile @Nullable RemoteWait wait;
 
     volatile @Nullable Outcome outcome;
 
@@ -86,6 +89,49 @@ final class ConditionWaiter implements RemoteLock.Conditions.Wait {
 
     void waitsAt(long sentNanos) {
         waitingNanos = sentNanos - waitingNanos > 0 ? sentNanos : waitingNanos;
+    }
+
+    /** Returns whether Redis can be asked about it: it has confirmed it, or had that much time to. */
+    boolean isKnown(long nowNanos, long silenceNanos) {
+        return isConfirmed || (isRegistered && nowNanos - waitingNanos >= silenceNanos);
+    }
+
+    /** It is done with waiting, after that other one. Its thread is woken when that one has lined up, if it has to. */
+    void end(Outcome how, @Nullable ConditionWaiter ahead) {
+        if (ahead != null && !ahead.isThrough) {
+            predecessor = ahead;
+            ahead.successor = this;
+        }
+        outcome = how;
+        if (predecessor == null || predecessor.isLiningUp) {
+            wake();
+        }
+    }
+
+    /** The thread queues for the local half now; then the next one shall. Returns the one that queues before it. */
+    @Nullable
+    ConditionWaiter lineUp() {
+        isLiningUp = true;
+        if (successor != null) {
+            successor.wake();
+        }
+        ConditionWaiter ahead = predecessor;
+        predecessor = null;
+        return ahead;
+    }
+
+    /** The thread has the local half. */
+    void arrived() {
+        isThrough = true;
+        successor = null;
+    }
+
+    /** Has the thread look at the outcome. */
+    private void wake() {
+        RemoteWait sleeping = wait;
+        if (sleeping != null) {
+            sleeping.wake();
+        }
     }
 
     long waitingNanos() {

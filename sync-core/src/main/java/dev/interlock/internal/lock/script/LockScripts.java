@@ -6,6 +6,7 @@ import dev.interlock.internal.redis.Script;
 import dev.interlock.internal.redis.Script.Call;
 import dev.interlock.internal.redis.ScriptRunner;
 import dev.interlock.internal.session.RedisSession;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
@@ -13,7 +14,7 @@ import java.util.stream.Collectors;
 
 /** The scripts of one lock, as one session runs them. */
 final class LockScripts {
-    /** For how long a session leaves the name to plain RLock clients of whom it knows that they wait. */
+    /** For how long a session leaves the name to plain RLock clients that are known to wait. */
     static final long YIELD_MILLIS = 10;
 
     /** A tenure that the session still has in Redis is ended by its next request. */
@@ -107,7 +108,7 @@ final class LockScripts {
      * @param run the last of the tickets that are served on the tenure of that sequence after its own, or 0
      * @param over requests that are over
      */
-    record Standing(
+    record AcquireReply(
             Status status,
             long ttlMillis,
             long token,
@@ -131,7 +132,7 @@ final class LockScripts {
      *
      * @see #acquire
      */
-    CompletableFuture<Standing> takeOrAcquire(List<Ticket> tickets, long earlier, long floor, List<Ticket> used) {
+    CompletableFuture<AcquireReply> takeOrAcquire(List<Ticket> tickets, long earlier, long floor, List<Ticket> used) {
         Ticket ticket = tickets.get(0);
         if (!isQuiet() || tickets.size() > 1 || ticket.reads || earlier > 0 || !used.isEmpty()) {
             return acquire(tickets, earlier, floor, used);
@@ -153,14 +154,14 @@ final class LockScripts {
         return quiet >= TRUSTED;
     }
 
-    private Standing noted(Standing standing) {
-        boolean isFree = standing.status() == Status.GRANTED && standing.redisMicros() == 0;
+    private AcquireReply noted(AcquireReply reply) {
+        boolean isFree = reply.status() == Status.GRANTED && reply.redisMicros() == 0;
         quiet = isFree ? Math.min(TRUSTED, quiet + 1) : 0;
-        return standing;
+        return reply;
     }
 
-    private static Standing taken(Ticket ticket, long token) {
-        return new Standing(
+    private static AcquireReply taken(Ticket ticket, long token) {
+        return new AcquireReply(
                 Status.GRANTED,
                 ticket.leaseMillis,
                 token,
@@ -181,11 +182,11 @@ final class LockScripts {
      *     {@link #ENDED} or {@link #LEFT_ALONE}
      * @param used tickets that were served on the tenure of another one
      */
-    CompletableFuture<Standing> acquire(List<Ticket> tickets, long earlier, long floor, List<Ticket> used) {
+    CompletableFuture<AcquireReply> acquire(List<Ticket> tickets, long earlier, long floor, List<Ticket> used) {
         Ticket first = tickets.get(0);
         Call call = ACQUIRE.on(
                 keys, id, text(tickets), first.leaseMillis, first.queues ? 1 : 0, earlier, floor, text(used));
-        return runner.runDurably(call).thenApply(reply -> noted(standing(reply)));
+        return runner.runDurably(call).thenApply(reply -> noted(acquireReply(reply)));
     }
 
     /** Returns tickets as scripts take them. */
@@ -193,14 +194,14 @@ final class LockScripts {
         return tickets.isEmpty() ? "" : tickets.stream().map(Ticket::text).collect(Collectors.joining(" "));
     }
 
-    private static Standing standing(List<Object> reply) {
+    private static AcquireReply acquireReply(List<Object> reply) {
         Status status = Status.values()[(int) number(reply, 0)];
         boolean granted = status == Status.GRANTED;
         ImmutableLongArray.Builder over = ImmutableLongArray.builder();
         for (int i = 7; i < reply.size(); i++) {
             over.add(number(reply, i));
         }
-        return new Standing(
+        return new AcquireReply(
                 status,
                 number(reply, 1),
                 granted ? number(reply, 2) : 0,
@@ -299,20 +300,20 @@ final class LockScripts {
      * @param owned whether the operations are done
      * @param waiters whether another session stands in the queue
      * @param conditions whether threads wait for conditions
-     * @param count of those who wait for the condition that was asked for
+     * @param count how many wait for the condition that was asked for
      * @param own the numbers of the waiters of this session among these, if they were asked for
      */
-    record Signalled(boolean owned, boolean waiters, boolean conditions, int count, Set<Long> own) {}
+    record SignalReply(boolean owned, boolean waiters, boolean conditions, int count, Set<Long> own) {}
 
     /**
      * Does what a tenure has to do with its conditions while it goes on, and counts the waiters of one, or lists its
      * own.
      */
-    CompletableFuture<Signalled> signal(long sequence, Operations operations, String condition, boolean isListed) {
+    CompletableFuture<SignalReply> signal(long sequence, Operations operations, String condition, boolean isListed) {
         Call call =
                 SIGNAL.on(signalKeys, id, sequence, operations.first(), operations.text(), condition, isListed ? 1 : 0);
         return runner.run(call)
-                .thenApply(reply -> new Signalled(
+                .thenApply(reply -> new SignalReply(
                         number(reply, 0) > 0,
                         number(reply, 1) > 0,
                         number(reply, 2) > 0,
@@ -320,17 +321,43 @@ final class LockScripts {
                         reply.stream().skip(4).map(number -> (Long) number).collect(Collectors.toSet())));
     }
 
-    /** Asks how waiters stand. Returns the reply: the time in µs; then waiter, state, and sequence, of each. */
-    CompletableFuture<ImmutableLongArray> await(
+    /** How a waiter stands, by {@link #await}. */
+    enum WaiterState {
+        SIGNALLED,
+        WAITING,
+        LEFT
+    }
+
+    /**
+     * What {@link #await} tells of one waiter.
+     *
+     * @param waiter its sequence
+     * @param state {@link WaiterState#SIGNALLED} also if Redis doesn't know it
+     * @param ticket the sequence of its ticket, or 0
+     */
+    record WaiterReply(long waiter, WaiterState state, long ticket) {}
+
+    /**
+     * Asks how waiters stand, and has others leave.
+     *
+     * @param asked waiters, separated by spaces
+     * @param leaving waiters that leave, unless they have been signalled
+     * @param gone waiters that have no thread any more
+     */
+    CompletableFuture<List<WaiterReply>> await(
             String asked, String leaving, String gone, boolean isSignalLost, long floor) {
         return runner.run(AWAIT.on(awaitKeys, id, floor, asked, leaving, gone, isSignalLost ? 1 : 0))
-                .thenApply(reply -> reply.stream()
-                        .mapToLong(number -> (Long) number)
-                        .collect(
-                                ImmutableLongArray::builder,
-                                ImmutableLongArray.Builder::add,
-                                (a, b) -> a.addAll(b.build()))
-                        .build());
+                .thenApply(LockScripts::waiterReplies);
+    }
+
+    // The reply begins with the time.
+    private static List<WaiterReply> waiterReplies(List<Object> reply) {
+        List<WaiterReply> replies = new ArrayList<>();
+        for (int i = 1; i < reply.size(); i += 3) {
+            WaiterState state = WaiterState.values()[(int) number(reply, i + 1)];
+            replies.add(new WaiterReply(number(reply, i), state, number(reply, i + 2)));
+        }
+        return replies;
     }
 
     private static boolean isOdd(long number) {

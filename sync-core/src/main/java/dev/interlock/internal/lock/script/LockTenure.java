@@ -1,33 +1,46 @@
 package dev.interlock.internal.lock.script;
 
 import dev.interlock.LeaseLostException;
+import dev.interlock.internal.lock.FencingTokens;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Script.Call;
 import dev.interlock.internal.redis.Settings;
+import dev.interlock.internal.session.Lease;
 import dev.interlock.internal.session.LeaseRenewer;
 import dev.interlock.internal.session.Participant.Renewal;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The interval in which a session owns a name. It is valid until a local time that lies safely before the end of its
- * lease in Redis, and renews itself before that; once it has been seen to be lost, it stays lost.
+ * The interval in which a session owns a name, with its {@link Lease} and {@link FencingTokens}. Renews its lease in
+ * time; knows whether others wait for the name.
  */
 final class LockTenure {
-    /** Bits of a fencing token that count the acquisitions of one tenure. */
-    private static final int LOCAL_BITS = 14;
+    /** What the tenure tells the lock it belongs to. */
+    interface Owner {
+        /** Returns the name of the lock. */
+        String name();
 
-    /** Remote parts of tokens are less than this, which a token has no room for. */
-    static final long TOKENS = 1L << (Long.SIZE - 1 - LOCAL_BITS);
+        /** A waiting thread may find what it waits for. */
+        void changed();
 
-    /** From a renewal that failed, the next one is so far at most. */
-    private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
+        /** Another session, or a plain RLock client, waits for the name. */
+        void demanded();
 
-    /** One that has had no answer yet is repeated so soon at the earliest. */
+        /** No other session waits any more. */
+        default void undemanded() {}
+
+        /** Returns whether a thread relies on the tenure, or is about to. */
+        boolean isRelied();
+
+        /** A tenure was lost that a thread relied on. */
+        void lost(LeaseLostException loss);
+    }
+
+    /** A renewal without an answer is repeated so soon at the earliest. */
     private static final long REPEAT_NANOS = TimeUnit.MILLISECONDS.toNanos(400);
 
     /** A lease so short may be over before the lease renewer comes by. */
@@ -36,7 +49,7 @@ final class LockTenure {
     private final LeaseRenewer renewer;
     private final Settings settings;
     private final LongFunction<Call> renewals;
-    private final Correspondence.Owner owner;
+    private final Owner owner;
 
     final Ticket ticket;
     final long sequence;
@@ -44,23 +57,21 @@ final class LockTenure {
     final long startNanos;
 
     /**
-     * When the session's turn began: with this tenure, or the one that it continues. Guarded by the mutex of the claim,
-     * read by others.
+     * When the session's turn began: with this tenure, or the one that it continues. Guarded by the mutex of the
+     * monitor, read by others.
      */
     volatile long turnNanos;
 
-    private volatile long validUntilNanos;
-
     /**
      * The last of the session's tickets that are served on this tenure after its own, 0 for none. Guarded by the mutex
-     * of the claim, read by others.
+     * of the monitor, read by others.
      */
     volatile long run;
 
-    /** Whether it is for reading only, beside other sessions. Guarded by the mutex of the claim, read by others. */
+    /** Whether it is for reading only, beside other sessions. Guarded by the mutex of the monitor, read by others. */
     volatile boolean shared;
 
-    /** What its downgrade has to do with conditions, until that is confirmed. Guarded by the mutex of the claim. */
+    /** What its downgrade has to do with conditions, until that is confirmed. Guarded by the mutex of the monitor. */
     Operations downgrading = Operations.NONE;
 
     /** Whether another session, or a plain RLock client, waits. */
@@ -73,11 +84,11 @@ final class LockTenure {
 
     /**
      * Whether threads may wait for conditions of which this session has not all in mind. Guarded by the mutex of the
-     * claim.
+     * monitor.
      */
     boolean awaited;
 
-    /** How many of its threads have begun to wait for a condition. Guarded by the mutex of the claim. */
+    /** How many of its threads have begun to wait for a condition. Guarded by the mutex of the monitor. */
     int awaits;
 
     /** Whether it has been seen to that its readers don't keep other readers out for long. */
@@ -89,14 +100,9 @@ final class LockTenure {
     /** When that was last so. */
     volatile long idleSinceNanos;
 
+    private final Lease lease;
+    final FencingTokens tokens;
     private volatile boolean ended;
-    private final AtomicReference<@Nullable LeaseLostException> loss = new AtomicReference<>();
-
-    /** Guarded by the local half. */
-    private long token;
-
-    private final long lastToken;
-    final long remoteToken;
 
     /** When to look for demand again, or when that was last done. */
     volatile long lookAtNanos;
@@ -113,7 +119,7 @@ final class LockTenure {
     LockTenure(
             LeaseRenewer renewer,
             LongFunction<Call> renewals,
-            Correspondence.Owner owner,
+            Owner owner,
             Ticket ticket,
             long remoteToken,
             long nowNanos,
@@ -130,24 +136,17 @@ final class LockTenure {
         this.turnNanos = nowNanos;
         this.demandNanos = nowNanos;
         this.lookAtNanos = nowNanos;
-        this.validUntilNanos = validUntilNanos;
-        this.remoteToken = remoteToken;
-        this.token = remoteToken << LOCAL_BITS;
-        this.lastToken = token + (1L << LOCAL_BITS) - 1;
+        this.lease = new Lease(settings, validUntilNanos);
+        this.tokens = new FencingTokens(remoteToken);
         // When a third of the lease is over: at once, if it began as a short one.
-        this.renewAtNanos = validUntilNanos - 2 * renewalNanos();
+        this.renewAtNanos = validUntilNanos - 2 * lease.renewalNanos();
         if (!renewed && ticket.leaseMillis < SHORT_MILLIS) {
             renewer.schedule(this::expire, TimeUnit.NANOSECONDS.toMillis(validUntilNanos - nowNanos) + 1);
         }
     }
 
-    /** Returns until when a lease is safely valid, of which a command that was first sent then has heard. */
-    static long validity(long sentNanos, long ttlMillis) {
-        return sentNanos + TimeUnit.MILLISECONDS.toNanos(ttlMillis - Settings.marginMillis(ttlMillis));
-    }
-
     boolean isUsable(long nowNanos) {
-        return nowNanos - validUntilNanos < 0 && loss.get() == null;
+        return lease.isValid(nowNanos);
     }
 
     /**
@@ -155,26 +154,8 @@ final class LockTenure {
      * left of it is less.
      */
     boolean fits(boolean renewedLease, long leaseMillis) {
-        boolean isWhole = renewed || token == remoteToken << LOCAL_BITS;
+        boolean isWhole = renewed || !tokens.isDrawn();
         return isWhole && renewed == renewedLease && ticket.leaseMillis == leaseMillis;
-    }
-
-    /** Draws the token of the next acquisition, or returns false if this tenure has none left. */
-    boolean drawToken() {
-        if (token == lastToken) {
-            return false;
-        }
-        token++;
-        return true;
-    }
-
-    /** Leaves no tokens: whoever enters has to continue this tenure by another one first. */
-    void exhaust() {
-        token = lastToken;
-    }
-
-    long token() {
-        return token;
     }
 
     /** It is given up: from now on it can't be lost any more. */
@@ -218,7 +199,7 @@ final class LockTenure {
             return null;
         }
         // Between two beats would be too late to tell of a loss that can be foreseen.
-        long leftMillis = TimeUnit.NANOSECONDS.toMillis(validUntilNanos - now);
+        long leftMillis = TimeUnit.NANOSECONDS.toMillis(lease.validUntilNanos() - now);
         if (leftMillis < SHORT_MILLIS) {
             renewer.schedule(this::expire, Math.max(0, leftMillis + 1));
         }
@@ -234,11 +215,7 @@ final class LockTenure {
 
     // The less is left, the sooner it is sent again: a short lease would be over before a command is taken to be lost.
     private long patienceNanos(long now) {
-        return Math.max(Math.min(retryNanos(), REPEAT_NANOS), (validUntilNanos - now) / 3);
-    }
-
-    private long retryNanos() {
-        return Math.min(RETRY_NANOS, renewalNanos() / 3);
+        return Math.max(Math.min(lease.retryNanos(), REPEAT_NANOS), (lease.validUntilNanos() - now) / 3);
     }
 
     /** Renews at once, for the sake of what the reply tells about waiters. */
@@ -267,14 +244,14 @@ final class LockTenure {
             boolean isLatest = renewalSentNanos == sentNanos;
             renewing &= !isLatest;
             if (renewal == null && isLatest) {
-                renewAtNanos = sentNanos + Math.min(retryNanos(), patienceNanos(now));
+                renewAtNanos = sentNanos + Math.min(lease.retryNanos(), patienceNanos(now));
             } else if (renewal != null && renewal.owned() && isUsable(now)) {
                 // What was over in between may have had other owners, even if Redis knows this one again.
-                renewAtNanos = sentNanos + renewalNanos();
-                extend(validity(sentNanos, renewal.ttlMillis()));
+                renewAtNanos = sentNanos + lease.renewalNanos();
+                lease.extendTo(Lease.validUntil(sentNanos, renewal.ttlMillis()));
             }
         }
-        long left = validUntilNanos - now;
+        long left = lease.validUntilNanos() - now;
         if (renewal == null) {
             Throwable cause = failure == null ? new IllegalStateException("no reply") : Failures.cause(failure);
             renewer.renewalFailed(owner.name(), left, cause);
@@ -289,16 +266,6 @@ final class LockTenure {
         } else if (!ended) {
             lose("Redis doesn't know this owner any more");
         }
-    }
-
-    private void extend(long untilNanos) {
-        if (untilNanos - validUntilNanos > 0) {
-            validUntilNanos = untilNanos;
-        }
-    }
-
-    private long renewalNanos() {
-        return TimeUnit.MILLISECONDS.toNanos(settings.leaseMillis()) / 3;
     }
 
     // ---- loss
@@ -316,8 +283,8 @@ final class LockTenure {
 
     /** Marks it lost, and tells the lock the first time. Returns the loss. */
     LeaseLostException lose(String reason, boolean relied) {
-        LeaseLostException news = new LeaseLostException(owner.name(), token, reason);
-        LeaseLostException known = loss.compareAndExchange(null, news);
+        LeaseLostException news = new LeaseLostException(owner.name(), tokens.current(), reason);
+        LeaseLostException known = lease.lose(news);
         if (known != null) {
             return known;
         }
@@ -331,6 +298,6 @@ final class LockTenure {
 
     @Nullable
     LeaseLostException loss() {
-        return loss.get();
+        return lease.loss();
     }
 }

@@ -2,20 +2,25 @@ package dev.interlock.internal.lock.script;
 
 import static java.util.Objects.requireNonNull;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.lock.LocalLock;
-import dev.interlock.internal.lock.RemoteLock;
-import dev.interlock.internal.lock.script.LockScripts.Signalled;
+import dev.interlock.internal.lock.RemoteConditions;
+import dev.interlock.internal.lock.script.LockScripts.SignalReply;
 import dev.interlock.internal.session.RedisSession;
+import dev.interlock.internal.session.RemoteWait;
 import java.util.Collection;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The conditions of a lock over our own scripts: what threads do. What becomes of them meanwhile is with
  * {@link ConditionQueue}.
  */
-final class ScriptConditions implements RemoteLock.Conditions {
+final class ScriptConditions implements RemoteConditions {
     /** How often to look whether a thread has queued that is about to. */
     private static final long LINING_UP_NANOS = 10_000;
 
@@ -26,19 +31,36 @@ final class ScriptConditions implements RemoteLock.Conditions {
     private final ScriptLock lock;
     private final LocalLock local;
     private final boolean fair;
-    private final ConditionQueue waiters;
+    private final ReentrantLock mutex;
 
-    ScriptConditions(RedisSession session, ScriptLock lock, LocalLock local, boolean fair, ConditionQueue waiters) {
+    @GuardedBy("mutex")
+    private final ConditionQueue queue;
+
+    /** Creates the threads' side of these conditions; the mutex is the one that guards them. */
+    ScriptConditions(
+            RedisSession session,
+            ScriptLock lock,
+            LocalLock local,
+            boolean fair,
+            ReentrantLock mutex,
+            ConditionQueue queue) {
         this.session = session;
         this.lock = lock;
         this.local = local;
         this.fair = fair;
-        this.waiters = waiters;
+        this.mutex = mutex;
+        this.queue = queue;
     }
 
     @Override
     public Wait enlist(String condition) {
-        return waiters.enlist(lock.valid(), condition);
+        LockTenure current = lock.valid();
+        mutex.lock();
+        try {
+            return queue.enlist(current, condition);
+        } finally {
+            mutex.unlock();
+        }
     }
 
     @Override
@@ -48,100 +70,166 @@ final class ScriptConditions implements RemoteLock.Conditions {
 
     @Override
     public void left() {
-        lock.clearUp();
+        lock.cleanUpExceptPlaces();
     }
 
     @Override
     public Outcome sleep(Wait wait, boolean interruptible, boolean timed, long deadlineNanos) {
         ConditionWaiter waiter = (ConditionWaiter) wait;
-        boolean interrupted = false;
-        boolean leaves = false;
         boolean byInterrupt = false;
-        while (waiter.outcome == null) {
-            interrupted |= Thread.interrupted();
-            long left = timed ? deadlineNanos - session.now() : Long.MAX_VALUE;
-            if (!leaves) {
-                byInterrupt = interrupted && interruptible;
-                leaves = byInterrupt || left <= 0;
-                if (leaves) {
-                    waiters.leave(waiter);
-                }
-            }
-            if (lock.hasOutageLasted() && waiters.abandon(waiter)) {
-                restoreInterrupt(interrupted);
-                throw lock.unavailable(session.settings().redisTimeoutNanos());
+        boolean isInterrupt = false;
+        try {
+            try {
+                awaitOutcome(waiter, interruptible, timed, deadlineNanos);
+            } catch (InterruptedException e) {
+                byInterrupt = true;
             }
             if (waiter.outcome == null) {
-                LockSupport.parkNanos(
-                        this, leaves ? TicketRequest.POLL_NANOS : Math.min(left, TicketRequest.POLL_NANOS));
-                waiters.askIfDue();
+                leaveCondition(waiter);
+                awaitOutcomeUninterruptibly(waiter);
+            }
+            isInterrupt = byInterrupt && waiter.outcome == ConditionWaiter.Outcome.LEFT;
+        } finally {
+            if (byInterrupt && !isInterrupt) {
+                Thread.currentThread().interrupt();
             }
         }
-        return outcome(waiter, byInterrupt, interrupted);
+        return isInterrupt ? Outcome.INTERRUPTED : outcome(waiter);
     }
 
-    private static void restoreInterrupt(boolean interrupted) {
-        if (interrupted) {
-            Thread.currentThread().interrupt();
+    /** Returns when the wait has an outcome, or its time is over. */
+    private void awaitOutcome(ConditionWaiter waiter, boolean interruptible, boolean timed, long deadlineNanos)
+            throws InterruptedException {
+        try (RemoteWait wait = new RemoteWait(session, interruptible, RemoteWait.FOREVER, lock::unavailable)) {
+            waiter.wait = wait;
+            while (true) {
+                wait.look();
+                if (waiter.outcome != null) {
+                    return;
+                }
+                wait.checkInterrupt();
+                long left = timed ? deadlineNanos - session.now() : RemoteWait.FOREVER;
+                if (left <= 0) {
+                    return;
+                }
+                if (lock.hasOutageLasted() && abandon(waiter)) {
+                    throw lock.unavailable(session.settings().redisTimeoutNanos());
+                }
+                wait.sleep(this, Math.min(left, TicketRequest.POLL_NANOS));
+                askIfDue();
+            }
         }
     }
 
-    private Outcome outcome(ConditionWaiter waiter, boolean byInterrupt, boolean interrupted) {
-        boolean isInterrupt = waiter.outcome == ConditionWaiter.Outcome.LEFT && byInterrupt;
-        restoreInterrupt(interrupted && !isInterrupt);
-        switch (requireNonNull(waiter.outcome)) {
+    private void awaitOutcomeUninterruptibly(ConditionWaiter waiter) {
+        try {
+            awaitOutcome(waiter, false, false, 0);
+        } catch (InterruptedException e) {
+            throw new AssertionError("an uninterruptible wait was interrupted", e);
+        }
+    }
+
+    private void leaveCondition(ConditionWaiter waiter) {
+        mutex.lock();
+        try {
+            queue.leave(waiter);
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    private boolean abandon(ConditionWaiter waiter) {
+        mutex.lock();
+        try {
+            return queue.abandon(waiter);
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    private void askIfDue() {
+        mutex.lock();
+        try {
+            queue.askIfDue();
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    private Outcome outcome(ConditionWaiter waiter) {
+        return switch (requireNonNull(waiter.outcome)) {
             case LOST -> throw new LeaseLostException(lock.name(), 0, "its owner in Redis had changed");
             case CLOSED -> throw new IllegalStateException("the Interlock session is closed");
-            case LEFT -> {
-                return isInterrupt ? Outcome.INTERRUPTED : Outcome.TIMED_OUT;
-            }
-            default -> {
-                return Outcome.SIGNALLED;
-            }
-        }
+            case LEFT -> Outcome.TIMED_OUT;
+            case SIGNALLED -> Outcome.SIGNALLED;
+        };
     }
 
     @Override
     public void lineUp(Wait wait) {
-        ConditionWaiter ahead = waiters.linesUp((ConditionWaiter) wait);
+        ConditionWaiter ahead = lineUp((ConditionWaiter) wait);
         if (fair && ahead != null) {
             // It is at the same point, and mostly further.
             long begun = session.now();
             while (!ahead.isThrough && !local.isQueued(ahead.thread) && session.now() - begun < MAX_LINING_UP_NANOS) {
-                LockSupport.parkNanos(LINING_UP_NANOS);
+                RemoteWait.pause(session, this, LINING_UP_NANOS);
             }
+        }
+    }
+
+    private @Nullable ConditionWaiter lineUp(ConditionWaiter waiter) {
+        mutex.lock();
+        try {
+            return waiter.lineUp();
+        } finally {
+            mutex.unlock();
         }
     }
 
     @Override
     public void enter(Wait wait) {
         ConditionWaiter waiter = (ConditionWaiter) wait;
-        waiters.arrived(waiter, false);
+        arrived(waiter, false);
         boolean entered = false;
         try {
             entered = lock.enterAgain(waiter.leaseMillis);
         } finally {
             if (!entered) {
-                lock.forsake(new LeaseLostException(
+                lock.holdLocallyOnly(new LeaseLostException(
                         lock.name(), 0, "it could not be taken back after waiting for a condition"));
-                waiters.arrived(waiter, true);
+                arrived(waiter, true);
             }
+        }
+    }
+
+    private void arrived(ConditionWaiter waiter, boolean isLost) {
+        mutex.lock();
+        try {
+            queue.arrived(waiter, isLost);
+        } finally {
+            mutex.unlock();
         }
     }
 
     @Override
     public void signal(String condition, boolean all) {
-        waiters.signal(lock.valid(), condition, all);
+        LockTenure current = lock.valid();
+        mutex.lock();
+        try {
+            queue.signal(current, condition, all);
+        } finally {
+            mutex.unlock();
+        }
     }
 
     @Override
     public int count(String condition) {
-        return look(condition, false).count();
+        return inspect(condition, false).count();
     }
 
-    private Signalled look(String condition, boolean isListed) {
+    private SignalReply inspect(String condition, boolean isListed) {
         LockTenure current = lock.valid();
-        Signalled signalled = session.await(waiters.look(current, condition, isListed));
+        SignalReply signalled = session.await(send(current, condition, isListed));
         if (signalled == null) {
             throw lock.unavailable(
                     TimeUnit.MILLISECONDS.toNanos(session.settings().commandTimeoutMillis()));
@@ -152,8 +240,23 @@ final class ScriptConditions implements RemoteLock.Conditions {
         return signalled;
     }
 
+    private CompletableFuture<SignalReply> send(LockTenure current, String condition, boolean isListed) {
+        mutex.lock();
+        try {
+            return queue.inspect(current, condition, isListed);
+        } finally {
+            mutex.unlock();
+        }
+    }
+
     @Override
     public Collection<Thread> threads(String condition) {
-        return waiters.threads(look(condition, true).own());
+        Set<Long> own = inspect(condition, true).own();
+        mutex.lock();
+        try {
+            return queue.threads(own);
+        } finally {
+            mutex.unlock();
+        }
     }
 }

@@ -4,41 +4,39 @@ import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.lock.AbstractRemoteLock;
 import dev.interlock.internal.lock.LocalLock;
-import dev.interlock.internal.lock.script.Claim.Advance;
+import dev.interlock.internal.lock.RemoteConditions;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
 import dev.interlock.internal.lock.script.LockScripts.Released;
+import dev.interlock.internal.lock.script.Ownership.Advance;
+import dev.interlock.internal.lock.script.Ownership.Attempt;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.session.RedisSession;
+import dev.interlock.internal.session.RemoteWait;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The remote half of a lock over our own scripts: sessions stand in a queue in Redis and take turns.
  *
- * <p>The session's {@link Claim} to the name is what events change; this is what threads do about it. The thread that
- * has the local half and finds no usable tenure is the <em>leader</em>: it has the claim open a ticket, and parks until
- * that has become a tenure. It may leave at any time, because it keeps no state of its own: its ticket stays for the
- * next local thread, or is cancelled by {@link #tidy} if there is none.
+ * <p>The {@link LockMonitor} handles events; this is what threads do. The thread that has the local half and finds no
+ * usable tenure is the <em>leader</em>: it has a ticket opened, and waits until that has become a tenure. It may leave
+ * at any time, because it keeps no state of its own: its ticket stays for the next local thread, or is cancelled by
+ * {@link #cleanUp} if there is none.
  */
-public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Correspondence.Owner {
+public class ScriptLock extends AbstractRemoteLock<RedisSession> implements LockTenure.Owner {
     /** How often a session that keeps a busy name looks for waiters that its mailbox has not told it of. */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
-
-    /** The least time for the first answer, however short the wait is. */
-    private static final long FIRST_ANSWER_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
     private final boolean fair;
     final long sliceNanos;
     private final long retainMillis;
-    final Claim claim;
-    private final ConditionQueue waiters;
-    private final Conditions conditions;
+    final LockMonitor monitor;
+    private final RemoteConditions conditions;
 
     /** Why the thread that has the local half has it without the remote half. Guarded by the local half. */
-    private volatile @Nullable LeaseLostException forsaken;
+    private volatile @Nullable LeaseLostException localOnlyCause;
 
     /**
      * Creates the remote half of the lock of this name.
@@ -62,12 +60,11 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Corr
         this.fair = fair;
         this.sliceNanos = sliceNanos;
         this.retainMillis = retainMillis;
-        this.claim = new Claim(session, key, fair, this);
-        this.waiters = claim.waiters();
-        this.conditions = new ScriptConditions(session, this, local, fair, waiters);
+        this.monitor = new LockMonitor(session, key, fair, this);
+        this.conditions = monitor.newConditions(this, local);
     }
 
-    /** Gives back what a message tells of that found nobody who wanted it: a grant, or the tickets of waiters. */
+    /** Gives back what a message tells of that this session doesn't want: a grant, or the tickets of waiters. */
     public static void giveBack(RedisSession session, Mail mail) {
         if (mail instanceof Mail.Grant grant) {
             giveBack(session, mail.key(), grant.sequence(), grant.waiter());
@@ -78,22 +75,22 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Corr
 
     private static void giveBack(RedisSession session, String key, long sequence, long waiter) {
         Operations operations = waiter > 0 ? Operations.SIGNAL_ALL : Operations.NONE;
-        Release.giveBack(session, new LockScripts(session, key), sequence, waiter, operations, 0);
+        ReliableRelease.giveBack(session, new LockScripts(session, key), sequence, waiter, operations, 0);
     }
 
     @Override
     public void announce(long leaseMillis) {
-        claim.announce(leaseMillis);
+        monitor.announce(leaseMillis);
     }
 
     @Override
     public boolean enterAtOnce(long start) {
-        LockTenure current = claim.tenure();
+        LockTenure current = monitor.tenure();
         if (current == null || !current.renewed) {
             return false;
         }
         long now = session.now();
-        if (fair ? !claim.enterAtOnce(now) : !current.isUsable(now) || !current.drawToken()) {
+        if (fair ? !monitor.enterAtOnce(now) : !current.isUsable(now) || !current.tokens.draw()) {
             return false;
         }
         reportAcquired(now - start, true);
@@ -113,68 +110,54 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Corr
      */
     final boolean enter(boolean reads, boolean interruptible, long waitNanos, long leaseMillis, long start)
             throws InterruptedException {
-        boolean once = waitNanos == 0;
-        boolean timed = waitNanos != Long.MAX_VALUE;
-        long begun = session.now();
-        long patience = once ? commandTimeoutNanos() : waitNanos;
-        long grace = Math.max(patience, Math.min(FIRST_ANSWER_NANOS, commandTimeoutNanos()));
-        boolean interrupted = false;
+        RemoteWait wait = new RemoteWait(session, interruptible, waitNanos, this::unavailable);
         boolean entered = false;
-        leader = Thread.currentThread();
+        leader = wait;
         try {
-            for (boolean first = true; ; first = false) {
-                // Both before the step, which sees what an answer has brought.
-                changed = false;
-                boolean heard = claim.hasHeardSince(begun);
-                // A thread that waits for ever needs no answer as long as its ticket, announced before, may be granted.
-                boolean asks = first && (timed || !fair);
-                Advance advance = claim.advance(leaseMillis, once, reads, asks, begun);
-                if (advance == Advance.ENTERED) {
-                    entered = true;
-                    reportAcquired(session.now() - start, false);
-                    return true;
-                }
-                if (Thread.interrupted()) {
-                    if (interruptible) {
-                        throw new InterruptedException();
-                    }
-                    interrupted = true;
-                }
-                if (advance == Advance.REFUSED) {
-                    return false;
-                }
-                long waited = session.now() - begun;
-                long left = timed ? (heard ? patience : grace) - waited : Long.MAX_VALUE;
-                if (timed && left <= 0) {
-                    if (once || !heard || session.outage().isActive()) {
-                        throw unavailable(waited);
-                    }
-                    return false;
-                }
-                if (!timed && isOutageTooLong()) {
-                    throw unavailable(waited);
-                }
-                long pause = Math.min(left, claim.untilNextAdvance());
-                if (!changed && !(claim.expectsToBeAlone() && session.spinner().awaits(() -> changed))) {
-                    LockSupport.parkNanos(this, pause);
-                }
+            entered = await(wait, reads, leaseMillis);
+            if (entered) {
+                reportAcquired(session.now() - start, false);
             }
+            return entered;
         } finally {
             leader = null;
             if (!entered) {
                 withdrawUnlessQueued();
             }
-            if (interrupted) {
-                Thread.currentThread().interrupt();
+            wait.close();
+        }
+    }
+
+    private boolean await(RemoteWait wait, boolean reads, long leaseMillis) throws InterruptedException {
+        Attempt attempt = new Attempt(leaseMillis, wait.isOnce(), reads, wait.begunNanos());
+        for (boolean first = true; ; first = false) {
+            // Both before the step, which sees what an answer has brought.
+            wait.look();
+            if (monitor.hasHeardSince(wait.begunNanos())) {
+                wait.heard();
+            }
+            // A thread that waits for ever needs no answer as long as its ticket, announced before, may be granted.
+            boolean asks = first && (wait.isTimed() || !fair);
+            Advance advance = monitor.advance(attempt, asks);
+            if (advance == Advance.ENTERED) {
+                return true;
+            }
+            wait.checkInterrupt();
+            if (advance == Advance.REFUSED || !wait.goesOn()) {
+                return false;
+            }
+            long pause = Math.min(wait.leftNanos(), monitor.untilNextAdvance());
+            if (!wait.isWoken() && !(monitor.expectsToBeAlone() && wait.spin())) {
+                wait.sleep(this, pause);
             }
         }
     }
 
     // A request that doesn't queue is of no use to the next thread.
     private void withdrawUnlessQueued() {
-        Ticket request = claim.ticket();
+        Ticket request = monitor.ticket();
         if (request != null && !request.queues) {
-            claim.withdraw(request);
+            monitor.withdraw(request);
         }
     }
 
@@ -187,9 +170,9 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Corr
 
     @Override
     public @Nullable Departure leave() {
-        LeaseLostException known = forsaken;
+        LeaseLostException known = localOnlyCause;
         if (known != null) {
-            forsaken = null;
+            localOnlyCause = null;
             return () -> {
                 throw new LeaseLostException(known);
             };
@@ -198,7 +181,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Corr
         long now = session.now();
         if (!current.isUsable(now)) {
             LeaseLostException loss = current.lose("its lease is over");
-            claim.giveUp(current).insist();
+            monitor.giveUp(current).insist();
             return () -> {
                 throw new LeaseLostException(loss);
             };
@@ -206,9 +189,9 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Corr
         if (isKept(current, now)) {
             return null;
         }
-        Release release = claim.giveUp(current);
+        ReliableRelease release = monitor.giveUp(current);
         return () -> {
-            if (claim.scripts().isQuiet()) {
+            if (monitor.scripts().isQuiet()) {
                 session.spinner().awaits(release.confirmed());
             }
             Released released = session.await(release.confirmed());
@@ -226,35 +209,36 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Corr
         LockTenure current = owned();
         long now = session.now();
         if (!current.isUsable(now) || !isKept(current, now)) {
-            claim.giveUp(current, waiter).insist();
+            monitor.giveUp(current, waiter).insist();
         }
     }
 
     /** Enters again after that. */
     boolean enterAgain(long leaseMillis) {
         try {
-            return (leaseMillis == RENEWED && enterAtOnce(start()))
-                    || enter(false, Long.MAX_VALUE, leaseMillis, start());
+            return (leaseMillis == RENEWED && enterAtOnce(beginAttempt()))
+                    || enter(false, Long.MAX_VALUE, leaseMillis, beginAttempt());
         } catch (InterruptedException e) {
             throw new AssertionError("an uninterruptible wait was interrupted", e);
         }
     }
 
     /** The thread keeps the local half, but can't have the remote half. */
-    void forsake(LeaseLostException loss) {
-        forsaken = loss;
+    void holdLocallyOnly(LeaseLostException loss) {
+        localOnlyCause = loss;
     }
 
     /** Returns whether something has changed that the leader has not looked at. */
     boolean hasNews() {
-        return changed;
+        RemoteWait waiting = leader;
+        return waiting != null && waiting.isWoken();
     }
 
     boolean hasOutageLasted() {
         return isOutageTooLong();
     }
 
-    /** Returns whether others wait who have waited for long enough. */
+    /** Returns whether other sessions wait, and have waited for long enough. */
     final boolean isTurnOver(LockTenure current, long now) {
         return current.demand && now - current.turnNanos >= sliceNanos;
     }
@@ -265,17 +249,15 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Corr
     }
 
     private boolean isKept(LockTenure current, long now) {
-        if (isWanted() && !isTurnOver(current, now) && claim.mayServe(current)) {
+        if (isWanted() && !isTurnOver(current, now) && monitor.mayServe(current)) {
             reportHandedOff();
-        } else if (isRetained(current) && !waiters.isAnySignalDue()) {
+        } else if (isRetained(current) && !monitor.isAnySignalDue()) {
             retain(current, now);
         } else {
             reportReleased(now - current.startNanos);
             return false;
         }
-        if (waiters.isAnySignalDue()) {
-            waiters.flush(current);
-        }
+        monitor.flush(current);
         lookForDemand(current, now);
         return true;
     }
@@ -299,7 +281,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Corr
     }
 
     private void endRetention(LockTenure current) {
-        if (claim.tenure() != current) {
+        if (monitor.tenure() != current) {
             return;
         }
         long idleMillis = local.isHeld() ? 0 : TimeUnit.NANOSECONDS.toMillis(session.now() - current.idleSinceNanos);
@@ -307,54 +289,54 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Corr
             session.schedule(() -> endRetention(current), retainMillis - idleMillis);
         } else {
             current.retained = false;
-            tidy();
+            cleanUp();
         }
     }
 
     @Override
-    public void tidy() {
+    public void cleanUp() {
         if (fair) {
-            claim.depart(Thread.currentThread());
+            monitor.depart(Thread.currentThread());
         }
-        clearUp();
+        cleanUpExceptPlaces();
     }
 
-    /** Does what {@link #tidy} does, but leaves to a thread of a fair lock its place. */
-    void clearUp() {
-        super.tidy();
+    /** Does what {@link #cleanUp} does, but leaves to a thread of a fair lock its place. */
+    void cleanUpExceptPlaces() {
+        super.cleanUp();
     }
 
     @Override
     protected boolean isWanted() {
-        return super.isWanted() || waiters.isAnyArriving();
+        return super.isWanted() || monitor.isAnyArriving();
     }
 
     // A fair lock's tickets are not among it: each belongs to a thread, which sees to it.
     @Override
-    protected boolean hasStake() {
-        LockTenure current = claim.tenure();
+    protected boolean hasInterest() {
+        LockTenure current = monitor.tenure();
         if (current == null) {
-            return !fair && claim.ticket() != null;
+            return !fair && monitor.ticket() != null;
         }
-        return fair ? !claim.serves(current) : !current.retained || current.demand || current.loss() != null;
+        return fair ? !monitor.serves(current) : !current.retained || current.demand || current.loss() != null;
     }
 
     @Override
     protected void relinquish() {
-        LockTenure current = claim.tenure();
+        LockTenure current = monitor.tenure();
         if (current != null) {
             reportReleased(session.now() - current.startNanos);
-            claim.giveUp(current).insist();
+            monitor.giveUp(current).insist();
         }
-        Ticket request = claim.ticket();
+        Ticket request = monitor.ticket();
         if (request != null && !fair) {
-            claim.withdraw(request);
+            monitor.withdraw(request);
         }
     }
 
     @Override
     public long fencingToken() {
-        return valid().token();
+        return valid().tokens.current();
     }
 
     @Override
@@ -372,8 +354,8 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Corr
     }
 
     private LockTenure owned() {
-        LockTenure current = claim.tenure();
-        LeaseLostException loss = forsaken;
+        LockTenure current = monitor.tenure();
+        LeaseLostException loss = localOnlyCause;
         if (loss != null) {
             throw new LeaseLostException(loss);
         }
@@ -385,21 +367,21 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Corr
     }
 
     @Override
-    public Conditions conditions() {
+    public RemoteConditions conditions() {
         return conditions;
     }
 
     @Override
     public boolean isLocked() {
         session.ensureOpen();
-        Boolean locked = session.await(claim.scripts().inspect());
+        Boolean locked = session.await(monitor.scripts().inspect());
         if (locked == null) {
             throw unavailable(commandTimeoutNanos());
         }
         return locked;
     }
 
-    // ---- what the claim tells
+    // ---- what the monitor tells
 
     @Override
     public void changed() {
@@ -408,7 +390,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Corr
 
     @Override
     public void demanded() {
-        // A retained name is given up, and a leader who counts on being next has to think again.
+        // A retained name is given up, and a leader that counts on being next looks again.
         if (retainMillis > 0 || leader != null) {
             wake();
         }
@@ -429,36 +411,36 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Corr
     @Override
     public @Nullable Renewal keep(long nowNanos) {
         if (!local.isHeld()) {
-            tidy();
+            cleanUp();
         }
-        LockTenure current = claim.tenure();
+        LockTenure current = monitor.tenure();
         return current == null ? null : current.keep(nowNanos);
     }
 
     @Override
     public void pulse() {
-        LockTenure current = claim.tenure();
+        LockTenure current = monitor.tenure();
         if (current != null && current.retained && !local.isHeld()) {
             // Plain RLock clients write no letters.
             current.renewNow();
         }
-        claim.pulse();
+        monitor.pulse();
     }
 
     @Override
     public void receive(Mail mail) {
-        claim.receive(mail);
+        monitor.receive(mail);
     }
 
     @Override
     public CompletableFuture<?> close() {
-        return claim.close();
+        return monitor.close();
     }
 
     @Override
     public String toString() {
-        LockTenure current = claim.tenure();
-        Ticket request = claim.ticket();
+        LockTenure current = monitor.tenure();
+        Ticket request = monitor.ticket();
         if (current != null) {
             return (current.isUsable(session.now()) ? "tenure " : "lost tenure ") + current.sequence + " of "
                     + session.id() + (current.demand ? ", wanted by others" : "");

@@ -5,10 +5,10 @@ import dev.interlock.internal.lock.LocalReadWriteLock;
 import dev.interlock.internal.lock.RemoteReadWriteLock;
 import dev.interlock.internal.lock.script.LockScripts.Released;
 import dev.interlock.internal.session.RedisSession;
+import dev.interlock.internal.session.RemoteWait;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -18,7 +18,7 @@ import org.jspecify.annotations.Nullable;
  * <p>Threads of this session read on whatever tenure it has. An exclusive one serves its readers and writers alike, so
  * that these take turns without Redis; if others wait, it does so for the hand-off slice, and then becomes a shared one
  * as long as readers are inside, for the others may only want to read. A shared tenure for which others wait lets
- * nobody in who comes after them: it is a writer whom they wait for, or are. What readers leave is kept for a moment,
+ * nobody in who comes after them: it is a writer that they wait for, or are. What readers leave is kept for a moment,
  * since others often follow.
  */
 public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadWriteLock {
@@ -30,8 +30,8 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     /** Threads that were announced before they queued for the local half. */
     private final Set<Thread> announced = ConcurrentHashMap.newKeySet();
 
-    /** Threads that can only wait until those inside have left, or nobody waits for that any more. */
-    private final Set<Thread> barred = ConcurrentHashMap.newKeySet();
+    /** The waits of threads that may enter only when those inside have left, or no other session waits any more. */
+    private final Set<RemoteWait> barred = ConcurrentHashMap.newKeySet();
 
     /**
      * Creates the remote half of the read-write lock of this name.
@@ -55,7 +55,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     @Override
     public boolean enterAtOnce(long start) {
         forget(false);
-        LockTenure current = claim.tenure();
+        LockTenure current = monitor.tenure();
         if (current == null || current.shared || isTurnOver(current, session.now())) {
             return false;
         }
@@ -66,48 +66,48 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     public boolean enter(boolean interruptible, long waitNanos, long leaseMillis, long start)
             throws InterruptedException {
         forget(false);
-        LockTenure current = claim.tenure();
+        LockTenure current = monitor.tenure();
         if (current != null && !current.shared && isTurnOver(current, session.now())) {
             endTurn(current);
         }
         return super.enter(interruptible, waitNanos, leaseMillis, start);
     }
 
-    // Nobody is inside, and those who wait here were too late for what this session has.
+    // No thread is inside, and those that wait here were too late for what this session has.
     private void endTurn(LockTenure current) {
         reportReleased(session.now() - current.startNanos);
-        claim.giveUp(current).insist();
+        monitor.giveUp(current).insist();
     }
 
-    /** Readers are to leave for those of this session, too, who wait for them in this JVM only. */
+    /** Readers are to leave for writers of this session, too, which wait for them in this JVM only. */
     @Override
     public void announce(long leaseMillis) {
-        LockTenure current = claim.tenure();
+        LockTenure current = monitor.tenure();
         if (current != null && current.shared && shared.isShared()) {
             announced.add(Thread.currentThread());
-            claim.announceWriter();
+            monitor.announceWriter();
         }
     }
 
     @Override
-    public void tidy() {
+    public void cleanUp() {
         forget(true);
-        super.tidy();
+        super.cleanUp();
     }
 
     private void forget(boolean departs) {
         if (!announced.isEmpty() && announced.remove(Thread.currentThread()) && departs && announced.isEmpty()) {
-            claim.departWriter();
+            monitor.departWriter();
         }
     }
 
     @Override
     public @Nullable Departure leave() {
-        LockTenure current = claim.tenure();
+        LockTenure current = monitor.tenure();
         if (current == null || shared.sharedHolds() == 0 || !current.isUsable(session.now())) {
             return super.leave();
         }
-        Release downgrade = claim.downgrade(current);
+        ReliableRelease downgrade = monitor.downgrade(current);
         return () -> {
             Released released = session.await(downgrade.confirmed());
             if (released == null) {
@@ -120,7 +120,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
         };
     }
 
-    /** Who writes is through with it. */
+    /** What a writer leaves is not kept. */
     @Override
     boolean isRetained(LockTenure current) {
         return false;
@@ -130,7 +130,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
 
     @Override
     public boolean mayEnterShared(long begunNanos) {
-        LockTenure current = claim.tenure();
+        LockTenure current = monitor.tenure();
         long now = session.now();
         return current != null && admits(current, begunNanos, now) && current.isUsable(now);
     }
@@ -141,7 +141,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
 
     @Override
     public boolean isBarred(long begunNanos) {
-        LockTenure current = claim.tenure();
+        LockTenure current = monitor.tenure();
         return current != null
                 && shared.isShared()
                 && current.isUsable(session.now())
@@ -150,38 +150,23 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
 
     @Override
     public void awaitUnbarred(boolean interruptible, long waitNanos, long begunNanos) throws InterruptedException {
-        boolean interrupted = false;
-        barred.add(Thread.currentThread());
-        try {
-            while (isBarred(begunNanos)) {
-                session.ensureOpen();
-                if (Thread.interrupted()) {
-                    if (interruptible) {
-                        throw new InterruptedException();
-                    }
-                    interrupted = true;
-                }
-                long left = waitNanos == Long.MAX_VALUE ? waitNanos : waitNanos - (session.now() - begunNanos);
-                if (left <= 0) {
-                    return;
-                }
-                LockSupport.parkNanos(this, Math.min(left, TicketRequest.POLL_NANOS));
-            }
+        RemoteWait wait = new RemoteWait(session, interruptible, waitNanos, this::unavailable);
+        barred.add(wait);
+        try (wait) {
+            long nanos = waitNanos == RemoteWait.FOREVER ? waitNanos : waitNanos - (session.now() - begunNanos);
+            wait.until(() -> !isBarred(begunNanos), this, nanos);
         } finally {
-            barred.remove(Thread.currentThread());
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
+            barred.remove(wait);
         }
     }
 
     private void wakeBarred() {
-        barred.forEach(LockSupport::unpark);
+        barred.forEach(RemoteWait::wake);
     }
 
     @Override
     public boolean enterSharedAtOnce(long begunNanos) {
-        LockTenure current = claim.tenure();
+        LockTenure current = monitor.tenure();
         long now = session.now();
         if (current == null || !admits(current, begunNanos, now) || !current.isUsable(now)) {
             return false;
@@ -195,7 +180,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
 
     @Override
     public boolean enterShared(boolean interruptible, long waitNanos, long begunNanos) throws InterruptedException {
-        LockTenure current = claim.tenure();
+        LockTenure current = monitor.tenure();
         if (current != null && !admits(current, begunNanos, session.now())) {
             endTurn(current);
         }
@@ -204,7 +189,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
 
     @Override
     public @Nullable LeaseLostException leaveShared() {
-        LockTenure current = claim.tenure();
+        LockTenure current = monitor.tenure();
         if (current == null) {
             return new LeaseLostException(name, 0, "its lease is over");
         }
@@ -216,17 +201,17 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
         if (shared.isShared()) {
             return;
         }
-        LockTenure current = claim.tenure();
+        LockTenure current = monitor.tenure();
         if (current != null && super.isRetained(current) && current.loss() == null) {
             retain(current, session.now());
         }
-        tidy();
+        cleanUp();
         wakeBarred();
     }
 
     @Override
     public boolean isRefused() {
-        Ticket request = claim.ticket();
+        Ticket request = monitor.ticket();
         return request != null && request.isQueued();
     }
 
@@ -235,7 +220,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     @Override
     public void demanded() {
         super.demanded();
-        LockTenure current = claim.tenure();
+        LockTenure current = monitor.tenure();
         if (current != null && !current.shared) {
             endTurnInTime(current);
         }
@@ -246,16 +231,16 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
             current.endsInTime = true;
             long left = sliceNanos - (session.now() - current.turnNanos);
             session.schedule(
-                    () -> glance(() -> shareIfRead(current)), Math.max(0, TimeUnit.NANOSECONDS.toMillis(left) + 1));
+                    () -> probe(() -> shareIfRead(current)), Math.max(0, TimeUnit.NANOSECONDS.toMillis(left) + 1));
         }
     }
 
     // As long as this thread shares the local half, nobody writes.
     private void shareIfRead(LockTenure current) {
-        if (claim.tenure() == current && !current.shared && shared.isShared() && shared.tryLockShared()) {
+        if (monitor.tenure() == current && !current.shared && shared.isShared() && shared.tryLockShared()) {
             try {
-                if (claim.tenure() == current && !current.shared) {
-                    claim.downgrade(current).insist();
+                if (monitor.tenure() == current && !current.shared) {
+                    monitor.downgrade(current).insist();
                 }
             } finally {
                 shared.unlockShared();
@@ -284,12 +269,12 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     @Override
     public void pulse() {
         super.pulse();
-        LockTenure current = claim.tenure();
+        LockTenure current = monitor.tenure();
         if (current != null && shared.isShared()) {
             long now = session.now();
             boolean isDue = !current.demand && now - current.lookAtNanos >= LOOK_NANOS;
             if (isDue || !barred.isEmpty()) {
-                // The mailbox may be deaf, and readers may stay; or whoever waited may be gone.
+                // The mailbox may be deaf, and readers may stay; or those that waited may be gone.
                 current.lookAtNanos = now;
                 current.renewNow();
             }

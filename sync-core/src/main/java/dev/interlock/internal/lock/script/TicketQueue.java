@@ -7,8 +7,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tickets of a session for a name, in the order in which they are sent. Guarded by the mutex of the claim they
- * belong to.
+ * The tickets of a session for a name, in the order in which they are sent. Guarded by the mutex of its owner, but for
+ * what is volatile.
  *
  * <p>A session of a plain lock has one ticket, on behalf of whichever of its threads is in front. Those of a fair lock
  * belong to threads, one each. But a grant is served to the thread that is in front, and that need not be the one whose
@@ -18,7 +18,7 @@ final class TicketQueue {
     private final List<Ticket> standing = new ArrayList<>();
     private final Map<Thread, Ticket> byThread = new HashMap<>();
 
-    /** For those who look without the mutex. */
+    /** Read without the mutex, too. */
     private volatile @Nullable Ticket first;
 
     /** Returns the oldest ticket. */

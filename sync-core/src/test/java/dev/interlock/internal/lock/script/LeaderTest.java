@@ -92,12 +92,12 @@ class LeaderTest extends LockScriptTest {
             return System.nanoTime();
         }
 
-        // This method, read() and Session.now() come first. There, the leader doesn't have the mutex.
+        // This method, read() and the clock's readers come first. There, the leader doesn't have the mutex.
         private boolean isReadByEnter() {
             return lock.join().isWaiting()
                     && StackWalker.getInstance()
-                            .walk(frames -> frames.limit(4)
-                                    .anyMatch(frame -> frame.getMethodName().equals("enter")));
+                            .walk(frames -> frames.limit(7)
+                                    .anyMatch(frame -> frame.getMethodName().equals("goesOn")));
         }
 
         // Without parking, which would use up the permit that this is about.

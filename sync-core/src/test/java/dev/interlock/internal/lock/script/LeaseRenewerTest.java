@@ -8,6 +8,7 @@ import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Script;
 import dev.interlock.internal.redis.Script.Call;
 import dev.interlock.internal.redis.Settings;
+import dev.interlock.internal.session.Lease;
 import dev.interlock.internal.session.LeaseRenewer;
 import dev.interlock.internal.session.Participant;
 import java.util.Collections;
@@ -120,7 +121,7 @@ class LeaseRenewerTest {
     private record Letter(Call call, CompletableFuture<List<Object>> reply) {}
 
     /** A session that owns a name. */
-    public abstract static class Kept implements Correspondence.Owner, Participant {
+    public abstract static class Kept implements LockTenure.Owner, Participant {
         private static final Script RENEW = Script.load("lock/renew");
         private static final Call RENEWAL =
                 RENEW.on(Collections.nCopies(4, "name"), "session", 1, LEASE_MILLIS, "", "publish");
@@ -151,8 +152,8 @@ class LeaseRenewerTest {
                     Runnable::run);
             Ticket ticket = new Ticket(LEASE_MILLIS, true, false, 0, 0);
             ticket.sequence = 1;
-            tenure = new LockTenure(
-                    renewer, sequence -> RENEWAL, this, ticket, 1, 0, LockTenure.validity(0, LEASE_MILLIS));
+            tenure =
+                    new LockTenure(renewer, sequence -> RENEWAL, this, ticket, 1, 0, Lease.validUntil(0, LEASE_MILLIS));
         }
 
         private CompletableFuture<List<Object>> send(Call call) {

@@ -2,10 +2,10 @@ package dev.interlock.internal.lock.script;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
 import dev.interlock.internal.lock.script.LockScripts.Released;
 import dev.interlock.internal.lock.script.LockScripts.Renewal;
-import dev.interlock.internal.lock.script.LockScripts.Standing;
 import dev.interlock.internal.lock.script.LockScripts.Status;
 import dev.interlock.internal.redis.RedisMonitor;
 import dev.interlock.internal.redis.RedisMonitor.Command;
@@ -60,7 +60,7 @@ class LockScriptsTest extends LockScriptTest {
         return ticket(sequence, true, 0);
     }
 
-    private Standing acquire(Ticket ticket) {
+    private AcquireReply acquire(Ticket ticket) {
         return answer(scripts.acquire(List.of(ticket), LockScripts.ENDED, 1, List.of()));
     }
 
@@ -143,20 +143,20 @@ class LockScriptsTest extends LockScriptTest {
         RedisSession otherSession = openSession(System::nanoTime);
         LockScripts other = new LockScripts(otherSession, keys.lock());
 
-        Standing granted = acquire(ticket(1, true, 0));
+        AcquireReply granted = acquire(ticket(1, true, 0));
         assertThat(granted.status()).isEqualTo(Status.GRANTED);
         assertThat(granted.ttlMillis()).isEqualTo(LEASE);
         assertThat(granted.token()).isEqualTo(number("GET", keys.token()));
         assertThat(granted.waiters()).isFalse();
         assertThat(granted.foreign()).isFalse();
 
-        Standing busy = answer(other.acquire(List.of(ticket(1, false, 0)), LockScripts.ENDED, 1, List.of()));
+        AcquireReply busy = answer(other.acquire(List.of(ticket(1, false, 0)), LockScripts.ENDED, 1, List.of()));
         assertThat(busy.status()).isEqualTo(Status.BUSY);
         assertThat(busy.ttlMillis()).isBetween(1L, LEASE);
         assertThat(busy.foreign()).isFalse();
         assertThat(acquire(ticket(1, true, 0)).waiters()).isFalse();
 
-        Standing queued = answer(other.acquire(List.of(ticket(2, true, 0)), LockScripts.ENDED, 1, List.of()));
+        AcquireReply queued = answer(other.acquire(List.of(ticket(2, true, 0)), LockScripts.ENDED, 1, List.of()));
         assertThat(queued.status()).isEqualTo(Status.QUEUED);
         assertThat(queued.token()).isZero();
         assertThat(queued.foreign()).isFalse();
@@ -181,10 +181,10 @@ class LockScriptsTest extends LockScriptTest {
         RLock lock = redisson.getLock(keys.lock());
         lock.lock();
         try {
-            Standing busy = acquire(ticket(1, false, 0));
+            AcquireReply busy = acquire(ticket(1, false, 0));
             assertThat(busy.status()).isEqualTo(Status.BUSY);
             assertThat(busy.foreign()).isTrue();
-            Standing queued = acquire(ticket(2, true, 0));
+            AcquireReply queued = acquire(ticket(2, true, 0));
             assertThat(queued.status()).isEqualTo(Status.QUEUED);
             assertThat(queued.foreign()).isTrue();
             answer(scripts.release(ticket(2), "", 1, Operations.NONE));

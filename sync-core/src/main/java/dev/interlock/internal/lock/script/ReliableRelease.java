@@ -1,46 +1,41 @@
 package dev.interlock.internal.lock.script;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
 import dev.interlock.internal.lock.script.LockScripts.Released;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.session.RedisSession;
+import dev.interlock.internal.session.ReliableCommand;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The release of a tenure or ticket, or its downgrade, repeated until Redis has confirmed it, or the lease is over
- * anyway.
+ * The release of a tenure or ticket, or its downgrade: a {@link ReliableCommand} for whose confirmation the session
+ * waits when it is closed.
  */
-final class Release {
-    private static final Logger log = LoggerFactory.getLogger(Release.class);
-    private static final long RETRY_MILLIS = 200;
-
-    /** What is repeated; it may take the way that costs least only the first time. */
-    private interface Command {
-        CompletableFuture<Released> send(boolean isFirst);
-    }
+final class ReliableRelease {
+    private static final Logger log = LoggerFactory.getLogger(ReliableRelease.class);
 
     private final RedisSession session;
     private final String key;
     private final long sequence;
-    private final Command command;
-    private final long deadlineNanos;
-    private final AtomicInteger attempts = new AtomicInteger();
     private final CompletableFuture<Released> confirmed = new CompletableFuture<>();
+    private final ReliableCommand<Released> command;
 
-    private Release(RedisSession session, LockScripts scripts, Ticket ticket, Command command) {
+    private ReliableRelease(
+            RedisSession session, LockScripts scripts, Ticket ticket, ReliableCommand.Attempt<Released> attempt) {
         this.session = session;
         this.key = scripts.key();
         this.sequence = ticket.sequence;
-        this.command = command;
-        this.deadlineNanos = session.now() + TimeUnit.MILLISECONDS.toNanos(ticket.leaseMillis);
+        // Before it is sent, or close() could miss it.
         session.expect(this, confirmed);
-        send(true);
+        // Any failure may pass: somebody gets a right back, or a key its type.
+        this.command = ReliableCommand.send(session, ticket.leaseMillis, failure -> false, attempt);
+        command.confirmed().whenComplete(this::complete);
     }
 
     /**
@@ -51,7 +46,7 @@ final class Release {
      * @param operations what that tenure has to do with its conditions
      * @param isLikelyAlone whether nobody is known to wait
      */
-    static Release of(
+    static ReliableRelease of(
             RedisSession session,
             LockScripts scripts,
             Ticket ticket,
@@ -60,7 +55,7 @@ final class Release {
             long floor,
             boolean isLikelyAlone) {
         String usedText = LockScripts.text(used);
-        return new Release(
+        return new ReliableRelease(
                 session,
                 scripts,
                 ticket,
@@ -74,14 +69,15 @@ final class Release {
      *
      * @param alone runs if nobody waits any more
      */
-    static Release downgrade(
+    static ReliableRelease downgrade(
             RedisSession session,
             LockScripts scripts,
             Ticket ticket,
             Operations operations,
             long floor,
             Runnable alone) {
-        return new Release(session, scripts, ticket, isFirst -> scripts.downgrade(ticket, floor, operations, alone));
+        return new ReliableRelease(
+                session, scripts, ticket, isFirst -> scripts.downgrade(ticket, floor, operations, alone));
     }
 
     /**
@@ -92,7 +88,7 @@ final class Release {
      */
     static void giveBack(
             RedisSession session, LockScripts scripts, long sequence, long waiter, Operations operations, long floor) {
-        if (session.isExpected(command -> command instanceof Release release
+        if (session.isExpected(command -> command instanceof ReliableRelease release
                 && release.sequence == sequence
                 && release.key.equals(scripts.key()))) {
             return;
@@ -103,57 +99,33 @@ final class Release {
         of(session, scripts, unwanted, List.of(), operations, floor, false).insist();
     }
 
+    /** Completes when Redis has confirmed it; fails when it is given up. */
     CompletableFuture<Released> confirmed() {
         return confirmed;
     }
 
-    /**
-     * Repeats it also if there is no answer at all. Whoever waits for the answer need not say so before he gives up.
-     */
-    Release insist() {
-        followUnlessAnswered(1);
+    /** Repeats it also if there is no answer at all. */
+    @CanIgnoreReturnValue
+    ReliableRelease insist() {
+        command.insist();
         return this;
     }
 
     /** Repeats the first attempt, which has been silent for as long as anybody waits. */
     void repeat() {
-        session.execute(() -> follow(1));
+        command.repeat();
     }
 
-    private void send(boolean isFirst) {
-        int attempt = attempts.incrementAndGet();
-        command.send(isFirst).whenComplete((released, failure) -> {
-            if (failure == null) {
-                confirmed.complete(released);
-            } else if (isWorthwhile()) {
-                // Whatever it was may pass: somebody gets a right back, or a key its type.
-                boolean isTransient = Failures.isTransient(failure);
-                session.schedule(
-                        () -> follow(attempt),
-                        isTransient ? RETRY_MILLIS : session.settings().commandTimeoutMillis());
-            } else if (confirmed.completeExceptionally(failure) && !session.isClosed()) {
-                log.warn("A lock could not be released; its lease will end it: {}", Failures.brief(failure));
-            }
-        });
-    }
-
-    private void followUnlessAnswered(int attempt) {
-        session.schedule(() -> follow(attempt), session.settings().commandTimeoutMillis());
-    }
-
-    // Every attempt has one successor, whether it failed or was silent: all of this runs on the timer's one thread.
-    private void follow(int attempt) {
-        if (!isWorthwhile()) {
-            // Not cancel(): whoever waits for this has nothing to be told.
-            confirmed.completeExceptionally(
-                    new RedisUnavailableException("a lock was not released before its lease was over", null));
-        } else if (attempts.get() == attempt && !confirmed.isDone()) {
-            send(false);
-            followUnlessAnswered(attempt + 1);
+    private void complete(@Nullable Released released, @Nullable Throwable failure) {
+        if (failure == null) {
+            confirmed.complete(released);
+            return;
         }
-    }
-
-    private boolean isWorthwhile() {
-        return session.now() - deadlineNanos < 0 && !session.isClosed();
+        Throwable cause = Failures.cause(failure);
+        // An outage is logged by itself, for all names together.
+        if (!(cause instanceof RedisUnavailableException) && !session.isClosed()) {
+            log.warn("A lock could not be released; its lease will end it: {}", Failures.brief(cause));
+        }
+        confirmed.completeExceptionally(cause);
     }
 }
