@@ -30,7 +30,7 @@ public final class RemoteWait implements AutoCloseable {
     private static final long FIRST_ANSWER_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
     /** A sleeping thread looks so often whether its session is closed or the outage too long. */
-    private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
+    public static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final Session session;
     private final boolean interruptible;
@@ -209,6 +209,27 @@ public final class RemoteWait implements AutoCloseable {
             answer.whenComplete((done, failure) -> wake());
         }
         return until(answer::isDone, blocker, nanos);
+    }
+
+    /**
+     * Waits for an answer, if only a failure: for as long as the caller would, and the outage allows.
+     *
+     * @throws RedisUnavailableException if there is none by then
+     */
+    public void await(CompletableFuture<?> answer, Object blocker) throws InterruptedException {
+        if (answer.isDone()) {
+            return;
+        }
+        answer.whenComplete((done, failure) -> wake());
+        spin();
+        for (look(); !answer.isDone(); look()) {
+            check();
+            long left = callersLeftNanos();
+            if (left <= 0 || session.outage().isTooLong()) {
+                throw unavailable();
+            }
+            sleep(blocker, Math.min(left, LOOK_NANOS));
+        }
     }
 
     /** Restores an interrupt that was kept. */

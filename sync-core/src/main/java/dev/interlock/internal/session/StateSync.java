@@ -6,7 +6,9 @@ import dev.interlock.internal.redis.Script.Call;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -131,7 +133,7 @@ public abstract class StateSync implements Participant {
 
     private final class Statements implements CommandLoop.Speaker<Reply> {
         /** Whose answers have come, to be told when the mutex is free. */
-        private final List<CompletableFuture<Void>> confirmed = new ArrayList<>();
+        private final Queue<CompletableFuture<Void>> confirmed = new ConcurrentLinkedQueue<>();
 
         @Override
         public CompletableFuture<Reply> say(long nowNanos) {
@@ -151,7 +153,17 @@ public abstract class StateSync implements Participant {
                 heard = true;
                 refused = false;
                 StateSync.this.answered(reply.fields);
-                confirmed.addAll(confirmedBy(reply.version));
+                moveConfirmed(reply.version);
+            }
+        }
+
+        private void moveConfirmed(long ofVersion) {
+            for (Iterator<Confirmation> all = confirmations.iterator(); all.hasNext(); ) {
+                Confirmation waiting = all.next();
+                if (waiting.version <= ofVersion) {
+                    confirmed.add(waiting.answered);
+                    all.remove();
+                }
             }
         }
 
@@ -167,15 +179,9 @@ public abstract class StateSync implements Participant {
 
         @Override
         public void changed() {
-            List<CompletableFuture<Void>> waiting;
-            mutex.lock();
-            try {
-                waiting = List.copyOf(confirmed);
-                confirmed.clear();
-            } finally {
-                mutex.unlock();
+            for (CompletableFuture<Void> next = confirmed.poll(); next != null; next = confirmed.poll()) {
+                next.complete(null);
             }
-            waiting.forEach(answered -> answered.complete(null));
         }
     }
 
@@ -199,18 +205,6 @@ public abstract class StateSync implements Participant {
         if (!loop.isInFlight() && owedVersion > answeredVersion && now - refusedNanos < leaseNanos) {
             loop.tellLater();
         }
-    }
-
-    private List<CompletableFuture<Void>> confirmedBy(long ofVersion) {
-        List<CompletableFuture<Void>> confirmed = new ArrayList<>();
-        for (Iterator<Confirmation> all = confirmations.iterator(); all.hasNext(); ) {
-            Confirmation waiting = all.next();
-            if (waiting.version <= ofVersion) {
-                confirmed.add(waiting.answered);
-                all.remove();
-            }
-        }
-        return confirmed;
     }
 
     /** Asks at that time, unless nobody waits any more by then. */
