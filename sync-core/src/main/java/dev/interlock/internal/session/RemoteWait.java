@@ -72,6 +72,11 @@ public final class RemoteWait implements AutoCloseable {
         return once;
     }
 
+    /** Returns whether an interrupt ends the wait. */
+    public boolean isInterruptible() {
+        return interruptible;
+    }
+
     /** Returns whether the wait ends by itself. */
     public boolean isTimed() {
         return timed;
