@@ -12,8 +12,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What a session knows of one barrier. Events come in: threads, replies, messages. Out come the fates of arrivals, and
- * the {@linkplain BarrierEffects effects} that the owner carries out after each event. It knows no session, thread or clock, and is used
- * with the owner's mutex only.
+ * the {@linkplain BarrierEffects effects} that the owner carries out after each event. It knows no session, thread or
+ * clock, and is used with the owner's mutex only.
  *
  * <p>Threads are counted in the order of {@link #arrivals}. Those at its front have been counted in
  * {@link #generation}; when that is over they leave, and the others come to the next one. A message may tell that it is
@@ -103,10 +103,7 @@ final class BarrierState {
     }
 
     boolean isUnused() {
-        return holders == 0
-                && arrivals.stream().allMatch(Arrival::hasEnded)
-                && breakers.isEmpty()
-                && resets.isEmpty();
+        return holders == 0 && arrivals.stream().allMatch(Arrival::hasEnded) && breakers.isEmpty() && resets.isEmpty();
     }
 
     private void leaveIfUnused() {

@@ -132,10 +132,8 @@ final class BarrierSync {
     private void checkOutage(CompletableFuture<Fate> step, boolean impatient) {
         long commandNanos = TimeUnit.MILLISECONDS.toNanos(session.settings().commandTimeoutMillis());
         boolean silent = told == null || !told.isDone();
-        boolean over = impatient
-                && (wait.isTimed() || leftByInterrupt)
-                && silent
-                && session.now() - toldNanos >= commandNanos;
+        boolean over =
+                impatient && (wait.isTimed() || leftByInterrupt) && silent && session.now() - toldNanos >= commandNanos;
         if ((over || session.outage().isTooLong()) && !step.isDone()) {
             barrier.abandon(arrival);
             if (!step.isDone()) {

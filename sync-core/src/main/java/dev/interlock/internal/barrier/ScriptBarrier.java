@@ -146,8 +146,8 @@ public final class ScriptBarrier extends StateSync {
         mutex.lock();
         try {
             if (state.otherParties() > 0) {
-                throw new IllegalArgumentException("barrier " + Keys.quoted(name) + " is one of "
-                        + state.otherParties() + " parties; it can't be one of " + parties + " at the same time");
+                throw new IllegalArgumentException("barrier " + Keys.quoted(name) + " is one of " + state.otherParties()
+                        + " parties; it can't be one of " + parties + " at the same time");
             }
         } finally {
             mutex.unlock();
@@ -334,6 +334,7 @@ public final class ScriptBarrier extends StateSync {
     // ---- commands, replies and messages
 
     @Override
+    @GuardedBy("mutex")
     protected Call command(long version) {
         BarrierStatement statement = state.statement();
         return MEET.on(
@@ -352,12 +353,14 @@ public final class ScriptBarrier extends StateSync {
     }
 
     @Override
+    @GuardedBy("mutex")
     protected void answered(List<Object> reply) {
         state.answered(BarrierReply.of(reply), answeredVersion());
         carryOut();
     }
 
     @Override
+    @GuardedBy("mutex")
     protected void refused(Throwable failure) {
         state.refused(failure);
     }
@@ -404,11 +407,13 @@ public final class ScriptBarrier extends StateSync {
     }
 
     @Override
+    @GuardedBy("mutex")
     protected boolean isWaiting() {
         return state.isWaiting();
     }
 
     @Override
+    @GuardedBy("mutex")
     protected boolean isLeased() {
         return state.isMember() && !state.hasLeft();
     }

@@ -63,7 +63,9 @@ public final class LatchSync {
         return false;
     }
 
-    /** The caller's time is over: returns what Redis has answered by now, or does within the time for a first answer. */
+    /**
+     * The caller's time is over: returns what Redis has answered by now, or does within the time for a first answer.
+     */
     private boolean isOpen(RemoteWait wait, CompletableFuture<?> answer) throws InterruptedException {
         answer.whenComplete((done, failure) -> wait.wake());
         // What a closed session means, the remote half knows: a latch that is open remains so.
@@ -72,7 +74,9 @@ public final class LatchSync {
         if (remote.isOpen()) {
             return true;
         }
-        if (!answer.isDone() || answer.isCompletedExceptionally() || session.outage().isActive()) {
+        if (!answer.isDone()
+                || answer.isCompletedExceptionally()
+                || session.outage().isActive()) {
             throw wait.unavailable();
         }
         return false;

@@ -188,6 +188,7 @@ public final class RedissonLatch implements RemoteLatch, Participant {
     /** The requests to Redisson that wait for the latch. */
     private final class Requests implements CommandLoop.Speaker<Boolean> {
         @Override
+        @GuardedBy("mutex")
         public @Nullable CompletableFuture<Boolean> say(long nowNanos) {
             return open || waiting == 0 || session.isClosed()
                     ? null
@@ -205,6 +206,7 @@ public final class RedissonLatch implements RemoteLatch, Participant {
         }
 
         @Override
+        @GuardedBy("mutex")
         public void refused(Throwable cause) {
             refusal = waiting > 0 ? cause : refusal;
         }

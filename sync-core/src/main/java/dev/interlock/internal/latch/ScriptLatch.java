@@ -256,6 +256,7 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
     // ---- commands and their replies
 
     @Override
+    @GuardedBy("mutex")
     protected Call command(long version) {
         List<Object> all = List.of(keys.get(0), keys.get(1), keys.get(2), keys.get(3), Keys.of("opened:" + born, key));
         return TELL.on(
@@ -263,6 +264,7 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
     }
 
     @Override
+    @GuardedBy("mutex")
     protected void answered(List<Object> reply) {
         refusal = null;
         LatchReply now = LatchReply.of(reply);
@@ -293,6 +295,7 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
     }
 
     @Override
+    @GuardedBy("mutex")
     protected void refused(Throwable cause) {
         refusal = waiting > 0 ? cause : null;
     }
@@ -311,6 +314,7 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
     }
 
     @Override
+    @GuardedBy("mutex")
     protected boolean isWaiting() {
         return waiting > 0 && !open && failure == null;
     }

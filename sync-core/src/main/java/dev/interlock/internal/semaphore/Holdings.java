@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The permits that threads of a session have, if permits are owned: those that are the session's, and those that it has
- * lost while threads relied on them, which haven't released them yet. Permits are all alike, so the threads that release
- * next release the lost ones.
+ * lost while threads relied on them, which haven't released them yet. Permits are all alike, so the threads that
+ * release next release the lost ones.
  */
 final class Holdings {
     private final Session session;

@@ -70,7 +70,8 @@ final class LocalPermits implements RemoteSemaphore.Recipient {
      * @param confirmed completes when Redis has confirmed it, if it had to be told
      * @param loss why some of the permits were lost before, if any were
      */
-    record Released(CompletableFuture<Void> confirmed, @Nullable LeaseLostException loss) {}
+    record Released(
+            CompletableFuture<Void> confirmed, @Nullable LeaseLostException loss) {}
 
     LocalPermits(
             Session session,
@@ -117,9 +118,7 @@ final class LocalPermits implements RemoteSemaphore.Recipient {
         }
         int each = waiters.any();
         long all = (long) waiters.size() * each;
-        return all > supply
-                ? new Need(each, supply % each, true)
-                : new Need(0, Ints.saturatedCast(supply - all), true);
+        return all > supply ? new Need(each, supply % each, true) : new Need(0, Ints.saturatedCast(supply - all), true);
     }
 
     private CompletableFuture<Void> tell(int back, int need) {
@@ -243,8 +242,8 @@ final class LocalPermits implements RemoteSemaphore.Recipient {
 
     /** Takes permits from the stock, unless the thread has to queue behind others. */
     boolean takeInTurn(int permits, long now) {
-        boolean mayBarge =
-                waiters.isEmpty() || (!fair && now - headSinceNanos < session.settings().handoffSliceNanos());
+        boolean mayBarge = waiters.isEmpty()
+                || (!fair && now - headSinceNanos < session.settings().handoffSliceNanos());
         return mayBarge && takeFromStock(permits);
     }
 
@@ -271,8 +270,7 @@ final class LocalPermits implements RemoteSemaphore.Recipient {
 
     /** Asks for the permits of the pool, and adds those of the session that no thread has. */
     CompletableFuture<Integer> available() {
-        return remote.available()
-                .thenApply(pool -> Ints.saturatedCast((long) pool + (failure == null ? supply : 0)));
+        return remote.available().thenApply(pool -> Ints.saturatedCast((long) pool + (failure == null ? supply : 0)));
     }
 
     private boolean isValid(int permits) {
@@ -345,16 +343,16 @@ final class LocalPermits implements RemoteSemaphore.Recipient {
     // ---- permits on their way to a thread
 
     /** Asks the pool for permits that it has now. */
-    CompletableFuture<Boolean> take(int permits, Taking taking) {
-        CompletableFuture<Boolean> answer = remote.take(permits);
-        answer.thenAccept(taken -> arrive(taking, taken ? permits : 0));
-        takings.add(taking);
-        return answer;
+    CompletableFuture<Integer> take(int permits, Taking taking) {
+        return begin(taking, remote.take(permits));
     }
 
     /** Asks the pool for all permits that it has now. */
     CompletableFuture<Integer> drain(Taking taking) {
-        CompletableFuture<Integer> answer = remote.drain();
+        return begin(taking, remote.drain());
+    }
+
+    private CompletableFuture<Integer> begin(Taking taking, CompletableFuture<Integer> answer) {
         answer.thenAccept(taken -> arrive(taking, Math.max(0, taken)));
         takings.add(taking);
         return answer;

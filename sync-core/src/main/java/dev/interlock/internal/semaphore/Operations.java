@@ -57,7 +57,9 @@ final class Operations {
     /** Returns the one that a command with this version carries: those that were cancelled before are dropped. */
     @Nullable
     Operation next(long version) {
-        while (!queue.isEmpty() && queue.element().number == 0 && queue.element().result.isDone()) {
+        while (!queue.isEmpty()
+                && queue.element().number == 0
+                && queue.element().result.isDone()) {
             queue.remove();
         }
         Operation operation = queue.peek();

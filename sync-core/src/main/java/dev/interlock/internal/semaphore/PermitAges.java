@@ -5,7 +5,9 @@ import java.util.Deque;
 
 /** Since when a session has had its permits. It gives back the oldest first. */
 final class PermitAges {
-    /** Beyond so many batches, permits count as old as the last one: if they belong to nobody, none may be given back. */
+    /**
+     * Beyond so many batches, permits count as old as the last one: if they belong to nobody, none may be given back.
+     */
     private static final int MOST = 64;
 
     /** Permits granted at once. */

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RFuture;
@@ -95,6 +96,7 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
     // ---- waiting
 
     @Override
+    @GuardedBy("mutex")
     public CompletableFuture<Void> tell(int back, int wants) {
         CompletableFuture<Void> told = back > 0 ? add(back) : CompletableFuture.completedFuture(null);
         wanted = wants;
@@ -187,6 +189,7 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
         }
     }
 
+    @GuardedBy("mutex")
     private void grant(int permits) {
         if (wanted == permits) {
             wanted = 0;
@@ -226,6 +229,7 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
     // ---- giving back
 
     @Override
+    @GuardedBy("mutex")
     public CompletableFuture<Void> add(int permits) {
         if (seen < 0) {
             seen += permits;
@@ -254,6 +258,7 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
      * Redisson doesn't say whether a command that it has had no answer to was executed, so only what was refused is
      * repeated.
      */
+    @GuardedBy("mutex")
     private CompletableFuture<Void> say(CompletableFuture<?> command, int permits) {
         long sentNanos = session.now();
         CompletableFuture<Void> told = new CompletableFuture<>();
@@ -282,6 +287,7 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
     }
 
     @Override
+    @GuardedBy("mutex")
     public CompletableFuture<Void> confirmed() {
         return said;
     }
@@ -289,29 +295,27 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
     // ---- what is asked once
 
     @Override
-    public CompletableFuture<Boolean> take(int permits) {
-        CompletableFuture<Boolean> taking = new CompletableFuture<>();
-        hear(call(() -> semaphore.tryAcquireAsync(permits)), taking, taken -> taken ? permits : 0);
+    public CompletableFuture<Integer> take(int permits) {
+        CompletableFuture<Integer> taking = new CompletableFuture<>();
+        CompletableFuture<Integer> answer = call(() -> semaphore.tryAcquireAsync(permits))
+                .thenApply(taken -> taken ? permits : -1);
+        hear(answer, taking, taken -> new Booking(Math.max(0, taken), null));
         return taking;
     }
 
     @Override
+    @GuardedBy("mutex")
     public CompletableFuture<Integer> drain() {
         CompletableFuture<Integer> draining = new CompletableFuture<>();
-        hear(call(semaphore::drainPermitsAsync), draining, taken -> {
-            seen = 0;
-            return Math.max(0, taken);
-        });
+        hear(call(semaphore::drainPermitsAsync), draining, taken -> new Booking(Math.max(0, taken), 0L));
         return draining;
     }
 
     @Override
+    @GuardedBy("mutex")
     public CompletableFuture<Integer> available() {
         CompletableFuture<Integer> available = new CompletableFuture<>();
-        hear(call(semaphore::availablePermitsAsync), available, pool -> {
-            seen = pool;
-            return 0;
-        });
+        hear(call(semaphore::availablePermitsAsync), available, pool -> new Booking(0, (long) pool));
         return available;
     }
 
@@ -324,22 +328,28 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
         }
     }
 
-    /** Tells how many permits an answer has brought. */
-    private interface Booking<T> {
-        int of(T answer);
-    }
+    /**
+     * What an answer says.
+     *
+     * @param permits how many permits it has brought
+     * @param pool how many the pool has, if it says so
+     */
+    private record Booking(int permits, @Nullable Long pool) {}
 
     /** Completes the result by the answer; permits that it has brought go back if the result was cancelled. */
-    private <T> void hear(CompletableFuture<T> answer, CompletableFuture<T> result, Booking<T> booking) {
+    private <T> void hear(CompletableFuture<T> answer, CompletableFuture<T> result, Function<T, Booking> booking) {
         long sentNanos = session.now();
         answer.whenComplete((heard, failure) -> {
             mutex.lock();
             try {
                 if (failure == null) {
                     session.outage().heard();
-                    int booked = booking.of(heard);
-                    if (!result.complete(heard) && booked > 0) {
-                        add(booked);
+                    Booking booked = booking.apply(heard);
+                    if (booked.pool != null) {
+                        seen = booked.pool;
+                    }
+                    if (!result.complete(heard) && booked.permits > 0) {
+                        add(booked.permits);
                     }
                     return;
                 }
@@ -374,6 +384,7 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
     }
 
     @Override
+    @GuardedBy("mutex")
     public boolean isOverdrawn() {
         return seen < 0;
     }

@@ -8,9 +8,9 @@ import java.util.function.Supplier;
  * The remote half of a semaphore: the pool of permits that all JVMs share. Permits that the session was granted and has
  * not given back are handled by its {@link Recipient}: threads have them, or they are on their way to one.
  *
- * <p>All methods but {@link #mutex}, {@link #name} and {@link #isOwned} are called under the mutex, none of them
- * blocks, and the recipient is called under the mutex. Futures may be completed under the mutex, too; a thread that
- * waits for one doesn't hold the mutex.
+ * <p>All methods but {@link #mutex}, {@link #name}, {@link #isOwned} and {@link #permits} are called under the mutex,
+ * none of them blocks, and the recipient is called under the mutex. Futures may be completed under the mutex, too; a
+ * thread that waits for one doesn't hold the mutex.
  */
 public interface RemoteSemaphore {
 
@@ -83,10 +83,11 @@ public interface RemoteSemaphore {
     CompletableFuture<Void> confirmed();
 
     /**
-     * Takes permits if the pool has them now, even if others wait for them. They are the session's if the result is
-     * true; the recipient isn't told. A result that is cancelled before it is there gives them back.
+     * Takes permits if the pool has them now, even if others wait for them. They are the session's then; the recipient
+     * isn't told. The result is negative if the pool hasn't. One that is cancelled before it is there gives permits
+     * back.
      */
-    CompletableFuture<Boolean> take(int permits);
+    CompletableFuture<Integer> take(int permits);
 
     /**
      * Takes all permits that the pool has; as {@link #take}. Less than none become none, and then the result is

@@ -14,7 +14,6 @@ import dev.interlock.internal.session.StateSync;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.LongConsumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,17 +62,11 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
     @GuardedBy("mutex")
     private boolean closing;
 
-    /** When the first command was sent of those that have not been answered, if any. */
-    @GuardedBy("mutex")
-    private long askedNanos;
-
+    /** Whether a command was sent since Redis has answered last. */
     @GuardedBy("mutex")
     private boolean asked;
 
-    /** What {@link #askedNanos} was at the last beat of the lease renewer, if a command was under way then. */
-    @GuardedBy("mutex")
-    private long askedAtLastBeatNanos;
-
+    /** Whether that was so at the last beat of the lease renewer already. */
     @GuardedBy("mutex")
     private boolean askedAtLastBeat;
 
@@ -108,17 +101,24 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
 
     @Override
     public int permits() {
-        return permits;
+        mutex.lock();
+        try {
+            return permits;
+        } finally {
+            mutex.unlock();
+        }
     }
 
     // ---- commands
 
     @Override
+    @GuardedBy("mutex")
     public CompletableFuture<Void> join() {
         return operate("join", 0).thenAccept(done -> {});
     }
 
     @Override
+    @GuardedBy("mutex")
     public CompletableFuture<Void> tell(int back, int wants) {
         if (back == 0 && wants == wanted) {
             return CompletableFuture.completedFuture(null);
@@ -129,6 +129,7 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
     }
 
     @Override
+    @GuardedBy("mutex")
     public CompletableFuture<Void> add(int more) {
         long sum = pool() + more;
         if (sum > Integer.MAX_VALUE) {
@@ -146,61 +147,43 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
     }
 
     @Override
-    public CompletableFuture<Boolean> take(int number) {
-        Operation take = new Operation("take", number);
-        var taking = new CompletableFuture<Boolean>();
-        follow(taking, take, result -> taking.complete(result >= 0));
-        submit(take);
-        return taking;
+    @GuardedBy("mutex")
+    public CompletableFuture<Integer> take(int number) {
+        return operate("take", number);
     }
 
     @Override
+    @GuardedBy("mutex")
     public CompletableFuture<Integer> drain() {
         return operate("drain", 0);
     }
 
     @Override
+    @GuardedBy("mutex")
     public CompletableFuture<Integer> available() {
         return operate("look", 0);
     }
 
     @Override
+    @GuardedBy("mutex")
     public CompletableFuture<Void> resize(int number) {
         return operate("resize", number).thenAccept(done -> {});
     }
 
+    @GuardedBy("mutex")
     private CompletableFuture<Integer> operate(String verb, int amount) {
         Operation operation = new Operation(verb, amount);
-        submit(operation);
+        operations.add(operation);
+        tell();
         return operation.result;
     }
 
-    // A result that depends on another one isn't cancelled with it the other way round.
-    private static void follow(CompletableFuture<?> dependent, Operation operation, LongConsumer completion) {
-        operation.result.whenComplete((result, failure) -> {
-            if (failure == null) {
-                completion.accept(result);
-            } else {
-                dependent.completeExceptionally(failure);
-            }
-        });
-        dependent.whenComplete((result, failure) -> {
-            if (dependent.isCancelled()) {
-                operation.result.cancel(false);
-            }
-        });
-    }
-
-    private void submit(Operation operation) {
-        operations.add(operation);
-        tell();
-    }
-
     @Override
+    @GuardedBy("mutex")
     protected Call command(long version) {
         if (!asked) {
             asked = true;
-            askedNanos = session.now();
+            askedAtLastBeat = false;
         }
         account.said();
         Operation operation = operations.next(version);
@@ -225,6 +208,7 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
     // ---- replies and messages
 
     @Override
+    @GuardedBy("mutex")
     protected void answered(List<Object> fields) {
         asked = false;
         SemaphoreReply reply = SemaphoreReply.of(fields);
@@ -251,6 +235,7 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
         }
     }
 
+    @GuardedBy("mutex")
     private void grantUpTo(long sum) {
         if (sum > account.granted() && !leaving) {
             long more = account.grantUpTo(sum);
@@ -260,6 +245,7 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
     }
 
     /** Completes the first operation if that is what the account had done last. */
+    @GuardedBy("mutex")
     private void complete(SemaphoreReply reply) {
         Operation done = operations.removeDone(reply, owned);
         if (done == null) {
@@ -276,6 +262,7 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
     }
 
     /** The account is gone. Opens another one, with what Redis hasn't heard of the old one. */
+    @GuardedBy("mutex")
     private void reopen(SemaphoreReply reply) {
         boolean wasLeaving = leaving;
         account.reopen(session.nextSequence(), reply, owned);
@@ -289,6 +276,7 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
         }
     }
 
+    @GuardedBy("mutex")
     private void disagree(SemaphoreReply actual) {
         String use = owned ? "whose permits belong to sessions" : "whose permits belong to nobody";
         String message = actual.owned() == owned
@@ -307,6 +295,7 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
     }
 
     @Override
+    @GuardedBy("mutex")
     protected void refused(Throwable failure) {
         asked = false;
         operations.failAll(failure);
@@ -327,6 +316,7 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
         }
     }
 
+    @GuardedBy("mutex")
     private void booked(long sum) {
         if (session.runner().isReplicated()) {
             if (sum > account.granted()) {
@@ -344,21 +334,25 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
     // ---- state
 
     @Override
+    @GuardedBy("mutex")
     public boolean isValid() {
         return !owned || (!leaving && session.now() - validUntilNanos() < 0);
     }
 
     @Override
+    @GuardedBy("mutex")
     public boolean isContended() {
         return contended;
     }
 
     @Override
+    @GuardedBy("mutex")
     public boolean isOverdrawn() {
         return pool() < 0;
     }
 
     /** How many permits the pool has as far as is known here. */
+    @GuardedBy("mutex")
     private long pool() {
         return available + account.unsaid();
     }
@@ -369,11 +363,13 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
     }
 
     @Override
+    @GuardedBy("mutex")
     protected boolean isWaiting() {
         return wanted > 0 || !operations.isEmpty() || recipient.isWaiting();
     }
 
     @Override
+    @GuardedBy("mutex")
     protected boolean isLeased() {
         return owned && account.hasPermits();
     }
@@ -402,9 +398,8 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
     public @Nullable Renewal keep(long now) {
         mutex.lock();
         try {
-            boolean silent = asked && askedAtLastBeat && askedNanos == askedAtLastBeatNanos;
+            boolean silent = asked && askedAtLastBeat;
             askedAtLastBeat = asked;
-            askedAtLastBeatNanos = askedNanos;
             if (silent && isLeased() && !leaving && now - validUntilNanos() >= 0) {
                 // Another session may have these permits by now, and Redis doesn't answer.
                 leaving = true;
@@ -436,6 +431,11 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
 
     @Override
     public String toString() {
-        return "Permits = " + pool();
+        mutex.lock();
+        try {
+            return "Permits = " + pool();
+        } finally {
+            mutex.unlock();
+        }
     }
 }

@@ -289,7 +289,7 @@ public final class SemaphoreSync {
     /** Acquires permits if there are any now, past all waiters. */
     public boolean tryAcquire(int permits) {
         Taking taking = new Taking();
-        CompletableFuture<Boolean> answer;
+        CompletableFuture<Integer> answer;
         mutex.lock();
         try {
             ensureUsable();
@@ -300,7 +300,7 @@ public final class SemaphoreSync {
         } finally {
             mutex.unlock();
         }
-        return outcome(answer, taking) && !taking.stray;
+        return outcome(answer, taking) >= 0 && !taking.stray;
     }
 
     private <T> T outcome(CompletableFuture<T> answer, Taking taking) {

@@ -146,7 +146,8 @@ public final class CommandLoop<R> {
         repeated = inFlight && (repeated || isSilent(now));
         if (!inFlight) {
             silentSinceNanos = now;
-        } else if (counts && now - silentSinceNanos >= dueNanos + session.settings().silenceNanos()) {
+        } else if (counts
+                && now - silentSinceNanos >= dueNanos + session.settings().silenceNanos()) {
             session.outage().failed(silentSinceNanos, new RedisUnavailableException("no answer", null));
             silentSinceNanos = now;
         }
