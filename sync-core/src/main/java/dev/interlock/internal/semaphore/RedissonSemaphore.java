@@ -297,8 +297,8 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
     @Override
     public CompletableFuture<Integer> take(int permits) {
         CompletableFuture<Integer> taking = new CompletableFuture<>();
-        CompletableFuture<Integer> answer = call(() -> semaphore.tryAcquireAsync(permits))
-                .thenApply(taken -> taken ? permits : -1);
+        CompletableFuture<Integer> answer =
+                call(() -> semaphore.tryAcquireAsync(permits)).thenApply(taken -> taken ? permits : -1);
         hear(answer, taking, taken -> new Booking(Math.max(0, taken), null));
         return taking;
     }
