@@ -142,6 +142,7 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
     }
 
     @Override
+    @GuardedBy("mutex")
     public CompletableFuture<Void> confirmed() {
         return tellAndHear();
     }
@@ -358,8 +359,9 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
     }
 
     @Override
-    protected boolean isNeeded() {
-        return super.isNeeded() || recipient.isHeld();
+    @GuardedBy("mutex")
+    protected boolean isHeld() {
+        return recipient.isHeld();
     }
 
     @Override
