@@ -145,8 +145,10 @@ public final class RedissonLatch implements RemoteLatch, Participant {
     private RuntimeException failure(CompletableFuture<?> answer, String what) {
         Throwable cause = null;
         if (answer.isCompletedExceptionally()) {
-            cause = Failures.cause(answer.handle((result, failure) -> failure).join());
-            if (!Failures.isTransient(cause)) {
+            Throwable thrown = Failures.of(answer);
+            // A count-down that was given up has the last attempt's failure as its cause.
+            cause = thrown instanceof RedisUnavailableException ? thrown.getCause() : thrown;
+            if (cause != null && !Failures.isTransient(cause)) {
                 return refusal(cause);
             }
         }
