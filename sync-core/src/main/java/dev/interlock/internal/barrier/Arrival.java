@@ -3,7 +3,7 @@ package dev.interlock.internal.barrier;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
-/** A thread that has come to a barrier. All but its futures is guarded by the mutex of the barrier. */
+/** A thread that has come to a barrier. All but its futures is used with the mutex of the barrier only. */
 final class Arrival {
     /** What becomes of it. */
     enum Fate {
@@ -25,10 +25,10 @@ final class Arrival {
     /** The version of the last command that was sent before it came: an answer to that says nothing of it. */
     long cameAfter;
 
-    /** What it has to do next: its fate, or to run the action. */
+    /** Its fate, or that it has to run the action. */
     final CompletableFuture<Fate> turn = new CompletableFuture<>();
 
-    /** What became of it. */
+    /** Its fate. */
     final CompletableFuture<Fate> end = new CompletableFuture<>();
 
     /** As which of all arrivals in its generation it was counted; 0 as long as it isn't known to be. */

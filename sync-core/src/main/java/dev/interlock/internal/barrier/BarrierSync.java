@@ -3,30 +3,25 @@ package dev.interlock.internal.barrier;
 import dev.interlock.internal.barrier.Arrival.Fate;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.session.RedisSession;
+import dev.interlock.internal.session.RemoteWait;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a thread waits at a barrier. It alone decides when it has waited enough; only Redis decides whether its
+ * How a thread waits at a barrier. The thread decides when it has waited enough; only Redis decides whether its
  * generation has tripped by then. So a thread that is interrupted, or whose time is over, asks for its generation to be
- * broken and goes on waiting for what becomes of that: for one command time-out if Redis is silent, and as long as it
- * takes if the action is being run.
+ * broken, and goes on waiting for the outcome: for one command time-out if Redis is silent, and as long as it takes if
+ * the action is being run.
  */
 final class BarrierSync {
-    /** An outage is looked for so often. */
-    private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
-
     private final ScriptBarrier barrier;
     private final RedisSession session;
+    private final RemoteWait wait;
     private final @Nullable Runnable action;
-    private final boolean timed;
-    private final long waitNanos;
     private final Arrival arrival;
-    private final long begun;
 
     /** Completes when Redis has been told of the last wish. */
     private @Nullable CompletableFuture<Void> told;
@@ -35,33 +30,31 @@ final class BarrierSync {
     private boolean interrupted;
     private boolean timedOut;
 
-    /** The interrupt came first, so it's by that that the thread has left. */
+    /** Whether an interrupt came first, so that the thread has left because of it. */
     private boolean leftByInterrupt;
 
-    BarrierSync(ScriptBarrier barrier, @Nullable Runnable action, boolean timed, long waitNanos) {
+    /** Creates the wait of the current thread, which an interrupt ends. */
+    BarrierSync(ScriptBarrier barrier, RedisSession session, RemoteWait wait, @Nullable Runnable action) {
         this.barrier = barrier;
-        this.session = barrier.session();
+        this.session = session;
+        this.wait = wait;
         this.action = action;
-        this.timed = timed;
-        this.waitNanos = waitNanos;
         this.arrival = new Arrival(action != null);
-        this.begun = session.now();
     }
 
     /** Returns the thread's index of arrival. */
     int pass() throws InterruptedException, BrokenBarrierException, TimeoutException {
         session.ensureOpen();
         try {
+            toldNanos = wait.begunNanos();
             if (Thread.interrupted()) {
                 interrupted = true;
                 leftByInterrupt = true;
-                toldNanos = begun;
                 barrier.comeToBreak(arrival);
                 return result(await(arrival.end, true));
             }
-            timedOut = timed && waitNanos <= 0;
+            timedOut = wait.isOnce();
             arrival.leaves = timedOut;
-            toldNanos = begun;
             barrier.arrive(arrival);
             Fate fate = await(arrival.turn, true);
             return result(fate == Fate.ACTS ? act() : fate);
@@ -73,7 +66,7 @@ final class BarrierSync {
     }
 
     private Fate act() {
-        // The action sees the flag as it would if nobody had looked at it.
+        // The action sees the flag as if it had not been read.
         if (interrupted) {
             Thread.currentThread().interrupt();
         }
@@ -96,46 +89,38 @@ final class BarrierSync {
         return await(arrival.end, false);
     }
 
-    /** Waits for the confirmation, if it comes: whatever the action has thrown is to be thrown. */
+    /** Waits for the confirmation, if it comes: what the action has thrown is thrown in any case. */
     private void awaitBreakage() {
-        boolean flagged = Thread.interrupted();
-        interrupted |= flagged;
-        CompletableFuture<Fate> end = arrival.end;
-        if (session.await(end) == null) {
+        interrupted |= Thread.interrupted();
+        if (session.await(arrival.end) == null) {
             barrier.abandon(arrival);
         }
     }
 
     /** @param mayLeave whether an interrupt, or the end of its time, has the thread ask for the breakage */
     private Fate await(CompletableFuture<Fate> step, boolean mayLeave) {
+        step.whenComplete((fate, failure) -> wait.wake());
         while (true) {
-            long now = session.now();
-            boolean leaves = arrivalLeaves();
-            long left = timed && mayLeave && !leaves ? waitNanos - (now - begun) : LOOK_NANOS;
+            boolean canLeave = mayLeave && !leftByInterrupt && !timedOut;
+            long left = canLeave ? wait.callersLeftNanos() : RemoteWait.FOREVER;
             try {
-                return step.get(Math.max(1, Math.min(left, LOOK_NANOS)), TimeUnit.NANOSECONDS);
-            } catch (TimeoutException e) {
-                now = session.now();
+                if (wait.until(step::isDone, this, Math.max(1, Math.min(left, RemoteWait.LOOK_NANOS)))) {
+                    return step.join();
+                }
             } catch (InterruptedException e) {
                 interrupted = true;
-                if (mayLeave && !leaves) {
+                if (canLeave) {
                     leftByInterrupt = true;
                     leave();
                 }
                 continue;
-            } catch (ExecutionException e) {
-                throw barrier.refusal(e.getCause());
             }
-            checkOutage(step, now, !mayLeave || leaves);
-            if (timed && mayLeave && !leaves && now - begun >= waitNanos) {
+            checkOutage(step, !canLeave);
+            if (canLeave && wait.callersLeftNanos() <= 0) {
                 timedOut = true;
                 leave();
             }
         }
-    }
-
-    private boolean arrivalLeaves() {
-        return leftByInterrupt || timedOut;
     }
 
     private void leave() {
@@ -143,14 +128,16 @@ final class BarrierSync {
         told = barrier.leave(arrival);
     }
 
-    private void checkOutage(CompletableFuture<Fate> step, long now, boolean impatient) {
+    /** @param impatient whether the thread waits for the answer to its wish only */
+    private void checkOutage(CompletableFuture<Fate> step, boolean impatient) {
         long commandNanos = TimeUnit.MILLISECONDS.toNanos(session.settings().commandTimeoutMillis());
         boolean silent = told == null || !told.isDone();
-        boolean over = impatient && (timed || leftByInterrupt) && silent && now - toldNanos >= commandNanos;
+        boolean over =
+                impatient && (wait.isTimed() || leftByInterrupt) && silent && session.now() - toldNanos >= commandNanos;
         if ((over || session.outage().isTooLong()) && !step.isDone()) {
             barrier.abandon(arrival);
             if (!step.isDone()) {
-                throw barrier.unavailable();
+                throw wait.unavailable();
             }
         }
     }

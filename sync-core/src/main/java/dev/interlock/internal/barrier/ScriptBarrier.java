@@ -1,23 +1,49 @@
 package dev.interlock.internal.barrier;
 
-import com.google.common.util.concurrent.Uninterruptibles;
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.barrier.Arrival.Fate;
-import dev.interlock.internal.barrier.Standing.State;
+import dev.interlock.internal.barrier.BarrierReply.Outcome;
+import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Keys;
+import dev.interlock.internal.redis.Mail;
+import dev.interlock.internal.redis.Script;
+import dev.interlock.internal.redis.Script.Call;
 import dev.interlock.internal.session.RedisSession;
+import dev.interlock.internal.session.RemoteWait;
+import dev.interlock.internal.session.StateSync;
 import java.util.List;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
-/** The remote half of a barrier: what threads say, and ask, of the {@link Attendance}. */
-public final class ScriptBarrier extends Attendance {
+/**
+ * The remote half of a barrier. Each command says which generation the session takes to be the current one, and how
+ * many of its threads have come to that in all; so an arrival is counted once however often it is said, and never in
+ * another generation than the one it was meant for.
+ *
+ * <p>Each event changes the {@link BarrierState}, under the mutex, and its effects are carried out then.
+ */
+public final class ScriptBarrier extends StateSync {
+    private static final Script MEET = Script.load("barrier/meet");
+
+    private final String name;
+    private final int parties;
     private final Consumer<ScriptBarrier> whenLeft;
+    private final List<Object> keys;
+
+    @GuardedBy("mutex")
+    private final BarrierState state;
+
+    /** If {@link #asking}: when Redis is asked. */
+    @GuardedBy("mutex")
+    private long askNanos;
+
+    @GuardedBy("mutex")
+    private boolean asking;
 
     /**
      * Creates the remote half.
@@ -25,13 +51,13 @@ public final class ScriptBarrier extends Attendance {
      * @param whenLeft is told when the session is no member any more
      */
     public ScriptBarrier(RedisSession session, String name, int parties, Consumer<ScriptBarrier> whenLeft) {
-        super(session, name, parties);
+        super(session, Keys.prefix(session.key(name)) + "barrier");
+        String prefix = Keys.prefix(session.key(name));
+        this.name = name;
+        this.parties = parties;
         this.whenLeft = whenLeft;
-    }
-
-    @Override
-    void ended() {
-        whenLeft.accept(this);
+        this.state = new BarrierState(parties);
+        this.keys = List.of(key, prefix + "barrier-members", prefix + "mark:barrier", prefix + "mark:barrier-end");
     }
 
     /** Returns the name, without the session's namespace. */
@@ -44,15 +70,28 @@ public final class ScriptBarrier extends Attendance {
         return parties;
     }
 
-    /** An object over this one has been made. Returns false if this can't be used any more. */
+    // ---- membership
+
+    /** An object over this barrier has been made. Returns false if this can't be used any more. */
     public boolean attach() {
         mutex.lock();
         try {
-            if (left) {
+            if (state.hasLeft()) {
                 return false;
             }
-            holders++;
+            state.attach();
             return true;
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    /** Such an object isn't used any more. */
+    public void detach() {
+        mutex.lock();
+        try {
+            state.detach();
+            carryOut();
         } finally {
             mutex.unlock();
         }
@@ -62,19 +101,19 @@ public final class ScriptBarrier extends Attendance {
     public boolean hasLeft() {
         mutex.lock();
         try {
-            return left;
+            return state.hasLeft();
         } finally {
             mutex.unlock();
         }
     }
 
-    /** If nobody refers to an object over this one, returns when Redis knows. */
+    /** If no object over this barrier is used, has Redis know, and waits for that. */
     public void leaveIfUnheld() {
         CompletableFuture<Void> answer;
         mutex.lock();
         try {
             session.ensureOpen();
-            if (left || !isUnused()) {
+            if (state.hasLeft() || !state.isUnused()) {
                 return;
             }
             answer = tellAndHear();
@@ -82,17 +121,6 @@ public final class ScriptBarrier extends Attendance {
             mutex.unlock();
         }
         hear(answer);
-    }
-
-    /** Nobody refers to such an object any more. */
-    public void detach() {
-        mutex.lock();
-        try {
-            holders--;
-            leaveIfUnused();
-        } finally {
-            mutex.unlock();
-        }
     }
 
     /**
@@ -106,10 +134,10 @@ public final class ScriptBarrier extends Attendance {
         mutex.lock();
         try {
             session.ensureOpen();
-            if (member) {
+            if (state.isMember()) {
                 return;
             }
-            otherParties = 0;
+            state.forgetOtherParties();
             answer = tellAndHear();
         } finally {
             mutex.unlock();
@@ -117,8 +145,8 @@ public final class ScriptBarrier extends Attendance {
         hear(answer);
         mutex.lock();
         try {
-            if (otherParties > 0) {
-                throw new IllegalArgumentException("barrier " + Keys.quoted(name) + " is one of " + otherParties
+            if (state.otherParties() > 0) {
+                throw new IllegalArgumentException("barrier " + Keys.quoted(name) + " is one of " + state.otherParties()
                         + " parties; it can't be one of " + parties + " at the same time");
             }
         } finally {
@@ -126,12 +154,14 @@ public final class ScriptBarrier extends Attendance {
         }
     }
 
+    // ---- what threads call
+
     /** Returns whether the current generation is broken. A round trip. */
     public boolean isBroken() {
-        hear(ask());
+        ask();
         mutex.lock();
         try {
-            return state == State.BROKEN;
+            return state.isBroken();
         } finally {
             mutex.unlock();
         }
@@ -139,12 +169,35 @@ public final class ScriptBarrier extends Attendance {
 
     /** Returns how many threads of all sessions have arrived in the current generation. A round trip. */
     public int arrived() {
-        hear(ask());
+        ask();
         mutex.lock();
         try {
-            return arrived;
+            return state.arrived();
         } finally {
             mutex.unlock();
+        }
+    }
+
+    private void ask() {
+        CompletableFuture<Void> answer;
+        mutex.lock();
+        try {
+            session.ensureOpen();
+            answer = tellAndHear();
+        } finally {
+            mutex.unlock();
+        }
+        hear(answer);
+    }
+
+    private void hear(CompletableFuture<Void> answer) {
+        session.await(answer);
+        if (!answer.isDone()) {
+            session.ensureOpen();
+            throw unavailable();
+        }
+        if (answer.isCompletedExceptionally()) {
+            throw refusal(Failures.of(answer));
         }
     }
 
@@ -159,110 +212,9 @@ public final class ScriptBarrier extends Attendance {
      */
     public int await(@Nullable Runnable action, boolean timed, long waitNanos)
             throws InterruptedException, BrokenBarrierException, TimeoutException {
-        return new BarrierSync(this, action, timed, waitNanos).pass();
-    }
-
-    private CompletableFuture<Void> ask() {
-        mutex.lock();
-        try {
-            session.ensureOpen();
-            return tellAndHear();
-        } finally {
-            mutex.unlock();
-        }
-    }
-
-    private void hear(CompletableFuture<Void> answer) {
-        try {
-            Uninterruptibles.getUninterruptibly(
-                    answer, session.settings().commandTimeoutMillis(), TimeUnit.MILLISECONDS);
-        } catch (ExecutionException e) {
-            throw refusal(e.getCause());
-        } catch (TimeoutException e) {
-            session.ensureOpen();
-            throw unavailable();
-        }
-    }
-
-    RedisSession session() {
-        return session;
-    }
-
-    /** A thread has come. */
-    void arrive(Arrival arrival) {
-        come(arrival, arrivals);
-    }
-
-    /** A thread has come that was interrupted before. */
-    void comeToBreak(Arrival arrival) {
-        arrival.leaves = true;
-        come(arrival, breakers);
-    }
-
-    private void come(Arrival arrival, List<Arrival> to) {
-        mutex.lock();
-        try {
-            session.ensureOpen();
-            arrival.cameAfter = lastVersion();
-            to.add(arrival);
-            if (arrival.leaves) {
-                leavers.add(arrival);
-            }
-            tell();
-            // It may have been closed before it could see this.
-            if (session.isClosed()) {
-                arrival.end(Fate.CLOSED);
-            }
-        } finally {
-            mutex.unlock();
-        }
-    }
-
-    /** A thread wants its generation broken, unless it has tripped. The result completes when Redis has been told. */
-    CompletableFuture<Void> leave(Arrival arrival) {
-        mutex.lock();
-        try {
-            if (!arrival.leaves) {
-                arrival.leaves = true;
-                leavers.add(arrival);
-            }
-            return tellAndHear();
-        } finally {
-            mutex.unlock();
-        }
-    }
-
-    /** A thread goes without knowing how its generation ends. The session goes on trying to break that. */
-    void abandon(Arrival arrival) {
-        mutex.lock();
-        try {
-            if (arrival.hasEnded()) {
-                return;
-            }
-            arrival.abandoned = true;
-            if (!arrival.leaves) {
-                arrival.leaves = true;
-                leavers.add(arrival);
-            }
-            if (arrival == actor && acted == Wish.NONE) {
-                acted = Wish.FAILED;
-            }
-            tell();
-        } finally {
-            mutex.unlock();
-        }
-    }
-
-    /** The thread that had to has run the action. The result completes when Redis has been told. */
-    CompletableFuture<Void> acted(Arrival arrival, boolean completed) {
-        mutex.lock();
-        try {
-            if (arrival == actor && !arrival.hasEnded()) {
-                acted = completed ? Wish.ACTED : Wish.FAILED;
-            }
-            return tellAndHear();
-        } finally {
-            mutex.unlock();
+        long nanos = timed ? waitNanos : RemoteWait.FOREVER;
+        try (RemoteWait wait = new RemoteWait(session, true, nanos, waited -> unavailable())) {
+            return new BarrierSync(this, session, wait, action).pass();
         }
     }
 
@@ -278,16 +230,8 @@ public final class ScriptBarrier extends Attendance {
         mutex.lock();
         try {
             session.ensureOpen();
-            Arrival acting = actor;
-            if (acting != null && acting.thread == Thread.currentThread() && !acting.hasEnded()) {
-                acting.renewed = true;
-                acted = Wish.RENEW;
-                done = acting.end;
-            } else {
-                resets = session.nextSequence();
-                done = new CompletableFuture<>();
-                pendingResets.add(new Reset(resets, done));
-            }
+            CompletableFuture<Fate> renewed = state.renew(Thread.currentThread());
+            done = renewed != null ? renewed : state.reset(session.nextSequence());
             answer = tellAndHear();
         } finally {
             mutex.unlock();
@@ -297,21 +241,191 @@ public final class ScriptBarrier extends Attendance {
     }
 
     private void awaitReset(CompletableFuture<Fate> done) {
-        while (true) {
-            try {
-                if (Uninterruptibles.getUninterruptibly(done, PULSE_MILLIS, TimeUnit.MILLISECONDS) == Fate.REFUSED) {
-                    throw refusal(null);
-                }
-                session.ensureOpen();
-                return;
-            } catch (TimeoutException e) {
-                session.ensureOpen();
-                if (session.outage().isTooLong()) {
-                    throw unavailable();
-                }
-            } catch (ExecutionException e) {
-                throw refusal(e.getCause());
+        try (RemoteWait wait = new RemoteWait(session, false, RemoteWait.FOREVER, waited -> unavailable())) {
+            wait.await(done, this);
+        } catch (InterruptedException e) {
+            throw new AssertionError("an uninterruptible wait was interrupted", e);
+        }
+        if (done.join() == Fate.REFUSED) {
+            throw refusal(null);
+        }
+        session.ensureOpen();
+    }
+
+    RedisUnavailableException unavailable() {
+        return new RedisUnavailableException(
+                "Redis has not answered for barrier " + Keys.quoted(name),
+                session.outage().cause());
+    }
+
+    IllegalStateException refusal(@Nullable Throwable cause) {
+        String what = "barrier " + Keys.quoted(name);
+        return cause == null ? new IllegalStateException("Redis refuses " + what) : Failures.refusal(what, cause);
+    }
+
+    // ---- arrivals
+
+    /** A thread has come. */
+    void arrive(Arrival arrival) {
+        mutex.lock();
+        try {
+            session.ensureOpen();
+            state.arrive(arrival, lastVersion());
+            tellOf(arrival);
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    /** A thread has come that was interrupted before. */
+    void comeToBreak(Arrival arrival) {
+        mutex.lock();
+        try {
+            session.ensureOpen();
+            state.comeToBreak(arrival, lastVersion());
+            tellOf(arrival);
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    @GuardedBy("mutex")
+    private void tellOf(Arrival arrival) {
+        tell();
+        // The session may have been closed before that could see this arrival.
+        if (session.isClosed()) {
+            arrival.end(Fate.CLOSED);
+        }
+    }
+
+    /** A thread wants its generation broken, unless it has tripped. The result completes when Redis has been told. */
+    CompletableFuture<Void> leave(Arrival arrival) {
+        mutex.lock();
+        try {
+            state.leave(arrival);
+            return tellAndHear();
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    /** A thread goes without knowing how its generation ends. The session goes on trying to break that. */
+    void abandon(Arrival arrival) {
+        mutex.lock();
+        try {
+            state.abandon(arrival);
+            carryOut();
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    /** The thread that had to has run the action. The result completes when Redis has been told. */
+    CompletableFuture<Void> acted(Arrival arrival, boolean completed) {
+        mutex.lock();
+        try {
+            state.acted(arrival, completed);
+            return tellAndHear();
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    // ---- commands, replies and messages
+
+    @Override
+    @GuardedBy("mutex")
+    protected Call command(long version) {
+        BarrierStatement statement = state.statement();
+        return MEET.on(
+                keys,
+                session.id(),
+                version,
+                session.settings().leaseMillis(),
+                parties,
+                statement.membership(),
+                statement.generation(),
+                statement.arrivals(),
+                statement.acts() ? 1 : 0,
+                statement.wish().word,
+                statement.resets(),
+                statement.resetsDone());
+    }
+
+    @Override
+    @GuardedBy("mutex")
+    protected void answered(List<Object> reply) {
+        state.answered(BarrierReply.of(reply), answeredVersion());
+        carryOut();
+    }
+
+    @Override
+    @GuardedBy("mutex")
+    protected void refused(Throwable failure) {
+        state.refused(failure);
+    }
+
+    @GuardedBy("mutex")
+    private void carryOut() {
+        BarrierEffects effects = state.takeEffects();
+        if (effects.ended) {
+            session.execute(() -> whenLeft.accept(this));
+        }
+        if (effects.tells) {
+            tell();
+        }
+        if (effects.asks()) {
+            askAfter(effects.askMillis());
+        }
+    }
+
+    @GuardedBy("mutex")
+    private void askAfter(long millis) {
+        long now = session.now();
+        long at = now + TimeUnit.MILLISECONDS.toNanos(millis);
+        if (asking && askNanos - at <= 0 && askNanos - now > 0) {
+            return;
+        }
+        asking = true;
+        askNanos = at;
+        askIn(millis);
+    }
+
+    @Override
+    public void receive(Mail mail) {
+        mutex.lock();
+        try {
+            if (mail instanceof Mail.GenerationEnd end && !session.runner().isReplicated()) {
+                state.over(end.generation(), Outcome.of(end.outcome()));
+                carryOut();
+            } else {
+                tell();
             }
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    @Override
+    @GuardedBy("mutex")
+    protected boolean isWaiting() {
+        return state.isWaiting();
+    }
+
+    @Override
+    @GuardedBy("mutex")
+    protected boolean isLeased() {
+        return state.isMember() && !state.hasLeft();
+    }
+
+    @Override
+    public CompletableFuture<?> close() {
+        mutex.lock();
+        try {
+            state.close();
+            return state.mayBeKnown() ? tellAndHear() : CompletableFuture.completedFuture(null);
+        } finally {
+            mutex.unlock();
         }
     }
 
@@ -319,7 +433,7 @@ public final class ScriptBarrier extends Attendance {
     public String toString() {
         mutex.lock();
         try {
-            return "generation " + generation + ", " + state + ", " + arrivals.size() + " threads of this session";
+            return state.toString();
         } finally {
             mutex.unlock();
         }

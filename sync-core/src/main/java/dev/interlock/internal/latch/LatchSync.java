@@ -2,34 +2,28 @@ package dev.interlock.internal.latch;
 
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.redis.Keys;
+import dev.interlock.internal.session.RemoteWait;
 import dev.interlock.internal.session.Session;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 
 /**
- * What threads do that wait for a latch, whatever its remote half is. They stand at the gate, and look around once a
- * second: an outage opens no gate.
+ * How threads wait for a latch, whatever its remote half is. They wait at the local half, and look at the state of the
+ * remote half once a second: an outage doesn't open the local half.
  */
 public final class LatchSync {
     /** The wait that never ends by itself. */
-    public static final long FOREVER = Long.MAX_VALUE;
-
-    private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
-
-    /** The least time for the first answer, however short the wait is. */
-    private static final long FIRST_ANSWER_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
+    public static final long FOREVER = RemoteWait.FOREVER;
 
     private final Session session;
-    private final LocalLatch gate;
-    private final RemoteLatch latch;
+    private final LocalLatch local;
+    private final RemoteLatch remote;
 
-    /** Creates what threads do at this gate. */
-    public LatchSync(Session session, LocalLatch gate, RemoteLatch latch) {
+    /** Joins the two halves. */
+    public LatchSync(Session session, LocalLatch local, RemoteLatch remote) {
         this.session = session;
-        this.gate = gate;
-        this.latch = latch;
+        this.local = local;
+        this.remote = remote;
     }
 
     /**
@@ -44,56 +38,53 @@ public final class LatchSync {
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }
-        if (latch.isOpen()) {
+        if (remote.isOpen()) {
             return true;
         }
-        boolean timed = waitNanos != FOREVER;
-        long begun = session.now();
-        CompletableFuture<?> heard = latch.arrive(timed);
-        try {
-            for (long left = waitNanos; left > 0; left = timed ? waitNanos - (session.now() - begun) : FOREVER) {
-                latch.ensureUsable();
-                if (gate.await(Math.min(left, LOOK_NANOS))) {
-                    latch.ensureUsable();
-                    return true;
-                }
-                if (!timed && session.outage().isTooLong()) {
-                    throw unavailable(session.now() - begun);
-                }
+        try (RemoteWait wait = new RemoteWait(session, true, waitNanos, this::unavailable)) {
+            CompletableFuture<?> answer = remote.arrive(wait.isTimed());
+            try {
+                return awaitLocally(wait) || isOpen(wait, answer);
+            } finally {
+                remote.leave();
             }
-            hear(heard, grace(waitNanos) - (session.now() - begun));
-            latch.ensureUsable();
-            if (latch.isOpen()) {
+        }
+    }
+
+    private boolean awaitLocally(RemoteWait wait) throws InterruptedException {
+        for (long left = wait.callersLeftNanos(); left > 0 && !wait.isOnce(); left = wait.callersLeftNanos()) {
+            remote.ensureUsable();
+            if (local.await(Math.min(left, RemoteWait.LOOK_NANOS))) {
+                remote.ensureUsable();
                 return true;
             }
-            if (!heard.isDone()
-                    || heard.isCompletedExceptionally()
-                    || session.outage().isActive()) {
-                throw unavailable(session.now() - begun);
-            }
-            return false;
-        } finally {
-            latch.leave();
+            wait.checkOutage();
         }
+        return false;
     }
 
-    private long grace(long waitNanos) {
-        long timeoutNanos = TimeUnit.MILLISECONDS.toNanos(session.settings().commandTimeoutMillis());
-        return waitNanos <= 0 ? timeoutNanos : Math.max(waitNanos, Math.min(FIRST_ANSWER_NANOS, timeoutNanos));
-    }
-
-    private static void hear(CompletableFuture<?> answer, long nanos) throws InterruptedException {
-        try {
-            answer.get(Math.max(0, nanos), TimeUnit.NANOSECONDS);
-        } catch (ExecutionException | TimeoutException e) {
-            // The caller looks whether there is an answer.
-            return;
+    /**
+     * The caller's time is over: returns what Redis has answered by now, or does within the time for a first answer.
+     */
+    private boolean isOpen(RemoteWait wait, CompletableFuture<?> answer) throws InterruptedException {
+        answer.whenComplete((done, failure) -> wait.wake());
+        // What a closed session means, the remote half knows: a latch that is open remains so.
+        wait.until(() -> answer.isDone() || session.isClosed(), this, wait.leftNanos());
+        remote.ensureUsable();
+        if (remote.isOpen()) {
+            return true;
         }
+        if (!answer.isDone()
+                || answer.isCompletedExceptionally()
+                || session.outage().isActive()) {
+            throw wait.unavailable();
+        }
+        return false;
     }
 
     private RedisUnavailableException unavailable(long waitedNanos) {
         return new RedisUnavailableException(
-                "Redis has not answered for latch " + Keys.quoted(latch.name()) + " within "
+                "Redis has not answered for latch " + Keys.quoted(remote.name()) + " within "
                         + TimeUnit.NANOSECONDS.toMillis(waitedNanos) + " ms",
                 session.outage().cause());
     }

@@ -1,10 +1,10 @@
 package dev.interlock.internal.latch;
 
-/** The local half of a latch: the superclass, at which threads of this JVM wait. */
+/** The local half of a latch: the superclass, in which threads of this JVM wait. */
 public interface LocalLatch {
-    /** Waits until the gate is open, for so long at most. Returns whether it is. */
+    /** Waits until this is open, for so long at most. Returns whether it is. */
     boolean await(long nanos) throws InterruptedException;
 
-    /** Opens the gate for good. */
+    /** Opens this for good. */
     void open();
 }

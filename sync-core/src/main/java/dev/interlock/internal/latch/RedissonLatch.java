@@ -1,12 +1,14 @@
 package dev.interlock.internal.latch;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Mail;
-import dev.interlock.internal.session.Insistence;
+import dev.interlock.internal.session.CommandLoop;
 import dev.interlock.internal.session.Participant;
 import dev.interlock.internal.session.RedisSession;
+import dev.interlock.internal.session.ReliableCommand;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -24,30 +26,29 @@ public final class RedissonLatch implements RemoteLatch, Participant {
     /** For how long Redisson waits by a message before it is made to ask again. */
     private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    private static final long RETRY_MILLIS = 200;
-
     private final RedisSession session;
     private final RCountDownLatch latch;
-    private final LocalLatch gate;
+    private final LocalLatch local;
 
-    /** Guards the state; comes before any lock of the session. */
+    /** Comes before any lock of the session. */
     private final ReentrantLock mutex = new ReentrantLock();
 
+    @GuardedBy("mutex")
+    private final CommandLoop<Boolean> requests;
+
+    @GuardedBy("mutex")
     private int waiting;
 
-    /** What waits in Redisson. */
-    private @Nullable CompletableFuture<Boolean> request;
-
-    private long requestedNanos;
     private volatile boolean open;
     private volatile long known = UNKNOWN;
     private volatile @Nullable Throwable refusal;
 
     /** Creates the remote half over this latch object. */
-    public RedissonLatch(RedisSession session, RCountDownLatch latch, LocalLatch gate) {
+    public RedissonLatch(RedisSession session, RCountDownLatch latch, LocalLatch local) {
         this.session = session;
         this.latch = latch;
-        this.gate = gate;
+        this.local = local;
+        this.requests = new CommandLoop<>(session, mutex, LOOK_NANOS, new Requests());
     }
 
     @Override
@@ -55,7 +56,7 @@ public final class RedissonLatch implements RemoteLatch, Participant {
         return latch.getName();
     }
 
-    // What was open once is open for good, but a latch of Redisson's can be set anew.
+    // A latch of this object that was open stays open, but Redisson's clients can set their latch again.
     @Override
     public boolean join(int wanted) {
         return !open;
@@ -100,8 +101,7 @@ public final class RedissonLatch implements RemoteLatch, Participant {
     public void countDown() {
         mutex.lock();
         try {
-            // What this thread has done before is to be seen by those whom the latch lets pass, who have the mutex
-            // later.
+            // Publishes what this thread has done before: threads that the latch lets pass take the mutex later.
             if (!open) {
                 session.ensureOpen();
             }
@@ -112,11 +112,12 @@ public final class RedissonLatch implements RemoteLatch, Participant {
             return;
         }
         // Without an answer nobody knows whether it has counted, and a repeat might count twice.
-        CompletableFuture<Boolean> counted = Insistence.on(
-                session,
-                session.settings().leaseMillis(),
-                () -> asked(latch::countDownAsync).thenApply(done -> true),
-                Failures::isRefused);
+        CompletableFuture<Boolean> counted = ReliableCommand.send(
+                        session,
+                        session.settings().leaseMillis(),
+                        failure -> !Failures.isRefused(failure),
+                        isFirst -> asked(latch::countDownAsync).thenApply(done -> true))
+                .confirmed();
         session.expect(counted, counted);
         if (session.await(counted) == null) {
             throw failure(counted, "has not confirmed the count-down of");
@@ -144,8 +145,10 @@ public final class RedissonLatch implements RemoteLatch, Participant {
     private RuntimeException failure(CompletableFuture<?> answer, String what) {
         Throwable cause = null;
         if (answer.isCompletedExceptionally()) {
-            cause = Failures.cause(answer.handle((result, failure) -> failure).join());
-            if (!Failures.isTransient(cause)) {
+            Throwable thrown = Failures.of(answer);
+            // A count-down that was given up has the last attempt's failure as its cause.
+            cause = thrown instanceof RedisUnavailableException ? thrown.getCause() : thrown;
+            if (cause != null && !Failures.isTransient(cause)) {
                 return refusal(cause);
             }
         }
@@ -163,7 +166,7 @@ public final class RedissonLatch implements RemoteLatch, Participant {
             ensureUsable();
             waiting++;
             session.pin(this, this);
-            request();
+            requests.beat(true);
         } finally {
             mutex.unlock();
         }
@@ -184,43 +187,30 @@ public final class RedissonLatch implements RemoteLatch, Participant {
         }
     }
 
-    // What was asked for too long ago, Redisson has forgotten.
-    private void request() {
-        long now = session.now();
-        boolean isOverdue =
-                now - requestedNanos >= LOOK_NANOS + session.settings().silenceNanos();
-        if (open || waiting == 0 || session.isClosed() || (request != null && !isOverdue)) {
-            return;
+    /** The requests to Redisson that wait for the latch. */
+    private final class Requests implements CommandLoop.Speaker<Boolean> {
+        @Override
+        @GuardedBy("mutex")
+        public @Nullable CompletableFuture<Boolean> say(long nowNanos) {
+            return open || waiting == 0 || session.isClosed()
+                    ? null
+                    : asked(() -> latch.awaitAsync(LOOK_NANOS, TimeUnit.NANOSECONDS));
         }
-        if (request != null) {
-            session.outage().failed(requestedNanos, new RedisUnavailableException("no answer", null));
-        }
-        CompletableFuture<Boolean> made = asked(() -> latch.awaitAsync(LOOK_NANOS, TimeUnit.NANOSECONDS));
-        request = made;
-        requestedNanos = now;
-        made.whenComplete((opened, failure) -> requested(made, Boolean.TRUE.equals(opened), failure));
-    }
 
-    private void requested(CompletableFuture<Boolean> answered, boolean opened, @Nullable Throwable failure) {
-        if (opened) {
-            open();
+        @Override
+        public void answered(long sentNanos, Boolean opened) {
+            if (opened) {
+                open();
+            } else {
+                // Not at once: a request made by the answer to another would go round on Redisson's threads.
+                session.execute(RedissonLatch.this::pulse);
+            }
         }
-        mutex.lock();
-        try {
-            if (request != answered) {
-                return;
-            }
-            request = null;
-            if (failure == null) {
-                // Not at once: what is made by the answer to another would go round on Redisson's threads.
-                session.execute(this::pulse);
-            } else if (Failures.isTransient(failure)) {
-                session.schedule(this::pulse, RETRY_MILLIS);
-            } else if (waiting > 0) {
-                refusal = Failures.cause(failure);
-            }
-        } finally {
-            mutex.unlock();
+
+        @Override
+        @GuardedBy("mutex")
+        public void refused(Throwable cause) {
+            refusal = waiting > 0 ? cause : refusal;
         }
     }
 
@@ -228,7 +218,7 @@ public final class RedissonLatch implements RemoteLatch, Participant {
         mutex.lock();
         try {
             open = true;
-            gate.open();
+            local.open();
         } finally {
             mutex.unlock();
         }
@@ -254,7 +244,7 @@ public final class RedissonLatch implements RemoteLatch, Participant {
     public void pulse() {
         mutex.lock();
         try {
-            request();
+            requests.beat(true);
         } finally {
             mutex.unlock();
         }
@@ -267,7 +257,7 @@ public final class RedissonLatch implements RemoteLatch, Participant {
 
     @Override
     public CompletableFuture<?> close() {
-        // Threads that wait look for that once a second.
+        // Threads that wait check that once a second.
         return CompletableFuture.completedFuture(null);
     }
 

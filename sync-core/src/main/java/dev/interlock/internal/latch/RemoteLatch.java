@@ -47,10 +47,10 @@ public interface RemoteLatch {
     void countDown();
 
     /**
-     * A thread comes to wait: the gate is opened when the latch is, or when it has become unusable.
+     * A thread comes to wait: the local half is opened when the latch is, or when that has become unusable.
      *
-     * @param asks whether the thread has to know how things stand by now
-     * @return completes when Redis has answered what was asked after the call, if the thread asks
+     * @param asks whether the thread has to know the state as of now
+     * @return if the thread asks, completes when Redis has answered a command that was sent after the call
      */
     CompletableFuture<?> arrive(boolean asks);
 

@@ -1,5 +1,6 @@
 package dev.interlock.internal.latch;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Keys;
@@ -15,55 +16,54 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The remote half of a latch over our own script. What it says to Redis is how often this object has counted down in
- * all, so that a repeat changes nothing; what Redis answers is what the count is by now.
+ * The remote half of a latch over our own script. A command says how often this object has counted down in all, so that
+ * a repeat changes nothing; the reply says what the count is by now.
  *
  * <p>The latch that an object has joined is known by the time at which it was made. If Redis loses it, and another one
- * of the same name is made, nobody takes one for the other: whoever has joined the first one is told that it is gone.
+ * of the same name is made, nobody takes one for the other: objects that have joined the first one learn that it is
+ * gone.
  */
 public final class ScriptLatch extends StateSync implements RemoteLatch {
     private static final Logger log = LoggerFactory.getLogger(ScriptLatch.class);
 
     static final Script TELL = Script.load("latch/tell");
 
-    private static final int GONE = 0;
-    private static final int COUNTING = 1;
-    private static final int OPEN = 2;
-    private static final int PAST = 3;
-    private static final int OTHER_COUNT = 4;
-
     private final String name;
     private final int count;
     private final long retentionMillis;
-    private final LocalLatch gate;
+    private final LocalLatch local;
     private final List<Object> keys;
 
-    /** This object, among all that ever joined: what it counts must not be taken for what another one has counted. */
+    /** Identifies this object among all that ever joined, so that each one's count-downs are counted separately. */
     private final String contributor;
 
     /** When the latch was made that this object has joined, 0 as long as it has not. */
+    @GuardedBy("mutex")
     private long born;
 
     /** How often this object has counted down. */
+    @GuardedBy("mutex")
     private long total;
 
+    /** How many threads wait. */
+    @GuardedBy("mutex")
     private int waiting;
 
-    /** Why this object is of no use any more. */
+    /** Why this object can't be used any more. */
     private record Failure(String message) {}
 
     private volatile @Nullable Failure failure;
 
-    /** What threads that wait are to throw, which doesn't end the latch: the next ones ask anew. */
+    /** What threads that wait throw. It doesn't end the latch: later ones ask again. */
     private volatile @Nullable Throwable refusal;
 
     private volatile boolean open;
     private volatile long left;
 
-    /** The count that the latch has begun with, if this object was refused because of that. */
+    /** The count that the latch began with, if this object was refused because of that. */
     private volatile int otherCount = -1;
 
-    /** Whether the name is free for another latch, or has one: what this object has joined was opened long ago. */
+    /** Whether the latch that this object has joined was opened long ago, so that the name is free for another one. */
     private volatile boolean past;
 
     /**
@@ -72,18 +72,18 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
      * @param count what it begins with
      * @param retentionMillis for how long it is to be known that it was opened
      */
-    public ScriptLatch(RedisSession session, String name, int count, long retentionMillis, LocalLatch gate) {
+    public ScriptLatch(RedisSession session, String name, int count, long retentionMillis, LocalLatch local) {
         super(session, Keys.prefix(session.key(name)) + "latch");
         this.name = name;
         this.count = count;
         this.left = count;
         this.retentionMillis = retentionMillis;
-        this.gate = gate;
+        this.local = local;
         this.contributor = session.id() + ":" + session.nextSequence();
         this.keys = List.of(key, Keys.of("totals", key), Keys.of("waiters", key), Keys.of("mark:" + session.id(), key));
     }
 
-    // ---- what threads do
+    // ---- what threads call
 
     @Override
     public boolean join(int wanted) {
@@ -134,11 +134,11 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
 
     private void throwIfRefused(CompletableFuture<Void> answer) {
         if (answer.isCompletedExceptionally()) {
-            throw refusal(answer.handle((done, cause) -> cause).join());
+            throw refusal(Failures.of(answer));
         }
     }
 
-    /** Returns whether it is answered within a command time-out, if only by a refusal. */
+    /** Waits for one command time-out at most. Returns whether there is an answer, if only a refusal. */
     private boolean isAnswered(CompletableFuture<Void> answer) {
         session.await(answer);
         return answer.isDone();
@@ -205,7 +205,7 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
     public void leave() {
         mutex.lock();
         try {
-            // Redis isn't told: it forgets a session that no longer says that it waits.
+            // Redis isn't told: it forgets sessions that no longer say that they wait.
             waiting--;
             if (waiting == 0) {
                 refusal = null;
@@ -253,9 +253,10 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
         return Failures.refusal("latch " + Keys.quoted(name), cause);
     }
 
-    // ---- what the exchange needs
+    // ---- commands and their replies
 
     @Override
+    @GuardedBy("mutex")
     protected Call command(long version) {
         List<Object> all = List.of(keys.get(0), keys.get(1), keys.get(2), keys.get(3), Keys.of("opened:" + born, key));
         return TELL.on(
@@ -263,16 +264,17 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
     }
 
     @Override
+    @GuardedBy("mutex")
     protected void answered(List<Object> reply) {
         refusal = null;
-        long now = number(reply, 1);
-        switch ((int) number(reply, 0)) {
+        LatchReply now = LatchReply.of(reply);
+        switch (now.status()) {
             case COUNTING -> {
-                born = number(reply, 3);
-                left = now;
+                born = now.born();
+                left = now.left();
             }
             case OPEN -> {
-                born = number(reply, 3);
+                born = now.born();
                 open();
             }
             case PAST -> {
@@ -280,7 +282,7 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
                 open();
             }
             case OTHER_COUNT -> {
-                otherCount = (int) number(reply, 2);
+                otherCount = now.began();
                 fail("latch " + Keys.quoted(name) + " began with another count");
             }
             case GONE -> {
@@ -289,33 +291,30 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
                         + " is lost: Redis doesn't know it any more, since its data was lost or deleted,"
                         + " or since it was open and its retention is over");
             }
-            default -> throw new IllegalStateException("not a status: " + reply);
         }
     }
 
-    private static long number(List<Object> reply, int index) {
-        return (Long) reply.get(index);
-    }
-
     @Override
+    @GuardedBy("mutex")
     protected void refused(Throwable cause) {
         refusal = waiting > 0 ? cause : null;
     }
 
     private void open() {
         open = true;
-        gate.open();
+        local.open();
     }
 
-    // Whoever waits must look why.
+    // Threads that wait are let out, and throw.
     private void fail(String message) {
         if (!open && failure == null) {
             failure = new Failure(message);
-            gate.open();
+            local.open();
         }
     }
 
     @Override
+    @GuardedBy("mutex")
     protected boolean isWaiting() {
         return waiting > 0 && !open && failure == null;
     }
@@ -325,7 +324,7 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
         return false;
     }
 
-    // ---- what the session tells
+    // ---- what the session calls
 
     @Override
     public void receive(Mail mail) {
@@ -354,7 +353,7 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
         } finally {
             mutex.unlock();
         }
-        // What was counted, but isn't confirmed, the session expects by itself.
+        // The session waits by itself for count-downs that aren't confirmed yet.
         return CompletableFuture.completedFuture(null);
     }
 

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The permits that threads of a session have, if permits are owned: those that are the session's, and those that it has
- * lost while threads relied on them, which haven't released them yet. Permits are all alike, so whoever releases next
- * releases the lost ones. Guarded by the mutex of the semaphore.
+ * lost while threads relied on them, which haven't released them yet. Permits are all alike, so the threads that
+ * release next release the lost ones.
  */
 final class Holdings {
     private final Session session;
@@ -57,7 +57,7 @@ final class Holdings {
         return loss;
     }
 
-    /** Whatever threads have is lost. */
+    /** All permits that threads have are lost. */
     void lose(String reason) {
         if (valid > 0) {
             LeaseLostException news = LeaseLostException.ofPermits(name, valid, reason);

@@ -3,8 +3,8 @@ package dev.interlock.internal.semaphore;
 import java.util.List;
 
 /**
- * The superclass of a drop-in: permits that the session has been granted and no thread has taken yet, and who waits for
- * them.
+ * The local half of a semaphore: the superclass, which has the permits that the session was granted and no thread has
+ * taken yet, and the queue of threads that wait for them.
  */
 public interface LocalSemaphore {
     void acquire(int permits) throws InterruptedException;
@@ -13,7 +13,7 @@ public interface LocalSemaphore {
 
     boolean tryAcquire(int permits, long waitNanos) throws InterruptedException;
 
-    /** Takes permits if they are there, past all who wait. */
+    /** Takes permits if they are there, past all waiters. */
     boolean tryAcquire(int permits);
 
     void release(int permits);

@@ -1,18 +1,21 @@
 package dev.interlock.internal.semaphore;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Mail;
-import dev.interlock.internal.session.Insistence;
+import dev.interlock.internal.session.CommandLoop;
 import dev.interlock.internal.session.Participant;
 import dev.interlock.internal.session.RedisSession;
+import dev.interlock.internal.session.ReliableCommand;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RFuture;
@@ -21,54 +24,42 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The remote half of a semaphore over a semaphore object of Redisson's: a counter, of which nobody knows whose permits
- * are missing. So they belong to nobody, and what was lost on its way stays lost.
+ * The remote half of a semaphore over a semaphore object of Redisson's: a counter that doesn't know which client has
+ * which permits. So permits belong to nobody, and those that are lost on the way stay lost.
  *
- * <p>What the session wants it asks Redisson for in slices of a second: a message that Redisson has missed costs no
- * more than that, one that comes just when a slice is over costs another. There is at most one request at a time for so
- * many permits. One that is no longer wanted stands until its slice is over, and what it brings goes back to the pool:
- * for a cancelled one would remain among those that Redisson tells of permits, one by one, and it wouldn't pass the
- * news on.
+ * <p>The session asks Redisson for the permits that it wants in requests that wait for a second: a message that
+ * Redisson has missed costs no more than that, one that comes just as a request ends costs another. There is at most
+ * one request at a time for each number of permits. One whose permits are no longer wanted stands until its second is
+ * over, and what it brings goes back to the pool: a cancelled request would stay among those that Redisson notifies of
+ * permits one by one, and wouldn't pass the notification on.
  */
 public final class RedissonSemaphore implements RemoteSemaphore, Participant {
     private static final Logger log = LoggerFactory.getLogger(RedissonSemaphore.class);
 
     private static final Duration SLICE = Duration.ofSeconds(1);
-    private static final Duration SILENCE = SLICE.multipliedBy(2);
-    private static final long RETRY_MILLIS = 200;
 
     private final ReentrantLock mutex = new ReentrantLock();
     private final RedisSession session;
     private final RSemaphore semaphore;
     private final Recipient recipient;
 
+    @GuardedBy("mutex")
     private int wanted;
 
-    /** The requests that Redisson has not answered yet, by the number of permits. */
-    private final Map<Integer, Request> requests = new HashMap<>();
+    /** By the number of permits. */
+    @GuardedBy("mutex")
+    private final Map<Integer, Requests> requests = new HashMap<>();
 
+    @GuardedBy("mutex")
     private boolean closed;
 
-    /** Whether the last request was given up because there was no answer. */
-    private boolean stalled;
-
-    /** Redisson's word on all that was given back or taken away so far. */
+    /** Completes when Redisson has answered all that was given back or taken away so far. */
+    @GuardedBy("mutex")
     private CompletableFuture<Void> said = CompletableFuture.completedFuture(null);
 
-    /** How many permits the pool had when it was last looked at, and what was added since if that was a debt. */
+    /** How many permits the pool had at the last look, plus those added since if that was a debt. */
+    @GuardedBy("mutex")
     private long seen;
-
-    private static final class Request {
-        final int permits;
-        final long sentNanos;
-        final CompletableFuture<Boolean> answer;
-
-        Request(int permits, long sentNanos, CompletableFuture<Boolean> answer) {
-            this.permits = permits;
-            this.sentNanos = sentNanos;
-            this.answer = answer;
-        }
-    }
 
     /** Creates the remote half over this semaphore object. */
     public RedissonSemaphore(RedisSession session, RSemaphore semaphore, Recipient recipient) {
@@ -105,6 +96,7 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
     // ---- waiting
 
     @Override
+    @GuardedBy("mutex")
     public CompletableFuture<Void> tell(int back, int wants) {
         CompletableFuture<Void> told = back > 0 ? add(back) : CompletableFuture.completedFuture(null);
         wanted = wants;
@@ -113,14 +105,79 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
         return told;
     }
 
+    @GuardedBy("mutex")
     private void ask() {
-        if (wanted == 0 || closed || requests.containsKey(wanted)) {
-            return;
+        if (wanted > 0 && !closed) {
+            requests.computeIfAbsent(wanted, Requests::new).loop.beat(true);
         }
-        int permits = wanted;
-        Request next = new Request(permits, session.now(), call(() -> semaphore.tryAcquireAsync(permits, SLICE)));
-        requests.put(permits, next);
-        next.answer.whenComplete((acquired, failure) -> received(next, acquired, failure));
+    }
+
+    /** The requests for so many permits. */
+    private final class Requests implements CommandLoop.Speaker<Boolean> {
+        private final int permits;
+        private final CommandLoop<Boolean> loop = new CommandLoop<>(session, mutex, SLICE.toNanos(), this);
+        private CompletableFuture<Boolean> latest = new CompletableFuture<>();
+
+        Requests(int permits) {
+            this.permits = permits;
+        }
+
+        /**
+         * Redisson drops the answer to a request if a message comes just as that ends: so one that is silent is
+         * cancelled. Redisson gives back permits that come for it nevertheless.
+         */
+        @Override
+        @GuardedBy("mutex")
+        public @Nullable CompletableFuture<Boolean> say(long nowNanos) {
+            latest.cancel(false);
+            if (permits != wanted || closed) {
+                return null;
+            }
+            latest = call(() -> semaphore.tryAcquireAsync(permits, SLICE));
+            return unlessCancelled(latest);
+        }
+
+        @Override
+        @GuardedBy("mutex")
+        public void answered(long sentNanos, Boolean acquired) {
+            session.outage().heard();
+            if (acquired) {
+                grant(permits);
+            }
+            ask();
+        }
+
+        @Override
+        @GuardedBy("mutex")
+        public void failed(Throwable cause) {
+            session.outage().failed(loop.sentNanos(), cause);
+        }
+
+        @Override
+        @GuardedBy("mutex")
+        public void refused(Throwable cause) {
+            log.warn("Redisson refuses semaphore {}: {}", Keys.quoted(name()), Failures.brief(cause));
+            recipient.failed(
+                    () -> new IllegalStateException("Redisson refuses semaphore " + Keys.quoted(name()), cause));
+        }
+
+        @Override
+        @GuardedBy("mutex")
+        public void settled() {
+            keepAlive();
+        }
+    }
+
+    private static <T> CompletableFuture<T> unlessCancelled(CompletableFuture<T> answer) {
+        CompletableFuture<T> result = new CompletableFuture<>();
+        answer.whenComplete((value, failure) -> {
+            if (failure == null) {
+                result.complete(value);
+            } else if (!answer.isCancelled()) {
+                result.completeExceptionally(failure);
+            }
+        });
+        return result;
     }
 
     // Redisson throws at once if its client is shut down.
@@ -132,26 +189,7 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
         }
     }
 
-    private void received(Request of, @Nullable Boolean acquired, @Nullable Throwable failure) {
-        mutex.lock();
-        try {
-            boolean isOutstanding = requests.remove(of.permits, of);
-            if (failure == null) {
-                session.outage().heard();
-                stalled = false;
-                if (Boolean.TRUE.equals(acquired)) {
-                    grant(of.permits);
-                }
-                ask();
-            } else if (isOutstanding) {
-                failed(of.sentNanos, Failures.cause(failure));
-            }
-            keepAlive();
-        } finally {
-            mutex.unlock();
-        }
-    }
-
+    @GuardedBy("mutex")
     private void grant(int permits) {
         if (wanted == permits) {
             wanted = 0;
@@ -161,28 +199,9 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
         }
     }
 
-    private void failed(long sentNanos, Throwable failure) {
-        if (Failures.isTransient(failure)) {
-            session.outage().failed(sentNanos, failure);
-            session.schedule(this::askAgain, RETRY_MILLIS);
-        } else {
-            log.warn("Redisson refuses semaphore {}: {}", Keys.quoted(name()), Failures.brief(failure));
-            recipient.failed(
-                    () -> new IllegalStateException("Redisson refuses semaphore " + Keys.quoted(name()), failure));
-        }
-    }
-
-    private void askAgain() {
-        mutex.lock();
-        try {
-            ask();
-            keepAlive();
-        } finally {
-            mutex.unlock();
-        }
-    }
-
+    @GuardedBy("mutex")
     private void keepAlive() {
+        requests.values().removeIf(request -> !request.loop.isInFlight() && !request.loop.isPending());
         if (wanted > 0 || !requests.isEmpty() || recipient.isWaiting() || !said.isDone()) {
             session.pin(this, this);
         } else {
@@ -194,17 +213,7 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
     public void pulse() {
         mutex.lock();
         try {
-            List<Request> silent = requests.values().stream()
-                    .filter(request -> session.now() - request.sentNanos >= SILENCE.toNanos())
-                    .toList();
-            // Redisson owes an answer after the slice, but forgets it if a message comes just then.
-            silent.forEach(this::cancel);
-            if (!silent.isEmpty()) {
-                if (stalled) {
-                    failed(silent.get(0).sentNanos, new RedisUnavailableException("no answer", null));
-                }
-                stalled = true;
-            }
+            List.copyOf(requests.values()).forEach(request -> request.loop.beat(false));
             if (session.outage().isTooLong() && recipient.isWaiting()) {
                 Throwable cause = session.outage().cause();
                 recipient.failed(() -> new RedisUnavailableException(
@@ -217,39 +226,40 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
         }
     }
 
-    // Redisson gives back what comes for it nevertheless.
-    private void cancel(Request request) {
-        requests.remove(request.permits, request);
-        request.answer.cancel(false);
-    }
-
     // ---- giving back
 
     @Override
+    @GuardedBy("mutex")
     public CompletableFuture<Void> add(int permits) {
         if (seen < 0) {
             seen += permits;
         }
         CompletableFuture<Void> told = say(
-                Insistence.on(
-                        session,
-                        session.settings().leaseMillis(),
-                        () -> call(() ->
-                                permits > 0 ? semaphore.releaseAsync(permits) : semaphore.addPermitsAsync(permits)),
-                        Failures::isRefused),
+                ReliableCommand.send(
+                                session,
+                                session.settings().leaseMillis(),
+                                failure -> !Failures.isRefused(failure),
+                                isFirst -> change(permits))
+                        .confirmed(),
                 permits);
         if (permits < 0 || seen < 0) {
-            // Redis has it before this is asked: it was sent before, and an older answer is corrected by this one.
+            // It was sent before the look, so this sees it; an older look is corrected by this one.
             told.whenComplete((done, failure) -> look());
         }
         return told;
+    }
+
+    private CompletableFuture<Boolean> change(int permits) {
+        return call(() -> permits > 0 ? semaphore.releaseAsync(permits) : semaphore.addPermitsAsync(permits))
+                .thenApply(done -> true);
     }
 
     /**
      * Redisson doesn't say whether a command that it has had no answer to was executed, so only what was refused is
      * repeated.
      */
-    private CompletableFuture<Void> say(CompletableFuture<Void> command, int permits) {
+    @GuardedBy("mutex")
+    private CompletableFuture<Void> say(CompletableFuture<?> command, int permits) {
         long sentNanos = session.now();
         CompletableFuture<Void> told = new CompletableFuture<>();
         said = CompletableFuture.allOf(said, told);
@@ -277,6 +287,7 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
     }
 
     @Override
+    @GuardedBy("mutex")
     public CompletableFuture<Void> confirmed() {
         return said;
     }
@@ -284,29 +295,27 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
     // ---- what is asked once
 
     @Override
-    public CompletableFuture<Boolean> take(int permits) {
-        CompletableFuture<Boolean> taking = new CompletableFuture<>();
-        hear(call(() -> semaphore.tryAcquireAsync(permits)), taking, taken -> taken ? permits : 0);
+    public CompletableFuture<Integer> take(int permits) {
+        CompletableFuture<Integer> taking = new CompletableFuture<>();
+        CompletableFuture<Integer> answer =
+                call(() -> semaphore.tryAcquireAsync(permits)).thenApply(taken -> taken ? permits : -1);
+        hear(answer, taking, taken -> new Booking(Math.max(0, taken), null));
         return taking;
     }
 
     @Override
+    @GuardedBy("mutex")
     public CompletableFuture<Integer> drain() {
         CompletableFuture<Integer> draining = new CompletableFuture<>();
-        hear(call(semaphore::drainPermitsAsync), draining, taken -> {
-            seen = 0;
-            return Math.max(0, taken);
-        });
+        hear(call(semaphore::drainPermitsAsync), draining, taken -> new Booking(Math.max(0, taken), 0L));
         return draining;
     }
 
     @Override
+    @GuardedBy("mutex")
     public CompletableFuture<Integer> available() {
         CompletableFuture<Integer> available = new CompletableFuture<>();
-        hear(call(semaphore::availablePermitsAsync), available, pool -> {
-            seen = pool;
-            return 0;
-        });
+        hear(call(semaphore::availablePermitsAsync), available, pool -> new Booking(0, (long) pool));
         return available;
     }
 
@@ -319,28 +328,34 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
         }
     }
 
-    /** Tells how many permits an answer has brought. */
-    private interface Booking<T> {
-        int of(T answer);
-    }
+    /**
+     * What an answer says.
+     *
+     * @param permits how many permits it has brought
+     * @param pool how many the pool has, if it says so
+     */
+    private record Booking(int permits, @Nullable Long pool) {}
 
-    /** Completes the result by the answer; what that has brought goes back if nobody wants the result any more. */
-    private <T> void hear(CompletableFuture<T> answer, CompletableFuture<T> result, Booking<T> booking) {
+    /** Completes the result by the answer; permits that it has brought go back if the result was cancelled. */
+    private <T> void hear(CompletableFuture<T> answer, CompletableFuture<T> result, Function<T, Booking> booking) {
         long sentNanos = session.now();
         answer.whenComplete((heard, failure) -> {
             mutex.lock();
             try {
                 if (failure == null) {
                     session.outage().heard();
-                    int booked = booking.of(heard);
-                    if (!result.complete(heard) && booked > 0) {
-                        add(booked);
+                    Booking booked = booking.apply(heard);
+                    if (booked.pool != null) {
+                        seen = booked.pool;
+                    }
+                    if (!result.complete(heard) && booked.permits > 0) {
+                        add(booked.permits);
                     }
                     return;
                 }
                 Throwable cause = Failures.cause(failure);
                 if (Failures.isTransient(cause)) {
-                    // Whoever waits gives up by his own time-out.
+                    // The thread that waits gives up by its own time-out.
                     session.outage().failed(sentNanos, cause);
                 } else {
                     result.completeExceptionally(cause);
@@ -369,6 +384,7 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
     }
 
     @Override
+    @GuardedBy("mutex")
     public boolean isOverdrawn() {
         return seen < 0;
     }
@@ -389,7 +405,8 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
         try {
             closed = true;
             wanted = 0;
-            List.copyOf(requests.values()).forEach(this::cancel);
+            requests.values().forEach(request -> request.latest.cancel(false));
+            requests.clear();
             Supplier<RuntimeException> reason = () -> new IllegalStateException("the Interlock session is closed");
             recipient.failed(reason);
             return said;

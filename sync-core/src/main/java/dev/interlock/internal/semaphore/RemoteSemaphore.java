@@ -5,29 +5,29 @@ import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
- * Where the permits of a session come from: the pool that all JVMs share. What the session has been granted and has not
- * given back is its own business, and its {@link Recipient}'s: threads have it, or it is stock on its way to one.
+ * The remote half of a semaphore: the pool of permits that all JVMs share. Permits that the session was granted and has
+ * not given back are handled by its {@link Recipient}: threads have them, or they are on their way to one.
  *
- * <p>All methods but {@link #mutex}, {@link #name} and {@link #isOwned} are called under the mutex, none of them
- * blocks, and the recipient is called under the mutex. Futures may be completed under the mutex, too; whoever waits for
- * one hasn't got it.
+ * <p>All methods but {@link #mutex}, {@link #name}, {@link #isOwned} and {@link #permits} are called under the mutex,
+ * none of them blocks, and the recipient is called under the mutex. Futures may be completed under the mutex, too; a
+ * thread that waits for one doesn't hold the mutex.
  */
 public interface RemoteSemaphore {
 
     /** The local half, as the remote half sees it. */
     interface Recipient {
-        /** So many more permits are the session's, 1 at least, because it wants them. */
+        /** So many more permits, 1 at least, were granted because the session wants them. */
         void granted(int permits);
 
         /**
-         * Nothing is the session's any more of what it was granted. Only said of permits that are owned.
+         * The session has lost all permits that it was granted. Called only if permits are owned.
          *
          * @param reason what was seen, for people
          */
         void lost(String reason);
 
         /**
-         * Whoever waits now waits in vain: the session is closed, Redis has been silent for too long or refuses.
+         * Threads that wait now can't be served: the session is closed, Redis has been silent for too long or refuses.
          *
          * @param failure makes what each of them throws
          */
@@ -40,7 +40,7 @@ public interface RemoteSemaphore {
         boolean isHeld();
     }
 
-    /** Guards the state of both halves. */
+    /** Returns the mutex of both halves. */
     ReentrantLock mutex();
 
     /** Returns the name, without the session's namespace. */
@@ -53,13 +53,14 @@ public interface RemoteSemaphore {
     int permits();
 
     /**
-     * Makes sure that what is stated of this semaphore is so. Fails by {@link IllegalArgumentException} if it isn't.
+     * Makes sure that Redis agrees to what is stated of this semaphore. Fails by {@link IllegalArgumentException} if it
+     * doesn't.
      */
     CompletableFuture<Void> join();
 
     /**
-     * Gives permits back to the pool, and says how many more the session wants than it then has. That counts instead of
-     * what it wanted before; all of them are granted at once, or none.
+     * Gives permits back to the pool, and says how many more the session wants than it then has. That replaces what it
+     * wanted before; all of them are granted at once, or none.
      *
      * @param back 0 or more, and not more than the session has
      * @param wanted 0 if it wants none
@@ -76,16 +77,17 @@ public interface RemoteSemaphore {
     CompletableFuture<Void> add(int permits);
 
     /**
-     * Completes when Redis has answered after it has heard all that was said until now, and so that what is the
-     * session's is so. Fails by what no repetition mends.
+     * Completes when Redis has answered a command that says all that was said until now: so it is known which permits
+     * are the session's. Fails by what no repeat mends.
      */
     CompletableFuture<Void> confirmed();
 
     /**
-     * Takes permits if the pool has them now, whoever else waits for them. They are the session's if the result is
-     * true; the recipient isn't told. A result that is cancelled before it is there gives them back.
+     * Takes permits if the pool has them now, even if others wait for them. They are the session's then; the recipient
+     * isn't told. The result is negative if the pool hasn't. One that is cancelled before it is there gives permits
+     * back.
      */
-    CompletableFuture<Boolean> take(int permits);
+    CompletableFuture<Integer> take(int permits);
 
     /**
      * Takes all permits that the pool has; as {@link #take}. Less than none become none, and then the result is
@@ -111,7 +113,7 @@ public interface RemoteSemaphore {
     /** Returns whether other sessions wait for permits, or may do so. */
     boolean isContended();
 
-    /** Returns whether the pool is known to have less than no permits, so that whatever is released is due to it. */
+    /** Returns whether the pool is known to have less than no permits, so that all that is released goes to it. */
     boolean isOverdrawn();
 
     /** The session is closed: fails all waits, and gives everything back. Doing that twice does no harm. */

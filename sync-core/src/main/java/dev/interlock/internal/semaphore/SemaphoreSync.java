@@ -1,35 +1,46 @@
 package dev.interlock.internal.semaphore;
 
-import com.google.common.primitives.Ints;
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.LeaseLostException;
-import dev.interlock.internal.semaphore.Waiters.Waiter;
+import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.redis.Failures;
+import dev.interlock.internal.redis.Keys;
+import dev.interlock.internal.semaphore.LocalPermits.Released;
+import dev.interlock.internal.semaphore.SemaphoreWaiters.Waiter;
+import dev.interlock.internal.session.RemoteWait;
 import dev.interlock.internal.session.Session;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Function;
-import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
- * How the threads of a session get permits and give them back. They wait in the superclass, where a grant of the remote
- * half wakes them, and take what they get from the {@link Stock}.
+ * How the threads of a session acquire permits and release them. They wait in the superclass, where a grant of the
+ * remote half wakes them; which permits they get is up to {@link LocalPermits}.
  */
-public final class SemaphoreSync extends Stock {
-    private static final long FOREVER = Long.MAX_VALUE;
+public final class SemaphoreSync {
+    private final Session session;
+    private final LocalSemaphore local;
+    private final RemoteSemaphore remote;
     private final boolean fair;
-    private final Answers answers;
+    private final ReentrantLock mutex;
 
-    /** Since when nobody has come out who was waiting. */
-    private long headSinceNanos;
+    @GuardedBy("mutex")
+    private final LocalPermits stock;
 
     /** Joins the two halves. */
     public SemaphoreSync(
             Session session,
             LocalSemaphore local,
             boolean fair,
-            Function<RemoteSemaphore.Recipient, RemoteSemaphore> remote) {
-        super(session, local, remote);
+            Function<? super RemoteSemaphore.Recipient, ? extends RemoteSemaphore> remote) {
+        this.session = session;
+        this.local = local;
         this.fair = fair;
-        this.answers = new Answers(session, name());
+        this.stock = new LocalPermits(session, local, fair, remote);
+        this.remote = stock.remote();
+        this.mutex = this.remote.mutex();
     }
 
     /** Returns whether threads of this session are served in the order in which they have come. */
@@ -52,7 +63,7 @@ public final class SemaphoreSync extends Stock {
     /** Acquires permits, however long that takes. */
     public void acquireUninterruptibly(int permits) {
         try {
-            acquire(permits, false, FOREVER);
+            acquire(permits, false, RemoteWait.FOREVER);
         } catch (InterruptedException e) {
             throw new AssertionError("an uninterruptible wait was interrupted", e);
         }
@@ -60,7 +71,7 @@ public final class SemaphoreSync extends Stock {
 
     /** Acquires permits, however long that takes. */
     public void acquire(int permits) throws InterruptedException {
-        acquire(permits, true, FOREVER);
+        acquire(permits, true, RemoteWait.FOREVER);
     }
 
     /**
@@ -74,61 +85,69 @@ public final class SemaphoreSync extends Stock {
         if (waitNanos > 0) {
             return acquire(permits, true, waitNanos);
         }
-        return !(fair && lockedly(this::isAwaited)) && tryAcquire(permits);
+        return !(fair && isAwaited()) && tryAcquire(permits);
     }
 
     private boolean isAwaited() {
-        return !waiters.isEmpty() || remote.isContended();
+        mutex.lock();
+        try {
+            return stock.isAwaited();
+        } finally {
+            mutex.unlock();
+        }
     }
 
     private boolean acquire(int permits, boolean interruptible, long waitNanos) throws InterruptedException {
         if (interruptible && Thread.interrupted()) {
             throw new InterruptedException();
         }
-        long start = session.now();
-        Waiter waiter;
-        mutex.lock();
-        try {
-            ensureUsable();
-            if (mayBarge(start) && takeFromStock(permits)) {
-                return true;
+        try (RemoteWait wait = new RemoteWait(session, interruptible, waitNanos, waited -> unavailable())) {
+            Waiter waiter = new Waiter(Thread.currentThread(), permits);
+            mutex.lock();
+            try {
+                ensureUsable();
+                if (stock.takeInTurn(permits, wait.begunNanos())) {
+                    return true;
+                }
+                stock.register(waiter, wait.begunNanos());
+            } finally {
+                mutex.unlock();
             }
-            waiter = new Waiter(Thread.currentThread(), permits);
-            register(waiter, start);
-        } finally {
-            mutex.unlock();
+            return acquire(waiter, wait);
         }
-        boolean admitted = false;
+    }
+
+    /** Acquires permits for a thread that is registered. */
+    private boolean acquire(Waiter waiter, RemoteWait wait) throws InterruptedException {
+        boolean acquired = false;
         try {
-            while (true) {
+            while (!acquired) {
                 boolean taken = false;
                 boolean passed;
                 try {
-                    taken = await(permits, interruptible, waitNanos, start);
+                    taken = awaitLocally(waiter.permits, wait);
                 } finally {
                     passed = comeOut(waiter, taken);
                 }
                 if (!taken) {
-                    answers.throwIfSilent();
+                    throwIfSilent();
                     return false;
                 }
-                if (passed && confirm(waiter, interruptible, waitNanos, start)) {
-                    admitted = true;
-                    return true;
-                }
+                acquired = passed && confirm(waiter, wait);
             }
+            return true;
         } finally {
-            if (!admitted) {
+            if (!acquired) {
                 withdraw(waiter);
             }
         }
     }
 
-    private boolean await(int permits, boolean interruptible, long waitNanos, long start) throws InterruptedException {
-        if (waitNanos != FOREVER) {
-            return local.tryAcquire(permits, Math.max(0, waitNanos - (session.now() - start)));
+    private boolean awaitLocally(int permits, RemoteWait wait) throws InterruptedException {
+        if (wait.isTimed()) {
+            return local.tryAcquire(permits, Math.max(0, wait.callersLeftNanos()));
         }
-        if (interruptible) {
+        if (wait.isInterruptible()) {
             local.acquire(permits);
         } else {
             local.acquireUninterruptibly(permits);
@@ -136,284 +155,175 @@ public final class SemaphoreSync extends Stock {
         return true;
     }
 
-    private void ensureUsable() {
-        session.ensureOpen();
-        Supplier<? extends RuntimeException> known = failure;
-        if (known != null) {
-            throw known.get();
-        }
-    }
-
-    private boolean mayBarge(long now) {
-        return waiters.isEmpty()
-                || (!fair && now - headSinceNanos < session.settings().handoffSliceNanos());
-    }
-
-    private boolean takeFromStock(int permits) {
-        if (permits > supply || !isValid(permits) || !local.tryAcquire(permits)) {
-            return false;
-        }
-        supply -= permits;
-        assign(permits);
-        if (!waiters.isEmpty()) {
-            evaluate();
-        }
-        return true;
-    }
-
-    private boolean isValid(int permits) {
-        return permits == 0 || remote.isValid();
-    }
-
-    private void assign(int permits) {
-        if (remote.isOwned()) {
-            holdings.add(permits);
-        }
-    }
-
-    private void register(Waiter waiter, long now) {
-        if (waiters.isEmpty()) {
-            headSinceNanos = now;
-        }
-        waiters.add(waiter);
-        evaluate();
-        if (session.isClosed()) {
-            // It may have been closed before it could see this waiter.
-            remote.close();
-        }
-    }
-
-    /**
-     * The thread has left the superclass's queue, with its permits or without. Returns whether it has acquired them. If
-     * not though it had taken some it is still registered.
-     */
     private boolean comeOut(Waiter waiter, boolean taken) {
         mutex.lock();
         try {
-            if (!taken) {
-                waiters.remove(waiter);
-                settle();
-                return false;
-            }
-            Supplier<? extends RuntimeException> known = failure;
-            if (known != null) {
-                local.release(waiter.permits);
-                waiters.remove(waiter);
-                settle();
-                throw known.get();
-            }
-            int gone = (int) Math.min(stray, waiter.permits);
-            if (gone > 0) {
-                stray -= gone;
-                local.release(waiter.permits - gone);
-                evaluate();
-                return false;
-            }
-            supply -= waiter.permits;
-            waiters.remove(waiter);
-            headSinceNanos = session.now();
-            if (isValid(waiter.permits)) {
-                assign(waiter.permits);
-            } else {
-                waiter.taking = new Taking();
-                waiter.taking.arrived = waiter.permits;
-                takings.add(waiter.taking);
-            }
-            settle();
-            return true;
+            return stock.comeOut(waiter, taken);
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    private void withdraw(Waiter waiter) {
+        mutex.lock();
+        try {
+            stock.withdraw(waiter);
         } finally {
             mutex.unlock();
         }
     }
 
     /**
-     * Makes sure that what the thread has come out with is still the session's. If it isn't, the thread is registered
-     * again. Also if this throws, the thread has none of it.
+     * Makes sure that the permits with which the thread has come out are still the session's. If they aren't, the
+     * thread is registered again. Also if this throws, the thread has none of them.
      */
-    private boolean confirm(Waiter waiter, boolean interruptible, long waitNanos, long start)
-            throws InterruptedException {
+    private boolean confirm(Waiter waiter, RemoteWait wait) throws InterruptedException {
         Taking taking = waiter.taking;
         if (taking == null) {
             return true;
         }
         boolean confirmed = false;
         try {
-            // An answer that took longer than the lease says nothing of now.
-            while (!lockedly(() -> isCertain(taking))) {
-                answers.await(lockedly(remote::confirmed), interruptible, waitNanos, start);
+            // An answer that took longer than the lease says nothing about the present.
+            for (CompletableFuture<?> asked = ask(taking); asked != null; asked = ask(taking)) {
+                wait.await(asked, this);
+                if (asked.isCompletedExceptionally()) {
+                    throw refusal(asked);
+                }
             }
             confirmed = true;
         } finally {
-            mutex.lock();
-            try {
-                waiter.taking = null;
-                takings.remove(taking);
-                if (taking.stray) {
-                    confirmed = false;
-                    register(waiter, session.now());
-                } else if (confirmed) {
-                    assign(waiter.permits);
-                } else {
-                    giveBack(waiter.permits);
-                }
-            } finally {
-                mutex.unlock();
-            }
+            confirmed = end(taking, waiter, confirmed);
         }
         return confirmed;
     }
 
-    /** Returns whether it is known whether what has arrived is the session's. */
-    private boolean isCertain(Taking taking) {
-        return taking.stray || isValid(taking.arrived);
-    }
-
-    private <T> T lockedly(Supplier<T> action) {
+    /** Asks whether these permits are the session's; null if that is known. */
+    private @Nullable CompletableFuture<Void> ask(Taking taking) {
         mutex.lock();
         try {
-            return action.get();
+            return stock.isCertain(taking) ? null : remote.confirmed();
         } finally {
             mutex.unlock();
         }
     }
 
-    /** Whatever the thread has met, it isn't waiting any more. */
-    private void withdraw(Waiter waiter) {
+    /** Returns whether the thread has acquired these permits. */
+    private boolean end(Taking taking, Waiter waiter, boolean confirmed) {
         mutex.lock();
         try {
-            if (waiters.remove(waiter)) {
-                settle();
+            waiter.taking = null;
+            stock.end(taking);
+            if (taking.stray) {
+                stock.register(waiter, session.now());
+                return false;
             }
+            if (confirmed) {
+                stock.assign(taking);
+            } else {
+                stock.giveBack(taking);
+            }
+            return confirmed;
         } finally {
             mutex.unlock();
         }
+    }
+
+    @GuardedBy("mutex")
+    private void ensureUsable() {
+        session.ensureOpen();
+        stock.throwIfFailed();
+    }
+
+    /** Throws if it isn't known whether there would have been permits. */
+    private void throwIfSilent() {
+        session.ensureOpen();
+        if (session.outage().isActive()) {
+            throw unavailable();
+        }
+    }
+
+    private RedisUnavailableException unavailable() {
+        return new RedisUnavailableException(
+                "Redis has not answered for semaphore " + Keys.quoted(name()),
+                session.outage().cause());
+    }
+
+    private RuntimeException refusal(CompletableFuture<?> refused) {
+        Throwable cause = Failures.of(refused);
+        return cause instanceof IllegalArgumentException || cause instanceof UnsupportedOperationException
+                ? (RuntimeException) cause
+                : Failures.refusal("semaphore " + Keys.quoted(name()), cause);
     }
 
     // ---- release
 
     /** Gives permits back: to the next waiter, or to the pool. More than were acquired enlarge the pool. */
     public void release(int permits) {
-        CompletableFuture<Void> told;
-        LeaseLostException known = null;
-        session.await(lockedly(this::certainty));
+        session.await(certainty());
+        Released released;
         mutex.lock();
         try {
-            int gone = holdings.removeLost(permits);
-            int left = permits - gone;
-            if (gone > 0) {
-                known = holdings.loss();
-            }
-            told = left == 0 ? CompletableFuture.completedFuture(null) : releaseOwn(left);
+            released = stock.release(permits);
         } finally {
             mutex.unlock();
         }
-        session.await(told);
-        if (known != null) {
-            throw new LeaseLostException(known);
+        session.await(released.confirmed());
+        if (released.loss() != null) {
+            throw new LeaseLostException(released.loss());
         }
     }
 
-    // Who was stopped for longer than the lease hears of that only if it asks.
+    // A thread that was stopped for longer than the lease learns of the loss only by asking.
     private CompletableFuture<Void> certainty() {
-        return holdings.valid() == 0 || session.isClosed() || remote.isValid()
-                ? CompletableFuture.completedFuture(null)
-                : remote.confirmed();
-    }
-
-    private CompletableFuture<Void> releaseOwn(int permits) {
-        session.ensureOpen();
-        int own = remote.isOwned() ? holdings.remove(permits) : permits;
-        int excess = permits - own;
-        CompletableFuture<Void> told = CompletableFuture.completedFuture(null);
-        if (own > 0) {
-            told = mayHandOff() && handOff(own) ? told : leave(own);
-        }
-        return excess > 0 ? remote.add(excess) : told;
-    }
-
-    // Permits that belong to nobody may be released by who was never granted them.
-    private CompletableFuture<Void> leave(int permits) {
-        if (remote.isOwned()) {
-            return tell(permits, wanted);
-        }
-        grants.remove(permits);
-        return remote.add(permits);
-    }
-
-    private boolean mayHandOff() {
-        if (waiters.isEmpty() || failure != null || remote.isOverdrawn()) {
-            return false;
-        }
-        return !remote.isContended()
-                || (!fair && !grants.isOlder(session.now(), session.settings().handoffSliceNanos()));
-    }
-
-    private boolean handOff(int permits) {
-        if (supply > Integer.MAX_VALUE - permits) {
-            return false;
-        }
-        supply += permits;
-        local.release(permits);
-        evaluate();
-        return true;
-    }
-
-    /** Gives back what a thread has got and can't use. */
-    private void giveBack(int permits) {
-        if (!session.isClosed()) {
-            leave(permits);
+        mutex.lock();
+        try {
+            return stock.certainty();
+        } finally {
+            mutex.unlock();
         }
     }
 
-    // ---- what asks the pool
+    // ---- commands that are answered once
 
-    /** Acquires permits if there are any now, past all who wait. */
+    /** Acquires permits if there are any now, past all waiters. */
     public boolean tryAcquire(int permits) {
         Taking taking = new Taking();
-        CompletableFuture<Boolean> answer;
+        CompletableFuture<Integer> answer;
         mutex.lock();
         try {
             ensureUsable();
-            if (permits > 0 && takeFromStock(permits)) {
+            if (permits > 0 && stock.takeFromStock(permits)) {
                 return true;
             }
-            answer = remote.take(permits);
-            answer.thenAccept(taken -> arrive(taking, taken ? permits : 0));
-            takings.add(taking);
+            answer = stock.take(permits, taking);
         } finally {
             mutex.unlock();
         }
-        return outcome(answer, taking) && !taking.stray;
-    }
-
-    private void arrive(Taking taking, int permits) {
-        taking.arrived = permits;
-        if (permits > 0) {
-            grants.add(session.now(), permits);
-        }
+        return outcome(answer, taking) >= 0 && !taking.stray;
     }
 
     private <T> T outcome(CompletableFuture<T> answer, Taking taking) {
         session.await(answer);
-        session.await(
-                lockedly(() -> isCertain(taking) ? CompletableFuture.<Void>completedFuture(null) : remote.confirmed()));
+        CompletableFuture<Void> asked = ask(taking);
+        if (asked != null) {
+            session.await(asked);
+        }
         mutex.lock();
         try {
-            takings.remove(taking);
+            stock.end(taking);
             if (answer.cancel(false)) {
                 session.ensureOpen();
-                throw answers.unavailable();
+                throw unavailable();
             }
             if (answer.isCompletedExceptionally()) {
-                throw answers.refusal(answer);
+                throw refusal(answer);
             }
-            if (!isCertain(taking)) {
-                giveBack(taking.arrived);
-                throw answers.unavailable();
+            if (!stock.isCertain(taking)) {
+                stock.giveBack(taking);
+                throw unavailable();
             }
-            if (!taking.stray) {
-                assign(taking.arrived);
-            }
+            stock.assign(taking);
             return answer.join();
         } finally {
             mutex.unlock();
@@ -424,16 +334,12 @@ public final class SemaphoreSync extends Stock {
     public int drain() {
         Taking taking = new Taking();
         CompletableFuture<Integer> answer;
-        int stock;
+        int fromStock;
         mutex.lock();
         try {
             ensureUsable();
-            stock = isValid(supply) ? local.drainPermits() : 0;
-            supply -= stock;
-            assign(stock);
-            answer = remote.drain();
-            answer.thenAccept(taken -> arrive(taking, Math.max(0, taken)));
-            takings.add(taking);
+            fromStock = stock.drainStock();
+            answer = stock.drain(taking);
         } finally {
             mutex.unlock();
         }
@@ -442,12 +348,12 @@ public final class SemaphoreSync extends Stock {
             int taken = outcome(answer, taking);
             answered = true;
             if (taken < 0) {
-                return stock > 0 ? stock : taken;
+                return fromStock > 0 ? fromStock : taken;
             }
-            return stock + (taking.stray ? 0 : taken);
+            return fromStock + (taking.stray ? 0 : taken);
         } finally {
-            if (!answered && stock > 0 && !session.isClosed()) {
-                release(stock);
+            if (!answered && fromStock > 0 && !session.isClosed()) {
+                release(fromStock);
             }
         }
     }
@@ -458,8 +364,7 @@ public final class SemaphoreSync extends Stock {
         mutex.lock();
         try {
             ensureUsable();
-            answer = remote.available()
-                    .thenApply(pool -> Ints.saturatedCast((long) pool + (failure == null ? supply : 0)));
+            answer = stock.available();
         } finally {
             mutex.unlock();
         }
@@ -481,24 +386,33 @@ public final class SemaphoreSync extends Stock {
 
     /** Changes how many permits there are. */
     public void resize(int permits) {
-        ask(remote -> remote.resize(permits));
+        ask(half -> half.resize(permits));
     }
 
-    /** Makes sure that what is stated of the semaphore is so. */
+    /** Makes sure that Redis agrees to what is stated of the semaphore. */
     public void join() {
         ask(RemoteSemaphore::join);
     }
 
     private void ask(Function<RemoteSemaphore, CompletableFuture<Void>> question) {
-        CompletableFuture<Void> answer = lockedly(() -> {
+        CompletableFuture<Void> answer;
+        mutex.lock();
+        try {
             session.ensureOpen();
-            return question.apply(remote);
-        });
+            answer = question.apply(remote);
+        } finally {
+            mutex.unlock();
+        }
         outcome(answer, new Taking());
     }
 
     /** Calls the listener when permits are lost that threads have. The result ends that. */
     public Runnable onLost(Consumer<? super LeaseLostException> listener) {
-        return holdings.onLost(listener);
+        mutex.lock();
+        try {
+            return stock.onLost(listener);
+        } finally {
+            mutex.unlock();
+        }
     }
 }

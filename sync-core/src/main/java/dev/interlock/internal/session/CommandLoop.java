@@ -63,6 +63,9 @@ public final class CommandLoop<R> {
     private final ReentrantLock mutex;
     private final Speaker<R> speaker;
 
+    /** How long a command may wait in Redis before its answer is due. */
+    private final long dueNanos;
+
     /** Whether there is something to say that the command in flight doesn't. */
     private boolean pending;
 
@@ -84,8 +87,20 @@ public final class CommandLoop<R> {
 
     /** Creates a loop in which nothing was said yet. */
     public CommandLoop(Session session, ReentrantLock mutex, Speaker<R> speaker) {
+        this(session, mutex, 0, speaker);
+    }
+
+    /**
+     * Creates a loop whose commands wait for something before they are answered. One that doesn't answer when that time
+     * is over counts as an outage only if the next one doesn't either: Redisson drops the answer to a wait that ends at
+     * the moment when its message arrives.
+     *
+     * @param dueNanos how long they wait
+     */
+    public CommandLoop(Session session, ReentrantLock mutex, long dueNanos, Speaker<R> speaker) {
         this.session = session;
         this.mutex = mutex;
+        this.dueNanos = dueNanos;
         this.speaker = speaker;
     }
 
@@ -127,10 +142,12 @@ public final class CommandLoop<R> {
 
     /** A command is about to be sent by somebody else, who calls {@link #received} with this number. */
     public long begin(long now) {
+        boolean counts = repeated || dueNanos == 0;
         repeated = inFlight && (repeated || isSilent(now));
         if (!inFlight) {
             silentSinceNanos = now;
-        } else if (now - silentSinceNanos >= session.settings().silenceNanos()) {
+        } else if (counts
+                && now - silentSinceNanos >= dueNanos + session.settings().silenceNanos()) {
             session.outage().failed(silentSinceNanos, new RedisUnavailableException("no answer", null));
             silentSinceNanos = now;
         }
@@ -223,6 +240,8 @@ public final class CommandLoop<R> {
     /** Returns when the command in flight is to be repeated. */
     public long repeatAtNanos() {
         long silenceNanos = session.settings().silenceNanos();
-        return silentSinceNanos + (repeated ? silenceNanos : Math.min(REPEAT_NANOS, silenceNanos));
+        long firstNanos = Math.min(REPEAT_NANOS, silenceNanos);
+        return dueNanos
+                + Lease.later(silentSinceNanos + (repeated ? silenceNanos : firstNanos), sentNanos + firstNanos);
     }
 }

@@ -30,7 +30,7 @@ public final class RemoteWait implements AutoCloseable {
     private static final long FIRST_ANSWER_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
 
     /** A sleeping thread looks so often whether its session is closed or the outage too long. */
-    private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
+    public static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     private final Session session;
     private final boolean interruptible;
@@ -70,6 +70,11 @@ public final class RemoteWait implements AutoCloseable {
     /** Returns whether the thread only asks, and doesn't wait for anything but the answer. */
     public boolean isOnce() {
         return once;
+    }
+
+    /** Returns whether an interrupt ends the wait. */
+    public boolean isInterruptible() {
+        return interruptible;
     }
 
     /** Returns whether the wait ends by itself. */
@@ -218,6 +223,27 @@ public final class RemoteWait implements AutoCloseable {
      */
     public static void pause(Session session, Object blocker, long nanos) {
         session.park(blocker, nanos);
+    }
+
+    /**
+     * Waits for an answer, if only a failure: for as long as the caller would, and the outage allows.
+     *
+     * @throws RedisUnavailableException if there is none by then
+     */
+    public void await(CompletableFuture<?> answer, Object blocker) throws InterruptedException {
+        if (answer.isDone()) {
+            return;
+        }
+        answer.whenComplete((done, failure) -> wake());
+        spin();
+        for (look(); !answer.isDone(); look()) {
+            check();
+            long left = callersLeftNanos();
+            if (left <= 0 || session.outage().isTooLong()) {
+                throw unavailable();
+            }
+            sleep(blocker, Math.min(left, LOOK_NANOS));
+        }
     }
 
     /** Restores an interrupt that was kept. */

@@ -1,12 +1,15 @@
 package dev.interlock.internal.session;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Script.Call;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
@@ -14,14 +17,14 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a session and Redis have to tell each other about one name. Whatever the session has to say it says as a whole,
- * by one command that describes how things stand with it; the answer describes how they stand in Redis. So a command
- * that was lost, or whose answer was, need not be repeated as it was: the next one says it all.
+ * Synchronizes the state of one name between a session and Redis. A command describes the whole state of the session,
+ * its answer that in Redis. So a command that was lost, or whose answer was, need not be repeated as it was: the next
+ * one says it all.
  *
  * <p>The commands are those of a {@link CommandLoop}. Each carries a <em>version</em> that only grows, by which its
- * script refuses one that was delayed on its way. What no repeat will mend isn't repeated, unless something has been
- * done that Redis {@linkplain #insist has to hear of}: that is said until the lease is over. While threads wait for
- * anything the pulse asks as well, so that a lost message costs a second.
+ * script refuses one that was delayed on its way. What no repeat will mend isn't repeated, unless it is something that
+ * Redis {@linkplain #insist has to hear of}: that is said until the lease is over. While threads wait for anything the
+ * pulse asks as well, so that a lost message costs a second.
  *
  * <p>Each change of the state is an event, handled under {@link #mutex} by the thread that brings it. Nothing blocks
  * under the mutex.
@@ -34,35 +37,45 @@ public abstract class StateSync implements Participant {
     /** The key that messages about this name carry. */
     protected final String key;
 
-    /** Guards the state; comes after any lock of users, before any of the session. */
+    /** Comes after any lock of users, before any of the session. */
     protected final ReentrantLock mutex = new ReentrantLock();
 
-    /** Who waits for the answer to a command of at least that version. */
+    /** Completes with the answer to a command of at least that version. */
     private record Confirmation(long version, CompletableFuture<Void> answered) {}
 
     /** What Redis has answered to the command of a version. */
     private record Reply(long version, List<Object> fields) {}
 
+    @GuardedBy("mutex")
     private final CommandLoop<Reply> loop;
+
+    @GuardedBy("mutex")
     private final List<Confirmation> confirmations = new ArrayList<>();
 
     /** Version of the last command. */
+    @GuardedBy("mutex")
     private long version;
 
     /** Version of the latest command that was answered. */
+    @GuardedBy("mutex")
     private long answeredVersion;
 
     /** When the latest command was sent that Redis has answered. */
+    @GuardedBy("mutex")
     private long heardNanos;
 
+    @GuardedBy("mutex")
     private boolean heard;
 
     /** The command of this version, or a later one, has to get through even if Redis refuses it. */
+    @GuardedBy("mutex")
     private long owedVersion;
 
     /** If Redis has refused the latest command that it has answered: since when it does. */
+    @GuardedBy("mutex")
     private long refusedNanos;
 
+    @GuardedBy("mutex")
     private boolean refused;
 
     protected StateSync(RedisSession session, String key) {
@@ -71,34 +84,42 @@ public abstract class StateSync implements Participant {
         this.loop = new CommandLoop<>(session, mutex, new Statements());
     }
 
-    /** Returns the command that says how things stand. Called under the mutex. */
+    /** Returns the command that says how things stand. */
+    @GuardedBy("mutex")
     protected abstract Call command(long version);
 
-    /** Takes the answer to the latest command that has been answered. Called under the mutex. */
+    /** Takes the answer to the latest command that has been answered. */
+    @GuardedBy("mutex")
     protected abstract void answered(List<Object> reply);
 
     /** Returns the version of the last command: what has come up since then is unknown to any that is under way. */
+    @GuardedBy("mutex")
     protected final long lastVersion() {
         return version;
     }
 
     /** Returns the version of the latest command that was answered. */
+    @GuardedBy("mutex")
     protected final long answeredVersion() {
         return answeredVersion;
     }
 
-    /** Takes what no repetition will mend. Called under the mutex. */
+    /** Takes what no repetition will mend. */
+    @GuardedBy("mutex")
     protected abstract void refused(Throwable failure);
 
     /** Returns whether threads wait for something that Redis may have to say. */
+    @GuardedBy("mutex")
     protected abstract boolean isWaiting();
 
     /** Returns whether Redis has to hear of this session within its lease, lest it takes it to be dead. */
+    @GuardedBy("mutex")
     protected abstract boolean isLeased();
 
-    /** Returns whether the session has to keep this alive. */
-    protected boolean isNeeded() {
-        return loop.isInFlight() || loop.isPending() || isWaiting() || isLeased();
+    /** Returns whether the session keeps this alive for another reason. */
+    @GuardedBy("mutex")
+    protected boolean isHeld() {
+        return false;
     }
 
     /** Returns whether where there are replicas one of them has to have what a command did before it is answered. */
@@ -106,7 +127,8 @@ public abstract class StateSync implements Participant {
         return true;
     }
 
-    /** Tells Redis how things stand: now, or when the command under way has been answered. The caller has the mutex. */
+    /** Tells Redis how things stand: now, or when the command under way has been answered. */
+    @GuardedBy("mutex")
     protected final void tell() {
         loop.tell();
         keepAlive();
@@ -116,6 +138,7 @@ public abstract class StateSync implements Participant {
      * As {@link #tell}; the result completes when Redis has answered a command that says what is so by now, and fails
      * by what no repetition will mend.
      */
+    @GuardedBy("mutex")
     protected final CompletableFuture<Void> tellAndHear() {
         var answered = new CompletableFuture<Void>();
         confirmations.add(new Confirmation(version + 1, answered));
@@ -124,16 +147,18 @@ public abstract class StateSync implements Participant {
     }
 
     /** As {@link #tellAndHear}; but if Redis refuses it, it is told again until the lease is over. */
+    @GuardedBy("mutex")
     protected final CompletableFuture<Void> insist() {
         owedVersion = version + 1;
         return tellAndHear();
     }
 
     private final class Statements implements CommandLoop.Speaker<Reply> {
-        /** Whose answers have come, to be told when the mutex is free. */
-        private final List<CompletableFuture<Void>> confirmed = new ArrayList<>();
+        /** To be completed without the mutex. */
+        private final Queue<CompletableFuture<Void>> confirmed = new ConcurrentLinkedQueue<>();
 
         @Override
+        @GuardedBy("mutex")
         public CompletableFuture<Reply> say(long nowNanos) {
             Call call = newCommand();
             long sentVersion = version;
@@ -144,6 +169,7 @@ public abstract class StateSync implements Participant {
         }
 
         @Override
+        @GuardedBy("mutex")
         public void answered(long sentNanos, Reply reply) {
             if (reply.version > answeredVersion) {
                 answeredVersion = reply.version;
@@ -151,39 +177,48 @@ public abstract class StateSync implements Participant {
                 heard = true;
                 refused = false;
                 StateSync.this.answered(reply.fields);
-                confirmed.addAll(confirmedBy(reply.version));
+                moveConfirmed(reply.version);
+            }
+        }
+
+        @GuardedBy("mutex")
+        private void moveConfirmed(long ofVersion) {
+            for (Iterator<Confirmation> all = confirmations.iterator(); all.hasNext(); ) {
+                Confirmation waiting = all.next();
+                if (waiting.version <= ofVersion) {
+                    confirmed.add(waiting.answered);
+                    all.remove();
+                }
             }
         }
 
         @Override
+        @GuardedBy("mutex")
         public void refused(Throwable cause) {
             refuse(cause);
         }
 
         @Override
+        @GuardedBy("mutex")
         public void settled() {
             keepAlive();
         }
 
         @Override
         public void changed() {
-            List<CompletableFuture<Void>> waiting;
-            mutex.lock();
-            try {
-                waiting = List.copyOf(confirmed);
-                confirmed.clear();
-            } finally {
-                mutex.unlock();
+            for (CompletableFuture<Void> next = confirmed.poll(); next != null; next = confirmed.poll()) {
+                next.complete(null);
             }
-            waiting.forEach(answered -> answered.complete(null));
         }
     }
 
+    @GuardedBy("mutex")
     private Call newCommand() {
         version = session.nextSequence();
         return command(version);
     }
 
+    @GuardedBy("mutex")
     private void refuse(Throwable cause) {
         long now = session.now();
         if (!refused) {
@@ -191,7 +226,7 @@ public abstract class StateSync implements Participant {
             refusedNanos = now;
             log.warn("Redis refuses what is said about {}: {}", Keys.quoted(key), Failures.brief(cause));
         }
-        // Before those are woken who will look at what that has changed.
+        // Before the threads are woken that look at what this changes.
         refused(cause);
         confirmations.forEach(waiting -> waiting.answered.completeExceptionally(cause));
         confirmations.clear();
@@ -199,18 +234,6 @@ public abstract class StateSync implements Participant {
         if (!loop.isInFlight() && owedVersion > answeredVersion && now - refusedNanos < leaseNanos) {
             loop.tellLater();
         }
-    }
-
-    private List<CompletableFuture<Void>> confirmedBy(long ofVersion) {
-        List<CompletableFuture<Void>> confirmed = new ArrayList<>();
-        for (Iterator<Confirmation> all = confirmations.iterator(); all.hasNext(); ) {
-            Confirmation waiting = all.next();
-            if (waiting.version <= ofVersion) {
-                confirmed.add(waiting.answered);
-                all.remove();
-            }
-        }
-        return confirmed;
     }
 
     /** Asks at that time, unless nobody waits any more by then. */
@@ -241,12 +264,13 @@ public abstract class StateSync implements Participant {
                     || now - loop.sentNanos() < periodNanos / 3) {
                 return null;
             }
-            long number = loop.begin(now);
+            CommandLoop<Reply> commands = loop;
+            long number = commands.begin(now);
             Call call = newCommand();
             long sentVersion = version;
             return new Renewal(call, (fields, failure) -> {
                 Reply reply = fields == null ? null : new Reply(sentVersion, fields);
-                loop.received(number, now, reply, failure);
+                commands.received(number, now, reply, failure);
             });
         } finally {
             mutex.unlock();
@@ -254,13 +278,15 @@ public abstract class StateSync implements Participant {
     }
 
     /** Returns until when Redis can't have taken this session to be dead; the past if it has never answered. */
+    @GuardedBy("mutex")
     protected final long validUntilNanos() {
         return heard ? Lease.validUntil(heardNanos, session.settings().leaseMillis()) : session.now() - 1;
     }
 
-    /** Has the session keep this alive for as long as it is needed. The caller has the mutex. */
+    /** Has the session keep this alive for as long as it is needed. */
+    @GuardedBy("mutex")
     protected final void keepAlive() {
-        if (isNeeded()) {
+        if (loop.isInFlight() || loop.isPending() || isWaiting() || isLeased() || isHeld()) {
             session.pin(key, this);
         } else {
             session.unpin(key, this);

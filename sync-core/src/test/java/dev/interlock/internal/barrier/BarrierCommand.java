@@ -3,8 +3,8 @@ package dev.interlock.internal.barrier;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.internal.barrier.Standing.Outcome;
-import dev.interlock.internal.barrier.Standing.Status;
+import dev.interlock.internal.barrier.BarrierReply.Outcome;
+import dev.interlock.internal.barrier.BarrierReply.Status;
 import dev.interlock.internal.redis.Script;
 import dev.interlock.testing.RedisServer;
 import java.util.ArrayList;
@@ -99,8 +99,8 @@ final class BarrierCommand {
             return this;
         }
 
-        Standing join() {
-            Standing standing = say("join", "none");
+        BarrierReply join() {
+            BarrierReply standing = say("join", "none");
             if (standing.status() == Status.MEMBER) {
                 catchUp(standing);
                 first = first == 0 ? standing.generation() : first;
@@ -108,35 +108,35 @@ final class BarrierCommand {
             return standing;
         }
 
-        Standing rejoin() {
-            Standing standing = say("rejoin", "none");
+        BarrierReply rejoin() {
+            BarrierReply standing = say("rejoin", "none");
             catchUp(standing);
             return standing;
         }
 
-        Standing leave() {
+        BarrierReply leave() {
             return say("leave", "none");
         }
 
         /** So many threads have come in all. */
-        Standing arrive(int count) {
+        BarrierReply arrive(int count) {
             arrivals = count;
             return ask();
         }
 
-        Standing arriveOneMore() {
+        BarrierReply arriveOneMore() {
             return arrive(arrivals + 1);
         }
 
-        Standing ask() {
+        BarrierReply ask() {
             return say("stay", "none");
         }
 
-        Standing wish(String wish) {
+        BarrierReply wish(String wish) {
             return say("stay", wish);
         }
 
-        Standing reset() {
+        BarrierReply reset() {
             resets = sequence + 1;
             return ask();
         }
@@ -146,7 +146,7 @@ final class BarrierCommand {
             catchUp(ask());
         }
 
-        private void catchUp(Standing standing) {
+        private void catchUp(BarrierReply standing) {
             if (standing.generation() != generation) {
                 generation = standing.generation();
                 arrivals = 0;
@@ -156,16 +156,16 @@ final class BarrierCommand {
         }
 
         /** The last command once more. */
-        Standing repeat() {
+        BarrierReply repeat() {
             return late(1);
         }
 
         /** An earlier command once more, counted from the last. */
-        Standing late(int ago) {
+        BarrierReply late(int ago) {
             return send(said.get(Math.max(0, said.size() - ago)));
         }
 
-        private Standing say(String membership, String wish) {
+        private BarrierReply say(String membership, String wish) {
             List<String> arguments = List.of(
                     id,
                     Long.toString(++sequence),
@@ -182,7 +182,7 @@ final class BarrierCommand {
             return send(arguments);
         }
 
-        private Standing send(List<String> arguments) {
+        private BarrierReply send(List<String> arguments) {
             List<String> words = new ArrayList<>(List.of(
                     "EVAL",
                     SCRIPT,
@@ -197,7 +197,7 @@ final class BarrierCommand {
             while (reply.size() < 8) {
                 reply.add(0L);
             }
-            return Standing.of(reply);
+            return BarrierReply.of(reply);
         }
     }
 }

@@ -3,9 +3,9 @@ package dev.interlock.internal.barrier;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.internal.barrier.BarrierCommand.Caller;
-import dev.interlock.internal.barrier.Standing.Outcome;
-import dev.interlock.internal.barrier.Standing.State;
-import dev.interlock.internal.barrier.Standing.Status;
+import dev.interlock.internal.barrier.BarrierReply.Outcome;
+import dev.interlock.internal.barrier.BarrierReply.State;
+import dev.interlock.internal.barrier.BarrierReply.Status;
 import dev.interlock.testing.RedisServer;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,12 +42,12 @@ class BarrierScriptTest {
     @Test
     void firstSessionMakesTheBarrier() {
         Caller a = command.caller("a", 3);
-        Standing standing = a.join();
+        BarrierReply standing = a.join();
         assertThat(standing.status()).isEqualTo(Status.MEMBER);
         assertThat(standing.state()).isEqualTo(State.OPEN);
         assertThat(standing.arrived()).isZero();
         assertThat(standing.dueMillis()).isNegative();
-        Standing other = command.caller("b", 4).join();
+        BarrierReply other = command.caller("b", 4).join();
         assertThat(other.status()).isEqualTo(Status.OTHER_PARTIES);
         assertThat(other.generation()).isEqualTo(3);
         assertThat(command.caller("c", 3).join().dueMillis()).isBetween(1L, BarrierCommand.LEASE);
@@ -64,7 +64,7 @@ class BarrierScriptTest {
         assertThat(b.arrive(1).places().asList()).containsExactly(3);
         assertThat(a.arrive(3).places().asList()).containsExactly(1, 2, 4);
         assertThat(a.arrive(3).arrived()).isEqualTo(4);
-        Standing late = a.late(1);
+        BarrierReply late = a.late(1);
         assertThat(late.arrived()).isEqualTo(4);
         assertThat(late.places().asList()).containsExactly(1, 2, 4);
     }
@@ -75,13 +75,13 @@ class BarrierScriptTest {
         Caller b = command.caller("b", 3);
         long generation = b.join().generation();
         a.arrive(2);
-        Standing last = b.arrive(2);
+        BarrierReply last = b.arrive(2);
         assertThat(last.generation()).isEqualTo(generation + 1);
         assertThat(last.outcome()).isEqualTo(Outcome.TRIPPED);
         assertThat(last.places().asList()).as("one too many").containsExactly(3);
         assertThat(last.arrived()).isZero();
         // An arrival in what is over counts nowhere, and is told what became of it.
-        Standing first = a.arrive(3);
+        BarrierReply first = a.arrive(3);
         assertThat(first.counted()).isEqualTo(generation);
         assertThat(first.outcome()).isEqualTo(Outcome.TRIPPED);
         assertThat(first.places().asList()).containsExactly(1, 2);
@@ -98,11 +98,11 @@ class BarrierScriptTest {
         assertThat(a.wish("break").state()).isEqualTo(State.TRIPPING);
         assertThat(b.wish("break").state()).isEqualTo(State.TRIPPING_HERE);
         assertThat(a.reset().state()).isEqualTo(State.TRIPPING);
-        Standing tripped = b.wish("acted");
+        BarrierReply tripped = b.wish("acted");
         assertThat(tripped.outcome()).isEqualTo(Outcome.TRIPPED);
         assertThat(b.repeat().generation()).isEqualTo(tripped.generation());
         // The reset that had to wait.
-        Standing reset = a.ask();
+        BarrierReply reset = a.ask();
         assertThat(reset.outcome()).isEqualTo(Outcome.TRIPPED);
         assertThat(reset.generation()).isEqualTo(tripped.generation() + 1);
     }
@@ -112,12 +112,12 @@ class BarrierScriptTest {
         Caller a = command.joined("a", 2);
         Caller b = command.joined("b", 2);
         a.arrive(1);
-        Standing broken = b.wish("break");
+        BarrierReply broken = b.wish("break");
         assertThat(broken.state()).isEqualTo(State.BROKEN);
         assertThat(broken.outcome()).isEqualTo(Outcome.BROKEN_HERE);
         assertThat(a.ask().outcome()).isEqualTo(Outcome.BROKEN);
         assertThat(b.repeat().outcome()).isEqualTo(Outcome.BROKEN_HERE);
-        Standing renewed = a.reset();
+        BarrierReply renewed = a.reset();
         assertThat(renewed.state()).isEqualTo(State.OPEN);
         assertThat(renewed.generation()).isEqualTo(broken.generation() + 1);
         assertThat(a.repeat().generation()).isEqualTo(renewed.generation());
@@ -132,14 +132,14 @@ class BarrierScriptTest {
         Caller b = command.joined("b", 2);
         (arrived ? b : a).arrive(1);
         command.lapse(b);
-        Standing standing = a.ask();
+        BarrierReply standing = a.ask();
         assertThat(standing.state()).isEqualTo(State.BROKEN);
         assertThat(standing.dueMillis()).as("nobody else").isNegative();
-        Standing dead = b.arrive(1);
+        BarrierReply dead = b.arrive(1);
         assertThat(dead.status()).isEqualTo(Status.FORGOTTEN);
         assertThat(dead.outcome()).isEqualTo(arrived ? Outcome.BROKEN : Outcome.NONE);
         assertThat(a.reset().state()).isEqualTo(State.OPEN);
-        Standing back = b.rejoin();
+        BarrierReply back = b.rejoin();
         assertThat(back.status()).isEqualTo(Status.MEMBER);
         assertThat(back.state()).as("its death had its effect").isEqualTo(State.OPEN);
         command.assertAllExpire();
@@ -152,7 +152,7 @@ class BarrierScriptTest {
         long generation = b.join().generation();
         a.arrive(1);
         command.forget();
-        Standing newcomer = command.caller("c", 2).join();
+        BarrierReply newcomer = command.caller("c", 2).join();
         assertThat(newcomer.state()).isEqualTo(State.OPEN);
         assertThat(newcomer.generation()).isGreaterThan(generation);
         assertThat(a.arrive(1).status()).isEqualTo(Status.FORGOTTEN);
@@ -209,7 +209,7 @@ class BarrierScriptTest {
         }
         for (int step = 0; step < 600; step++) {
             Caller caller = callers.get(random.nextInt(callers.size()));
-            Standing standing;
+            BarrierReply standing;
             switch (random.nextInt(10)) {
                 case 0 -> {
                     caller.catchUp();

@@ -6,16 +6,17 @@ import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
-/** The threads of a session that wait for permits, or are about to, or have just taken some from the stock. */
-final class Waiters {
+/** The threads of a session that wait for permits, are about to, or have just taken some from the stock. */
+final class SemaphoreWaiters {
 
     /** A thread that wants permits. */
     static final class Waiter {
         final Thread thread;
         final int permits;
 
-        /** What it has taken and may have lost. */
-        Stock.@Nullable Taking taking;
+        /** Permits that it has taken and may have lost. */
+        @Nullable
+        Taking taking;
 
         Waiter(Thread thread, int permits) {
             this.thread = thread;
@@ -24,17 +25,17 @@ final class Waiters {
     }
 
     /**
-     * What the next waiter needs whom the stock doesn't serve.
+     * What the next waiter needs that the stock doesn't serve.
      *
-     * @param needed how many permits he needs, 0 if there is none
-     * @param surplus how many permits of the stock serve nobody
-     * @param certain whether it is known in which order all of them wait
+     * @param permits how many it needs, 0 if there is no such waiter
+     * @param surplus how many permits of the stock serve no waiter
+     * @param certain whether the order of all waiters is known
      */
-    record Demand(int needed, int surplus, boolean certain) {}
+    record Need(int permits, int surplus, boolean certain) {}
 
     private final Map<Thread, Waiter> byThread = new LinkedHashMap<>();
 
-    /** How many want so many permits. */
+    /** How many waiters want so many permits. */
     private final Map<Integer, Integer> sizes = new HashMap<>();
 
     boolean isEmpty() {
@@ -81,10 +82,10 @@ final class Waiters {
      * Returns what the next one needs if they want different numbers.
      *
      * @param parked those in the superclass's queue, in its order
-     * @param stock the permits that are there
-     * @param supply these and what was taken by threads that are still registered
+     * @param stock permits that the superclass has
+     * @param supply these, and those taken by threads that are still registered
      */
-    Demand demand(List<Thread> parked, int stock, int supply) {
+    Need need(List<Thread> parked, int stock, int supply) {
         Map<Thread, Waiter> others = new LinkedHashMap<>(byThread);
         int left = stock;
         for (Thread thread : parked) {
@@ -93,18 +94,18 @@ final class Waiters {
                 continue;
             }
             if (waiter.permits > left) {
-                return new Demand(waiter.permits, left, others.isEmpty());
+                return new Need(waiter.permits, left, others.isEmpty());
             }
             left -= waiter.permits;
         }
-        // They have taken what is no longer there, or will be the next to park.
+        // The others have taken permits that left the stock, or are about to park.
         int rest = left + supply - stock;
         for (Waiter waiter : others.values()) {
             if (waiter.permits > rest) {
-                return new Demand(waiter.permits, Math.min(left, rest), false);
+                return new Need(waiter.permits, Math.min(left, rest), false);
             }
             rest -= waiter.permits;
         }
-        return new Demand(0, Math.min(left, rest), others.isEmpty());
+        return new Need(0, Math.min(left, rest), others.isEmpty());
     }
 }

@@ -3,51 +3,54 @@ package dev.interlock.internal.semaphore;
 import java.util.ArrayDeque;
 import java.util.Deque;
 
-/** Since when a session has had its permits. What it gives back is what it has had longest. */
-final class Grants {
-    /** Younger ones count as old as the last: those that belong to nobody need not ever be given back. */
+/** Since when a session has had its permits. It gives back the oldest first. */
+final class PermitAges {
+    /**
+     * Beyond so many batches, permits count as old as the last one: if they belong to nobody, none may be given back.
+     */
     private static final int MOST = 64;
 
-    private static final class Grant {
+    /** Permits granted at once. */
+    private static final class Batch {
         final long nanos;
         long permits;
 
-        Grant(long nanos, long permits) {
+        Batch(long nanos, long permits) {
             this.nanos = nanos;
             this.permits = permits;
         }
     }
 
-    private final Deque<Grant> grants = new ArrayDeque<>();
+    private final Deque<Batch> batches = new ArrayDeque<>();
 
     void add(long nowNanos, int permits) {
-        if (grants.size() < MOST) {
-            grants.add(new Grant(nowNanos, permits));
+        if (batches.size() < MOST) {
+            batches.add(new Batch(nowNanos, permits));
         } else {
-            grants.getLast().permits += permits;
+            batches.getLast().permits += permits;
         }
     }
 
     void remove(long permits) {
         long left = permits;
-        while (left > 0 && !grants.isEmpty()) {
-            Grant oldest = grants.getFirst();
+        while (left > 0 && !batches.isEmpty()) {
+            Batch oldest = batches.getFirst();
             long part = Math.min(left, oldest.permits);
             left -= part;
             oldest.permits -= part;
             if (oldest.permits == 0) {
-                grants.removeFirst();
+                batches.removeFirst();
             }
         }
     }
 
     void clear() {
-        grants.clear();
+        batches.clear();
     }
 
     /** Returns whether any has been there for so long. */
     boolean isOlder(long nowNanos, long ageNanos) {
-        Grant oldest = grants.peekFirst();
+        Batch oldest = batches.peekFirst();
         return oldest != null && nowNanos - oldest.nanos >= ageNanos;
     }
 }

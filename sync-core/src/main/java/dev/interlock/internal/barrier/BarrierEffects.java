@@ -1,0 +1,27 @@
+package dev.interlock.internal.barrier;
+
+/** What an event has the owner of a {@link BarrierState} do. */
+final class BarrierEffects {
+    private static final long NEVER = -1;
+
+    /** Whether Redis is told of the state. */
+    boolean tells;
+
+    /** Whether the session is no member any more, and won't be one again. */
+    boolean ended;
+
+    private long askMillis = NEVER;
+
+    void askAfter(long millis) {
+        askMillis = millis;
+    }
+
+    boolean asks() {
+        return askMillis != NEVER;
+    }
+
+    /** Returns after how long Redis is asked, rather than with the next pulse. */
+    long askMillis() {
+        return askMillis;
+    }
+}

@@ -1,0 +1,446 @@
+package dev.interlock.internal.barrier;
+
+import dev.interlock.internal.barrier.Arrival.Fate;
+import dev.interlock.internal.barrier.BarrierReply.Outcome;
+import dev.interlock.internal.barrier.BarrierReply.State;
+import dev.interlock.internal.barrier.BarrierReply.Status;
+import dev.interlock.internal.barrier.BarrierStatement.Wish;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a session knows of one barrier. Events come in: threads, replies, messages. Out come the fates of arrivals, and
+ * the {@linkplain BarrierEffects effects} that the owner carries out after each event. It knows no session, thread or
+ * clock, and is used with the owner's mutex only.
+ *
+ * <p>Threads are counted in the order of {@link #arrivals}. Those at its front have been counted in
+ * {@link #generation}; when that is over they leave, and the others come to the next one. A message may tell that it is
+ * over, but only a reply says how many were counted: so a message ends only those that a reply has counted, and has the
+ * session ask if there are more.
+ *
+ * <p>The session is a member for as long as objects over this barrier are in use, or threads wait. The
+ * {@link #statement} says all that follows from that, whatever was lost before.
+ */
+final class BarrierState {
+    /** A reply that is due later than that is left to the pulse. */
+    private static final long PULSE_MILLIS = 1_000;
+
+    private final int parties;
+
+    /** Threads in the order of arrival; those that have gone stay until it is known how many were counted. */
+    private final List<Arrival> arrivals = new ArrayList<>();
+
+    /** Threads that were interrupted before: they come only to break the generation. */
+    private final List<Arrival> breakers = new ArrayList<>();
+
+    /** Threads that want the generation broken, in the order in which they came to want that. */
+    private final List<Arrival> leavers = new ArrayList<>();
+
+    private final BarrierResets resets = new BarrierResets();
+
+    /** The generation that {@link #arrivals} are in. */
+    private long generation;
+
+    /** The last generation whose arrivals have gone. */
+    private long settled;
+
+    private State state = State.OPEN;
+    private int arrived;
+
+    /** The result of the action that a thread of this session has run. */
+    private Wish acted = Wish.NONE;
+
+    /** The thread that runs the action. */
+    private @Nullable Arrival actor;
+
+    /** How many objects over this barrier are in use. */
+    private int holders;
+
+    /** Whether Redis may know of this session. */
+    private boolean told;
+
+    private boolean member;
+
+    /** Whether Redis has forgotten this session, and has to be told so. */
+    private boolean forgotten;
+
+    private boolean left;
+    private boolean closed;
+    private int otherParties;
+
+    private BarrierEffects effects = new BarrierEffects();
+
+    BarrierState(int parties) {
+        this.parties = parties;
+    }
+
+    /** Returns the effects of the events since the last call. */
+    BarrierEffects takeEffects() {
+        BarrierEffects taken = effects;
+        effects = new BarrierEffects();
+        return taken;
+    }
+
+    // ---- membership
+
+    void attach() {
+        holders++;
+    }
+
+    void detach() {
+        holders--;
+        leaveIfUnused();
+    }
+
+    boolean hasLeft() {
+        return left;
+    }
+
+    boolean isMember() {
+        return member;
+    }
+
+    boolean isUnused() {
+        return holders == 0 && arrivals.stream().allMatch(Arrival::hasEnded) && breakers.isEmpty() && resets.isEmpty();
+    }
+
+    private void leaveIfUnused() {
+        if (!left && isUnused()) {
+            if (told) {
+                effects.tells = true;
+            } else {
+                left = true;
+                effects.ended = true;
+            }
+        }
+    }
+
+    /** Returns whether Redis may count this session as a member. */
+    boolean mayBeKnown() {
+        return told && !left;
+    }
+
+    boolean isWaiting() {
+        return !arrivals.isEmpty() || !breakers.isEmpty() || !resets.isEmpty() || (mayBeKnown() && isUnused());
+    }
+
+    boolean isBroken() {
+        return state == State.BROKEN;
+    }
+
+    /** Returns how many threads of all sessions have arrived in the current generation. */
+    int arrived() {
+        return arrived;
+    }
+
+    /** Forgets how many parties the barrier has, because Redis is asked again. */
+    void forgetOtherParties() {
+        otherParties = 0;
+    }
+
+    /** Returns how many parties the barrier has, if Redis has refused this number; else 0. */
+    int otherParties() {
+        return otherParties;
+    }
+
+    // ---- threads
+
+    /** A thread comes; one that {@linkplain Arrival#leaves leaves} at once asks for the breakage unless it trips. */
+    void arrive(Arrival arrival, long lastVersion) {
+        come(arrival, arrivals, lastVersion);
+    }
+
+    /** A thread comes that was interrupted before. */
+    void comeToBreak(Arrival arrival, long lastVersion) {
+        arrival.leaves = true;
+        come(arrival, breakers, lastVersion);
+    }
+
+    private void come(Arrival arrival, List<Arrival> to, long lastVersion) {
+        arrival.cameAfter = lastVersion;
+        to.add(arrival);
+        if (arrival.leaves) {
+            leavers.add(arrival);
+        }
+    }
+
+    /** A thread wants its generation broken, unless it has tripped. */
+    void leave(Arrival arrival) {
+        if (!arrival.leaves) {
+            arrival.leaves = true;
+            leavers.add(arrival);
+        }
+    }
+
+    /** A thread goes without knowing how its generation ends. The session goes on trying to break that. */
+    void abandon(Arrival arrival) {
+        if (arrival.hasEnded()) {
+            return;
+        }
+        arrival.abandoned = true;
+        leave(arrival);
+        if (arrival == actor && acted == Wish.NONE) {
+            acted = Wish.FAILED;
+        }
+        effects.tells = true;
+    }
+
+    /** The thread that had to has run the action. */
+    void acted(Arrival arrival, boolean completed) {
+        if (arrival == actor && !arrival.hasEnded()) {
+            acted = completed ? Wish.ACTED : Wish.FAILED;
+        }
+    }
+
+    /** The action of this thread resets the barrier. Returns null if the thread runs none. */
+    @Nullable
+    CompletableFuture<Fate> renew(Thread thread) {
+        Arrival acting = actor;
+        if (acting == null || acting.thread != thread || acting.hasEnded()) {
+            return null;
+        }
+        acting.renewed = true;
+        acted = Wish.RENEW;
+        return acting.end;
+    }
+
+    /** A thread resets the barrier. The result completes when that is done. */
+    CompletableFuture<Fate> reset(long number) {
+        return resets.add(number);
+    }
+
+    // ---- commands and their replies
+
+    /** Returns what a command has to say that is sent now. */
+    BarrierStatement statement() {
+        told = true;
+        Wish wish = acted;
+        if (wish == Wish.NONE && leavers.stream().anyMatch(leaver -> !leaver.hasEnded())) {
+            wish = Wish.BREAK;
+        }
+        boolean acts = arrivals.stream().anyMatch(arrival -> arrival.acts && !arrival.hasEnded());
+        return new BarrierStatement(
+                membership(), generation, arrivals.size(), acts, wish, resets.latest(), resets.latestDone());
+    }
+
+    private String membership() {
+        if (closed || isUnused()) {
+            return "leave";
+        }
+        if (member) {
+            return "stay";
+        }
+        return forgotten ? "rejoin" : "join";
+    }
+
+    /** Redis has answered the command of this version. */
+    void answered(BarrierReply reply, long version) {
+        if (reply.status() == Status.LEFT) {
+            member = false;
+            if (closed || isUnused()) {
+                left = true;
+                effects.ended = true;
+            } else {
+                effects.tells = true;
+            }
+            return;
+        }
+        if (reply.status() == Status.OTHER_PARTIES) {
+            otherParties = (int) reply.generation();
+            forget();
+            resets.endAll(Fate.REFUSED);
+            return;
+        }
+        settle(reply);
+        resets.done(reply.resets());
+        if (reply.status() == Status.FORGOTTEN) {
+            forget();
+            forgotten = true;
+            effects.tells |= !closed;
+            return;
+        }
+        member = true;
+        forgotten = false;
+        adopt(reply, version);
+        leaveIfUnused();
+    }
+
+    /** Threads that wait have been in a generation that Redis doesn't know any more. */
+    private void forget() {
+        member = false;
+        state = State.BROKEN;
+        arrived = 0;
+        endAll(arrivals, Fate.BROKEN);
+        endAll(breakers, Fate.BROKEN);
+        leavers.clear();
+        generation = 0;
+        settled = 0;
+        acted = Wish.NONE;
+        actor = null;
+    }
+
+    private static void endAll(List<Arrival> all, Fate fate) {
+        all.forEach(arrival -> arrival.end(fate));
+        all.clear();
+    }
+
+    /** Ends the arrivals that were counted in the generation that they are in, if that is over. */
+    private void settle(BarrierReply reply) {
+        if (reply.counted() != generation || generation == settled) {
+            return;
+        }
+        int counted = Math.min(reply.places().length(), arrivals.size());
+        for (int i = 0; i < counted; i++) {
+            arrivals.get(i).place = reply.places().get(i);
+        }
+        if (reply.outcome() != Outcome.NONE) {
+            settle(reply.outcome(), counted);
+        }
+    }
+
+    private void settle(Outcome outcome, int counted) {
+        settled = generation;
+        acted = Wish.NONE;
+        actor = null;
+        if (outcome == Outcome.BROKEN_HERE) {
+            leavers.stream()
+                    .filter(leaver -> !leaver.hasEnded())
+                    .findFirst()
+                    .ifPresent(first -> first.end(Fate.BREAKER));
+        }
+        endAll(arrivals.subList(0, counted), fate(outcome));
+        removeEnded();
+    }
+
+    private static Fate fate(Outcome outcome) {
+        return outcome == Outcome.TRIPPED ? Fate.TRIPPED : Fate.BROKEN;
+    }
+
+    private void removeEnded() {
+        leavers.removeIf(Arrival::hasEnded);
+        breakers.removeIf(Arrival::hasEnded);
+        arrivals.removeIf(arrival -> arrival.place == 0 && arrival.hasEnded());
+    }
+
+    /** Takes the state of the current generation. */
+    private void adopt(BarrierReply reply, long version) {
+        if (reply.generation() < generation) {
+            return;
+        }
+        state = reply.state();
+        arrived = reply.arrived();
+        if (reply.generation() > generation) {
+            move(reply.generation());
+        }
+        if (state == State.BROKEN) {
+            breakRest(version);
+        } else if (state == State.TRIPPING_HERE && actor == null && generation != settled) {
+            act();
+        }
+        if (isWaiting() && reply.dueMillis() >= 0 && reply.dueMillis() < PULSE_MILLIS) {
+            effects.askAfter(reply.dueMillis() + 1);
+        }
+    }
+
+    private void move(long to) {
+        // Arrivals that were counted before, and not ended by the record of that, have been lost.
+        endAll(arrivals.subList(0, counted()), Fate.BROKEN);
+        removeEnded();
+        generation = to;
+        acted = Wish.NONE;
+        actor = null;
+        effects.tells |= !arrivals.isEmpty() || !breakers.isEmpty();
+    }
+
+    private int counted() {
+        return (int) arrivals.stream().filter(arrival -> arrival.place > 0).count();
+    }
+
+    /**
+     * Arrivals that weren't counted have come to a broken generation, apart from those that the command which was
+     * answered didn't tell of: the barrier may have been reset before they came.
+     */
+    private void breakRest(long version) {
+        breakKnown(arrivals, version);
+        breakKnown(breakers, version);
+        leavers.removeIf(Arrival::hasEnded);
+        settled = generation;
+    }
+
+    private static void breakKnown(List<Arrival> all, long version) {
+        List<Arrival> known =
+                all.stream().filter(arrival -> arrival.cameAfter < version).toList();
+        known.forEach(arrival -> arrival.end(Fate.BROKEN));
+        all.removeAll(known);
+    }
+
+    private void act() {
+        for (Arrival arrival : arrivals) {
+            if (arrival.place == parties) {
+                actor = arrival;
+                if (arrival.abandoned) {
+                    acted = Wish.FAILED;
+                    effects.tells = true;
+                } else {
+                    arrival.act();
+                }
+            }
+        }
+    }
+
+    // ---- other events
+
+    /** A message tells that a generation is over. */
+    void over(long over, Outcome outcome) {
+        if (over == generation && generation != settled && outcome != Outcome.NONE) {
+            int counted = counted();
+            if (counted == arrivals.size() && counted > 0) {
+                settle(outcome, counted);
+                arrived = 0;
+                if (outcome == Outcome.TRIPPED) {
+                    generation++;
+                    state = State.OPEN;
+                } else {
+                    state = State.BROKEN;
+                }
+            } else {
+                // The others may have been counted as well. Arrivals that end now stay until that is known.
+                arrivals.subList(0, counted).forEach(arrival -> arrival.end(fate(outcome)));
+            }
+        }
+        effects.tells |= isWaiting();
+        leaveIfUnused();
+    }
+
+    /** Redis refuses what it is told. */
+    void refused(Throwable failure) {
+        for (List<Arrival> all : List.of(arrivals, breakers)) {
+            all.forEach(arrival -> {
+                arrival.failure = failure;
+                arrival.end(Fate.REFUSED);
+            });
+        }
+        resets.endAll(Fate.REFUSED);
+        breakers.clear();
+        leavers.clear();
+        // Those that have been refused may have been counted all the same; what is unknown is to be broken.
+        forget();
+        forgotten = true;
+    }
+
+    /** The session is closed. */
+    void close() {
+        closed = true;
+        resets.endAll(Fate.CLOSED);
+        endAll(arrivals, Fate.CLOSED);
+        endAll(breakers, Fate.CLOSED);
+        leavers.clear();
+    }
+
+    @Override
+    public String toString() {
+        return "generation " + generation + ", " + state + ", " + arrivals.size() + " threads of this session";
+    }
+}

@@ -1,0 +1,109 @@
+package dev.interlock.internal.semaphore;
+
+import com.google.common.primitives.Ints;
+import java.util.ArrayDeque;
+import java.util.Deque;
+import java.util.concurrent.CompletableFuture;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a session wants a semaphore to do once, and can't say as a sum: one after the other, each with a number. The
+ * account knows the number and the result of the last one.
+ */
+final class Operations {
+    private final Deque<Operation> queue = new ArrayDeque<>();
+
+    /** One of them. */
+    static final class Operation {
+        final String verb;
+        final int amount;
+        final CompletableFuture<Integer> result = new CompletableFuture<>();
+
+        /** 0 if it was not sent in this epoch. */
+        private long number;
+
+        Operation(String verb, int amount) {
+            this.verb = verb;
+            this.amount = amount;
+        }
+
+        long number() {
+            return number;
+        }
+
+        /** Returns whether it gives the session permits. */
+        boolean takes() {
+            return verb.equals("take") || verb.equals("drain");
+        }
+
+        /** Returns whether it tells how many permits the pool has. */
+        boolean looks() {
+            return verb.equals("look");
+        }
+
+        boolean isJoin() {
+            return verb.equals("join");
+        }
+    }
+
+    boolean isEmpty() {
+        return queue.isEmpty();
+    }
+
+    void add(Operation operation) {
+        queue.add(operation);
+    }
+
+    /** Returns the one that a command with this version carries: those that were cancelled before are dropped. */
+    @Nullable
+    Operation next(long version) {
+        while (!queue.isEmpty()
+                && queue.element().number == 0
+                && queue.element().result.isDone()) {
+            queue.remove();
+        }
+        Operation operation = queue.peek();
+        if (operation != null && operation.number == 0) {
+            operation.number = version;
+        }
+        return operation;
+    }
+
+    /**
+     * Returns the one that the account has done last, if that is the first here. If the account is gone before it has
+     * done it, or with what it has taken, it is sent again in the next epoch.
+     */
+    @Nullable
+    Operation removeDone(SemaphoreReply reply, boolean owned) {
+        Operation operation = queue.peek();
+        if (operation == null || operation.number == 0) {
+            return null;
+        }
+        boolean isLost = reply.status() == SemaphoreReply.Status.CLOSED && owned && operation.takes();
+        if (reply.operation() == operation.number && !isLost) {
+            return queue.remove();
+        }
+        if (reply.isGone()) {
+            operation.number = 0;
+        }
+        return null;
+    }
+
+    /** Returns the first one if it is a join. */
+    @Nullable
+    Operation removeJoin() {
+        Operation operation = queue.peek();
+        return operation != null && operation.isJoin() ? queue.remove() : null;
+    }
+
+    void failAll(Throwable failure) {
+        while (!queue.isEmpty()) {
+            queue.remove().result.completeExceptionally(failure);
+        }
+    }
+
+    /** Returns how many permits a result brings. */
+    static int permits(Operation operation, long result) {
+        return operation.takes() ? Math.max(0, Ints.saturatedCast(result)) : 0;
+    }
+}
