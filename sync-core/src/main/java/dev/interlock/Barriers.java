@@ -1,8 +1,8 @@
 package dev.interlock;
 
 import com.google.common.collect.MapMaker;
+import dev.interlock.internal.Names;
 import dev.interlock.internal.barrier.ScriptBarrier;
-import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.session.RedisSession;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -47,7 +47,7 @@ final class Barriers {
                 throw otherParties(name, barrier.getParties(), parties);
             }
             if (barrier.action() != action) {
-                throw new IllegalArgumentException("barrier " + Keys.quoted(name)
+                throw new IllegalArgumentException("barrier " + Names.quoted(name)
                         + " is in use in this session with another action, or with none");
             }
             if (barrier.handOut()) {
@@ -76,7 +76,7 @@ final class Barriers {
     }
 
     private static IllegalArgumentException otherParties(String name, int known, int stated) {
-        return new IllegalArgumentException("barrier " + Keys.quoted(name) + " is one of " + known
+        return new IllegalArgumentException("barrier " + Names.quoted(name) + " is one of " + known
                 + " parties; it can't be one of " + stated + " at the same time");
     }
 }

@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import com.google.common.collect.Lists;
 import dev.interlock.internal.DropIn;
-import dev.interlock.internal.redis.Keys;
+import dev.interlock.internal.Names;
 import dev.interlock.internal.semaphore.LocalSemaphore;
 import dev.interlock.internal.semaphore.RemoteSemaphore;
 import dev.interlock.internal.semaphore.SemaphoreSync;
@@ -98,7 +98,7 @@ public final class DistributedSemaphore extends Semaphore {
         }
         int actual = sync.remote().permits();
         if (actual != permits) {
-            throw new IllegalArgumentException("semaphore " + Keys.quoted(getName()) + " was stated to have " + permits
+            throw new IllegalArgumentException("semaphore " + Names.quoted(getName()) + " was stated to have " + permits
                     + " permits, but has " + actual + "; resize() changes that");
         }
     }

@@ -3,6 +3,7 @@ package dev.interlock;
 import static java.util.Objects.requireNonNull;
 
 import com.google.common.collect.MapMaker;
+import dev.interlock.internal.Names;
 import dev.interlock.internal.latch.LocalLatch;
 import dev.interlock.internal.latch.RedissonLatch;
 import dev.interlock.internal.latch.RemoteLatch;
@@ -208,7 +209,7 @@ public final class Interlock implements AutoCloseable {
                         fair, answerNanos(), local -> new ScriptReadWriteLock(session, absent, local, fair)));
         if (lock.isFair() != fair) {
             throw new IllegalArgumentException(
-                    "read-write lock " + Keys.quoted(name) + " is in use in this session as one that is "
+                    "read-write lock " + Names.quoted(name) + " is in use in this session as one that is "
                             + (fair ? "not fair" : "fair") + "; it can't be both at the same time");
         }
         return lock;
@@ -296,7 +297,7 @@ public final class Interlock implements AutoCloseable {
                         options,
                         local -> new ScriptSemaphore(session, absent, permits, options.isOwned(), local)));
         if (!semaphore.options().equals(options)) {
-            throw new IllegalArgumentException("semaphore " + Keys.quoted(name) + " is in use in this session as "
+            throw new IllegalArgumentException("semaphore " + Names.quoted(name) + " is in use in this session as "
                     + semaphore.options() + "; it can't be " + options + " at the same time");
         }
         try {
@@ -346,7 +347,7 @@ public final class Interlock implements AutoCloseable {
         DistributedReentrantLock lock = locks.computeIfAbsent(
                 name, absent -> new DistributedReentrantLock(options, remoteHalf(absent, options)));
         if (!lock.options().equals(options)) {
-            throw new IllegalArgumentException("lock " + Keys.quoted(name) + " is in use in this session as "
+            throw new IllegalArgumentException("lock " + Names.quoted(name) + " is in use in this session as "
                     + lock.options() + "; it can't be " + options + " at the same time");
         }
         return lock;

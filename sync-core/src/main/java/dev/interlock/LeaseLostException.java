@@ -1,6 +1,6 @@
 package dev.interlock;
 
-import dev.interlock.internal.redis.Keys;
+import dev.interlock.internal.Names;
 import java.io.Serial;
 
 /**
@@ -26,7 +26,7 @@ public final class LeaseLostException extends IllegalMonitorStateException {
      * @param reason what this session observed, for people
      */
     public LeaseLostException(String lockName, long fencingToken, String reason) {
-        this("Lock " + Keys.quoted(lockName) + " was lost: " + reason, lockName, fencingToken);
+        this("Lock " + Names.quoted(lockName) + " was lost: " + reason, lockName, fencingToken);
     }
 
     private LeaseLostException(String message, String lockName, long fencingToken) {
@@ -46,7 +46,7 @@ public final class LeaseLostException extends IllegalMonitorStateException {
     public static LeaseLostException ofPermits(String semaphoreName, long permits, String reason) {
         String what = permits == 1 ? "1 permit" : permits + " permits";
         return new LeaseLostException(
-                what + " of semaphore " + Keys.quoted(semaphoreName) + " lost: " + reason, semaphoreName, 0);
+                what + " of semaphore " + Names.quoted(semaphoreName) + " lost: " + reason, semaphoreName, 0);
     }
 
     /**

@@ -1,6 +1,5 @@
 package dev.interlock.internal;
 
-import dev.interlock.internal.redis.Keys;
 import java.io.NotSerializableException;
 import org.jspecify.annotations.Nullable;
 
@@ -10,7 +9,7 @@ public final class DropIn {
 
     /** Returns the beginning of a {@code toString}: the type, the identity and the name. */
     public static String describe(Class<?> type, Object identity, String name) {
-        return type.getName() + "@" + Integer.toHexString(identity.hashCode()) + "[" + Keys.excerpt(name) + "]";
+        return type.getName() + "@" + Integer.toHexString(identity.hashCode()) + "[" + Names.excerpt(name) + "]";
     }
 
     /** Returns the part of a {@code toString} that says which thread of this JVM holds a lock. */

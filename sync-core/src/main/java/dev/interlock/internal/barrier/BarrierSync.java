@@ -1,7 +1,7 @@
 package dev.interlock.internal.barrier;
 
+import dev.interlock.internal.Names;
 import dev.interlock.internal.barrier.Arrival.Fate;
-import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.RemoteWait;
 import java.util.concurrent.BrokenBarrierException;
@@ -152,11 +152,11 @@ final class BarrierSync {
                     interrupted = false;
                     throw new InterruptedException();
                 }
-                throw new TimeoutException("barrier " + Keys.quoted(barrier.name()) + " has not tripped in time");
+                throw new TimeoutException("barrier " + Names.quoted(barrier.name()) + " has not tripped in time");
             }
             case CLOSED -> throw closed();
             case REFUSED -> throw barrier.refusal(arrival.failure);
-            default -> throw new BrokenBarrierException("barrier " + Keys.quoted(barrier.name()) + " is broken");
+            default -> throw new BrokenBarrierException("barrier " + Names.quoted(barrier.name()) + " is broken");
         }
     }
 

@@ -2,6 +2,7 @@ package dev.interlock.internal.barrier;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.Names;
 import dev.interlock.internal.barrier.Arrival.Fate;
 import dev.interlock.internal.barrier.BarrierReply.Outcome;
 import dev.interlock.internal.redis.Failures;
@@ -146,8 +147,8 @@ public final class ScriptBarrier extends StateSync {
         mutex.lock();
         try {
             if (state.otherParties() > 0) {
-                throw new IllegalArgumentException("barrier " + Keys.quoted(name) + " is one of " + state.otherParties()
-                        + " parties; it can't be one of " + parties + " at the same time");
+                throw new IllegalArgumentException("barrier " + Names.quoted(name) + " is one of "
+                        + state.otherParties() + " parties; it can't be one of " + parties + " at the same time");
             }
         } finally {
             mutex.unlock();
@@ -254,12 +255,12 @@ public final class ScriptBarrier extends StateSync {
 
     RedisUnavailableException unavailable() {
         return new RedisUnavailableException(
-                "Redis has not answered for barrier " + Keys.quoted(name),
+                "Redis has not answered for barrier " + Names.quoted(name),
                 session.outage().cause());
     }
 
     IllegalStateException refusal(@Nullable Throwable cause) {
-        String what = "barrier " + Keys.quoted(name);
+        String what = "barrier " + Names.quoted(name);
         return cause == null ? new IllegalStateException("Redis refuses " + what) : Failures.refusal(what, cause);
     }
 

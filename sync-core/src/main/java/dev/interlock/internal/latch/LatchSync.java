@@ -1,7 +1,7 @@
 package dev.interlock.internal.latch;
 
 import dev.interlock.RedisUnavailableException;
-import dev.interlock.internal.redis.Keys;
+import dev.interlock.internal.Names;
 import dev.interlock.internal.session.RemoteWait;
 import dev.interlock.internal.session.Session;
 import java.util.concurrent.CompletableFuture;
@@ -84,7 +84,7 @@ public final class LatchSync {
 
     private RedisUnavailableException unavailable(long waitedNanos) {
         return new RedisUnavailableException(
-                "Redis has not answered for latch " + Keys.quoted(remote.name()) + " within "
+                "Redis has not answered for latch " + Names.quoted(remote.name()) + " within "
                         + TimeUnit.NANOSECONDS.toMillis(waitedNanos) + " ms",
                 session.outage().cause());
     }

@@ -2,8 +2,8 @@ package dev.interlock.internal.latch;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.Names;
 import dev.interlock.internal.redis.Failures;
-import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.session.CommandLoop;
 import dev.interlock.internal.session.Participant;
@@ -152,11 +152,11 @@ public final class RedissonLatch implements RemoteLatch, Participant {
                 return refusal(cause);
             }
         }
-        return new RedisUnavailableException("Redis " + what + " latch " + Keys.quoted(name()), cause);
+        return new RedisUnavailableException("Redis " + what + " latch " + Names.quoted(name()), cause);
     }
 
     private IllegalStateException refusal(Throwable cause) {
-        return Failures.refusal("latch " + Keys.quoted(name()), cause);
+        return Failures.refusal("latch " + Names.quoted(name()), cause);
     }
 
     @Override
@@ -252,7 +252,8 @@ public final class RedissonLatch implements RemoteLatch, Participant {
 
     @Override
     public void receive(Mail mail) {
-        throw new IllegalStateException("no script of ours runs for " + Keys.quoted(name()) + ", yet there is " + mail);
+        throw new IllegalStateException(
+                "no script of ours runs for " + Names.quoted(name()) + ", yet there is " + mail);
     }
 
     @Override

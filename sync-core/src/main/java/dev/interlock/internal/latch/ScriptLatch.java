@@ -2,6 +2,7 @@ package dev.interlock.internal.latch;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.Names;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Mail;
@@ -98,7 +99,7 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
         if (isNew && known != null && otherCount < 0) {
             throw exception(known);
         } else if (began >= 0 && began != wanted && !past) {
-            throw new IllegalArgumentException("latch " + Keys.quoted(name) + " began with a count of " + began
+            throw new IllegalArgumentException("latch " + Names.quoted(name) + " began with a count of " + began
                     + "; it can't be joined with a count of " + wanted);
         }
         return known == null && !past;
@@ -125,7 +126,7 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
     private void hear(CompletableFuture<Void> answer) {
         if (!isAnswered(answer)) {
             throw new RedisUnavailableException(
-                    "Redis has not answered for latch " + Keys.quoted(name) + " within "
+                    "Redis has not answered for latch " + Names.quoted(name) + " within "
                             + session.settings().commandTimeoutMillis() + " ms",
                     session.outage().cause());
         }
@@ -162,7 +163,7 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
         if (!isAnswered(confirmed)) {
             log.warn(
                     "Redis has not confirmed that latch {} was counted down; it is told until it has",
-                    Keys.quoted(name));
+                    Names.quoted(name));
         }
         ensureAlive();
         throwIfRefused(confirmed);
@@ -250,7 +251,7 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
     }
 
     private IllegalStateException refusal(Throwable cause) {
-        return Failures.refusal("latch " + Keys.quoted(name), cause);
+        return Failures.refusal("latch " + Names.quoted(name), cause);
     }
 
     // ---- commands and their replies
@@ -283,11 +284,11 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
             }
             case OTHER_COUNT -> {
                 otherCount = now.began();
-                fail("latch " + Keys.quoted(name) + " began with another count");
+                fail("latch " + Names.quoted(name) + " began with another count");
             }
             case GONE -> {
                 past = true;
-                fail("latch " + Keys.quoted(name)
+                fail("latch " + Names.quoted(name)
                         + " is lost: Redis doesn't know it any more, since its data was lost or deleted,"
                         + " or since it was open and its retention is over");
             }

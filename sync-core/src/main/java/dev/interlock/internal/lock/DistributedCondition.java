@@ -2,10 +2,10 @@ package dev.interlock.internal.lock;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.interlock.internal.Names;
 import dev.interlock.internal.lock.LockSync.Holds;
 import dev.interlock.internal.lock.RemoteConditions.Outcome;
 import dev.interlock.internal.lock.RemoteConditions.Wait;
-import dev.interlock.internal.redis.Keys;
 import java.time.Duration;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -111,6 +111,6 @@ final class DistributedCondition implements Condition {
 
     @Override
     public String toString() {
-        return "condition " + Keys.excerpt(key) + " of " + Keys.quoted(lock.name());
+        return "condition " + Names.excerpt(key) + " of " + Names.quoted(lock.name());
     }
 }

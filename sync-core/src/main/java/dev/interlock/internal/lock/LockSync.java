@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.Names;
 import dev.interlock.internal.lock.RemoteConditions.Wait;
 import dev.interlock.internal.redis.Keys;
 import java.net.URLEncoder;
@@ -200,7 +201,7 @@ public final class LockSync implements Lock {
 
     static IllegalMonitorStateException notHeld(RemoteLock lock) {
         return new IllegalMonitorStateException(
-                "lock " + Keys.quoted(lock.name()) + " isn't held by the current thread");
+                "lock " + Names.quoted(lock.name()) + " isn't held by the current thread");
     }
 
     /** Returns the token of the current acquisition. */
@@ -252,7 +253,7 @@ public final class LockSync implements Lock {
         if (requireNonNull(condition, "condition") instanceof DistributedCondition own && own.belongsTo(this)) {
             return own;
         }
-        throw new IllegalArgumentException("the condition doesn't belong to lock " + Keys.quoted(remote.name()));
+        throw new IllegalArgumentException("the condition doesn't belong to lock " + Names.quoted(remote.name()));
     }
 
     /** What a thread has given up to wait for a condition. */

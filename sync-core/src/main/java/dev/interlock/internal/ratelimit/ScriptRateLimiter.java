@@ -3,6 +3,7 @@ package dev.interlock.internal.ratelimit;
 import static java.util.Objects.requireNonNull;
 
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.Names;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Script;
@@ -264,7 +265,7 @@ final class ScriptRateLimiter implements RateLimiter {
             case FAIL -> {
                 if (cause instanceof RuntimeException fatal && !Failures.isTransient(cause)) {
                     throw cause instanceof RedisException
-                            ? Failures.refusal("rate limiter " + Keys.quoted(shared.name), cause)
+                            ? Failures.refusal("rate limiter " + Names.quoted(shared.name), cause)
                             : fatal;
                 }
                 throw unavailable(cause);
@@ -274,7 +275,7 @@ final class ScriptRateLimiter implements RateLimiter {
 
     private RedisUnavailableException unavailable(@Nullable Throwable cause) {
         return new RedisUnavailableException(
-                "Redis didn't decide on rate limiter " + Keys.quoted(shared.name) + " within "
+                "Redis didn't decide on rate limiter " + Names.quoted(shared.name) + " within "
                         + session.settings().commandTimeoutMillis() + " ms",
                 cause);
     }
@@ -330,7 +331,7 @@ final class ScriptRateLimiter implements RateLimiter {
 
     @Override
     public String toString() {
-        return "rate limiter " + Keys.quoted(shared.name) + (of == null ? "" : " for " + Keys.quoted(of)) + ", "
+        return "rate limiter " + Names.quoted(shared.name) + (of == null ? "" : " for " + Names.quoted(of)) + ", "
                 + shared.latest();
     }
 }

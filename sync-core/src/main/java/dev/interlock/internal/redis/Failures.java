@@ -1,6 +1,7 @@
 package dev.interlock.internal.redis;
 
 import com.google.common.base.Throwables;
+import dev.interlock.internal.Names;
 import java.io.IOException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
@@ -87,7 +88,7 @@ public final class Failures {
         String error = words(cause);
         String reason = error.startsWith("WRONGTYPE ")
                 ? "somebody else's value of another type is at one of its keys (WRONGTYPE)"
-                : Keys.escaped(error);
+                : Names.escaped(error);
         return new IllegalStateException("Redis refuses " + what + ": " + reason, cause);
     }
 
@@ -97,7 +98,7 @@ public final class Failures {
                 .map(Failures::error)
                 .filter(error -> LOGIN.matcher(error).find())
                 .findFirst()
-                .map(error -> "refuses the connection: " + Keys.escaped(error))
+                .map(error -> "refuses the connection: " + Names.escaped(error))
                 .orElse("can't be reached");
     }
 
@@ -107,8 +108,8 @@ public final class Failures {
     public static String brief(Throwable failure) {
         Throwable cause = cause(failure);
         Throwable root = cause.getCause();
-        return cause.getClass().getSimpleName() + ": " + Keys.escaped(words(cause))
-                + (root == null ? "" : " (" + Keys.excerpt(String.valueOf(root.getMessage())) + ")");
+        return cause.getClass().getSimpleName() + ": " + Names.escaped(words(cause))
+                + (root == null ? "" : " (" + Names.excerpt(String.valueOf(root.getMessage())) + ")");
     }
 
     /** Returns what a future failed with, without the wrapping. */

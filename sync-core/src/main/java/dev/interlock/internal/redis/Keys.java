@@ -3,16 +3,13 @@ package dev.interlock.internal.redis;
 import static java.nio.charset.StandardCharsets.UTF_8;
 import static java.util.Objects.requireNonNull;
 
-import com.google.common.base.Ascii;
+import dev.interlock.internal.Names;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** How the keys of a name are called. All keys of one name have to be in one hash slot of a cluster. */
 public final class Keys {
     private static final Pattern TAG = Pattern.compile("^[^{]*\\{([^}]+)}", Pattern.DOTALL);
-
-    /** So much of a name is shown. */
-    private static final int EXCERPT = 100;
 
     private Keys() {}
 
@@ -53,7 +50,7 @@ public final class Keys {
         if (key.startsWith("interlock:") && key.contains("{")) {
             throw new IllegalArgumentException(argument
                     + " must not begin with 'interlock:' and contain '{', as the keys do in which locks are kept, but is "
-                    + quoted(key));
+                    + Names.quoted(key));
         }
     }
 
@@ -66,34 +63,5 @@ public final class Keys {
             throw new IllegalArgumentException(
                     argument + " must be text that UTF-8 can encode, but contains half a surrogate pair");
         }
-    }
-
-    /**
-     * Returns a name in quotation marks as people may read it in a line of a log, whatever it contains and however long
-     * it is.
-     */
-    public static String quoted(String name) {
-        return "'" + excerpt(name) + "'";
-    }
-
-    /** The same without the marks, also of other text that anybody may have written. */
-    public static String excerpt(String text) {
-        return text.length() <= EXCERPT
-                ? escaped(text)
-                : escaped(Ascii.truncate(text, EXCERPT, "…")) + " (" + text.length() + " characters)";
-    }
-
-    /** Returns text without what could end a line, or turn it around. */
-    static String escaped(String text) {
-        StringBuilder escaped = new StringBuilder(text.length());
-        for (int i = 0; i < text.length(); i++) {
-            char c = text.charAt(i);
-            switch (Character.getType(c)) {
-                case Character.CONTROL, Character.FORMAT, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR ->
-                    escaped.append(String.format("\\u%04x", (int) c));
-                default -> escaped.append(c);
-            }
-        }
-        return escaped.toString();
     }
 }

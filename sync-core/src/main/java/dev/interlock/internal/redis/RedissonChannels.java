@@ -1,6 +1,7 @@
 package dev.interlock.internal.redis;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.interlock.internal.Names;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
@@ -50,7 +51,7 @@ public final class RedissonChannels implements UnlockChannels {
     @Override
     public @Nullable Subscription listen(String channel, Runnable heard) {
         if (!left.tryAcquire()) {
-            log.debug("No channel left for {}", Keys.quoted(channel));
+            log.debug("No channel left for {}", Names.quoted(channel));
             return null;
         }
         Listener listener = new Listener(topic(channel));
@@ -82,7 +83,7 @@ public final class RedissonChannels implements UnlockChannels {
         private void subscribe(String channel, Runnable heard) {
             topic.addListenerAsync(String.class, (on, message) -> heard.run()).whenComplete((id, failure) -> {
                 if (failure != null) {
-                    log.debug("No channel for {}", Keys.quoted(channel), failure);
+                    log.debug("No channel for {}", Names.quoted(channel), failure);
                     left.release();
                 } else {
                     subscribed(id);

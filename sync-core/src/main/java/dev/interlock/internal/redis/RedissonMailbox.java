@@ -1,5 +1,6 @@
 package dev.interlock.internal.redis;
 
+import dev.interlock.internal.Names;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.redisson.api.RFuture;
@@ -71,14 +72,14 @@ public final class RedissonMailbox implements Mailbox {
             mail = Mail.parse(text);
         } catch (IllegalArgumentException e) {
             // The exception would hold the whole text once more.
-            log.warn("Unreadable message in the mailbox: {}", Keys.excerpt(text));
+            log.warn("Unreadable message in the mailbox: {}", Names.excerpt(text));
             return;
         }
         try {
             receiver.accept(mail);
         } catch (RuntimeException e) {
             // Whose it is doesn't matter to the other messages, nor to the client's other channels.
-            log.error("A message in the mailbox could not be dealt with: {}", Keys.excerpt(text), e);
+            log.error("A message in the mailbox could not be dealt with: {}", Names.excerpt(text), e);
         }
     }
 

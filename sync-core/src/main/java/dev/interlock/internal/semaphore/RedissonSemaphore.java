@@ -2,8 +2,8 @@ package dev.interlock.internal.semaphore;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.Names;
 import dev.interlock.internal.redis.Failures;
-import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.session.CommandLoop;
 import dev.interlock.internal.session.Participant;
@@ -156,9 +156,9 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
         @Override
         @GuardedBy("mutex")
         public void refused(Throwable cause) {
-            log.warn("Redisson refuses semaphore {}: {}", Keys.quoted(name()), Failures.brief(cause));
+            log.warn("Redisson refuses semaphore {}: {}", Names.quoted(name()), Failures.brief(cause));
             recipient.failed(
-                    () -> new IllegalStateException("Redisson refuses semaphore " + Keys.quoted(name()), cause));
+                    () -> new IllegalStateException("Redisson refuses semaphore " + Names.quoted(name()), cause));
         }
 
         @Override
@@ -217,7 +217,7 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
             if (session.outage().isTooLong() && recipient.isWaiting()) {
                 Throwable cause = session.outage().cause();
                 recipient.failed(() -> new RedisUnavailableException(
-                        "Redis has not answered for semaphore " + Keys.quoted(name()), cause));
+                        "Redis has not answered for semaphore " + Names.quoted(name()), cause));
             }
             ask();
             keepAlive();
@@ -272,7 +272,7 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
                 log.warn(
                         "It isn't known whether {} permits were added to semaphore {}: {}",
                         permits,
-                        Keys.quoted(name()),
+                        Names.quoted(name()),
                         Failures.brief(cause));
             }
             told.complete(null);
@@ -396,7 +396,8 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
 
     @Override
     public void receive(Mail mail) {
-        throw new IllegalStateException("no script of ours runs for " + Keys.quoted(name()) + ", yet there is " + mail);
+        throw new IllegalStateException(
+                "no script of ours runs for " + Names.quoted(name()) + ", yet there is " + mail);
     }
 
     @Override

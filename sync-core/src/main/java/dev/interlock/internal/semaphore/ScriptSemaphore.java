@@ -3,6 +3,7 @@ package dev.interlock.internal.semaphore;
 import com.google.common.primitives.Ints;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.Names;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Mail;
@@ -281,9 +282,9 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
     private void disagree(SemaphoreReply actual) {
         String use = owned ? "whose permits belong to sessions" : "whose permits belong to nobody";
         String message = actual.owned() == owned
-                ? "semaphore " + Keys.quoted(name) + " was stated to have " + permits + " permits, but has "
+                ? "semaphore " + Names.quoted(name) + " was stated to have " + permits + " permits, but has "
                         + actual.permits() + "; resize() changes that"
-                : "semaphore " + Keys.quoted(name) + " was stated to be one " + use + ", but it isn't";
+                : "semaphore " + Names.quoted(name) + " was stated to be one " + use + ", but it isn't";
         Operation join = operations.removeJoin();
         if (join == null) {
             refused(new IllegalStateException(message));
@@ -300,7 +301,7 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
     protected void refused(Throwable failure) {
         asked = false;
         operations.failAll(failure);
-        recipient.failed(() -> Failures.refusal("semaphore " + Keys.quoted(name), failure));
+        recipient.failed(() -> Failures.refusal("semaphore " + Names.quoted(name), failure));
     }
 
     @Override
@@ -393,7 +394,7 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
     }
 
     private RedisUnavailableException unavailable(@Nullable Throwable cause) {
-        return new RedisUnavailableException("Redis has not answered for semaphore " + Keys.quoted(name), cause);
+        return new RedisUnavailableException("Redis has not answered for semaphore " + Names.quoted(name), cause);
     }
 
     @Override

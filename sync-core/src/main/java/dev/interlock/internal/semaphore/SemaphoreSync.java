@@ -3,8 +3,8 @@ package dev.interlock.internal.semaphore;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.Names;
 import dev.interlock.internal.redis.Failures;
-import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.semaphore.LocalPermits.Released;
 import dev.interlock.internal.semaphore.SemaphoreWaiters.Waiter;
 import dev.interlock.internal.session.RemoteWait;
@@ -245,7 +245,7 @@ public final class SemaphoreSync {
 
     private RedisUnavailableException unavailable() {
         return new RedisUnavailableException(
-                "Redis has not answered for semaphore " + Keys.quoted(name()),
+                "Redis has not answered for semaphore " + Names.quoted(name()),
                 session.outage().cause());
     }
 
@@ -253,7 +253,7 @@ public final class SemaphoreSync {
         Throwable cause = Failures.of(refused);
         return cause instanceof IllegalArgumentException || cause instanceof UnsupportedOperationException
                 ? (RuntimeException) cause
-                : Failures.refusal("semaphore " + Keys.quoted(name()), cause);
+                : Failures.refusal("semaphore " + Names.quoted(name()), cause);
     }
 
     // ---- release

@@ -1,7 +1,7 @@
 package dev.interlock.internal.session;
 
+import dev.interlock.internal.Names;
 import dev.interlock.internal.redis.Failures;
-import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Script.Call;
 import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.session.Participant.Renewal;
@@ -103,7 +103,7 @@ public final class LeaseRenewer {
             log.atLevel(Failures.isTransient(cause) ? Level.DEBUG : Level.WARN)
                     .log(
                             "The lease of {} was not renewed, {} ms are left: {}",
-                            Keys.quoted(name),
+                            Names.quoted(name),
                             leftNanos / 1_000_000,
                             Failures.brief(cause));
             settings.listener().renewalFailed(name, leftNanos, cause);

@@ -1,8 +1,8 @@
 package dev.interlock.internal.session;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.interlock.internal.Names;
 import dev.interlock.internal.redis.Failures;
-import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Script.Call;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -224,7 +224,7 @@ public abstract class StateSync implements Participant {
         if (!refused) {
             refused = true;
             refusedNanos = now;
-            log.warn("Redis refuses what is said about {}: {}", Keys.quoted(key), Failures.brief(cause));
+            log.warn("Redis refuses what is said about {}: {}", Names.quoted(key), Failures.brief(cause));
         }
         // Before the threads are woken that look at what this changes.
         refused(cause);

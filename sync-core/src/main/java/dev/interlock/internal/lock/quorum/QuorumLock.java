@@ -2,12 +2,12 @@ package dev.interlock.internal.lock.quorum;
 
 import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.Names;
 import dev.interlock.internal.lock.AbstractRemoteLock;
 import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.RemoteConditions;
 import dev.interlock.internal.lock.quorum.QuorumRelease.Verdict;
 import dev.interlock.internal.redis.Failures;
-import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.session.QuorumSession;
 import dev.interlock.internal.session.RemoteWait;
@@ -200,7 +200,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession> {
     private boolean goesOnAfter(VoteRound lost, RemoteWait wait) {
         Throwable refusal = lost.refusal();
         if (refusal != null) {
-            throw Failures.refusal("lock " + Keys.quoted(name), refusal);
+            throw Failures.refusal("lock " + Names.quoted(name), refusal);
         }
         Throwable failure = lost.failure();
         boolean refused = lost.isRefused();
@@ -284,7 +284,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession> {
 
     private RedisUnavailableException unavailable(@Nullable Throwable cause) {
         return new RedisUnavailableException(
-                "No majority of the nodes has answered for lock " + Keys.quoted(name), cause);
+                "No majority of the nodes has answered for lock " + Names.quoted(name), cause);
     }
 
     // ---- release
@@ -364,7 +364,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession> {
     private QuorumTenure owned() {
         QuorumTenure current = tenure;
         if (current == null) {
-            throw new IllegalStateException("no tenure of " + Keys.quoted(name));
+            throw new IllegalStateException("no tenure of " + Names.quoted(name));
         }
         return current;
     }

@@ -2,11 +2,11 @@ package dev.interlock.internal.lock.redisson;
 
 import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.Names;
 import dev.interlock.internal.lock.AbstractRemoteLock;
 import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.RemoteConditions;
 import dev.interlock.internal.redis.Failures;
-import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.ReliableCommand;
@@ -169,7 +169,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
     private boolean outlives(long sent, CompletableFuture<?> failed, RemoteWait wait) throws InterruptedException {
         Throwable failure = Failures.of(failed);
         if (!Failures.isTransient(failure)) {
-            throw new IllegalStateException("Redisson refuses to lock " + Keys.quoted(name), failure);
+            throw new IllegalStateException("Redisson refuses to lock " + Names.quoted(name), failure);
         }
         boolean over = wait.isTimed() && wait.callersLeftNanos() <= 0;
         // A short wait may be over before Redisson has subscribed, which it calls a failure.
@@ -197,7 +197,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
     }
 
     private RedisUnavailableException unavailable(@Nullable Throwable cause) {
-        return new RedisUnavailableException("Redis has not answered for lock " + Keys.quoted(name), cause);
+        return new RedisUnavailableException("Redis has not answered for lock " + Names.quoted(name), cause);
     }
 
     private boolean own(RedissonTenure next, long start) {
@@ -219,7 +219,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
     private void withdraw(RedissonTenure unwanted, RFuture<?> request) {
         request.whenComplete((acquired, failure) -> unwanted.end()
                 .whenComplete(
-                        (done, unknown) -> log.debug("A request for {} was withdrawn", Keys.quoted(name), unknown)));
+                        (done, unknown) -> log.debug("A request for {} was withdrawn", Names.quoted(name), unknown)));
         if (!(unwanted.lock() instanceof RedissonFairLock)) {
             request.cancel(true);
         }
@@ -269,7 +269,8 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
                         // The first attempt may have released it.
                         return isRepeated.get();
                     }
-                    log.warn("Lock {} could not be released in Redis; its lease will end it", Keys.quoted(name), cause);
+                    log.warn(
+                            "Lock {} could not be released in Redis; its lease will end it", Names.quoted(name), cause);
                     throw new IllegalStateException(cause);
                 });
         session.expect(released, released);
@@ -309,7 +310,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
     private RedissonTenure current() {
         RedissonTenure current = tenure;
         if (current == null) {
-            throw new IllegalStateException("no tenure of " + Keys.quoted(name));
+            throw new IllegalStateException("no tenure of " + Names.quoted(name));
         }
         return current;
     }
@@ -349,7 +350,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
         Long token = session.await(fenced.getTokenAsync().toCompletableFuture());
         if (token == null) {
             throw new RedisUnavailableException(
-                    "Redis has not answered for the token of lock " + Keys.quoted(name), null);
+                    "Redis has not answered for the token of lock " + Names.quoted(name), null);
         }
         return token;
     }
@@ -409,7 +410,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
     @Override
     public void receive(Mail mail) {
         throw new IllegalStateException(
-                "no script of the session's runs for " + Keys.quoted(name) + ", yet there is " + mail);
+                "no script of the session's runs for " + Names.quoted(name) + ", yet there is " + mail);
     }
 
     @Override

@@ -1,10 +1,10 @@
 package dev.interlock.internal.lock.redisson;
 
 import dev.interlock.LeaseLostException;
+import dev.interlock.internal.Names;
 import dev.interlock.internal.lock.LocalReadWriteLock;
 import dev.interlock.internal.lock.RemoteReadWriteLock;
 import dev.interlock.internal.redis.Failures;
-import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.session.RedisSession;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -86,7 +86,7 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
             } else if (Failures.cause(failure) instanceof IllegalMonitorStateException) {
                 lose(current, "its owner in Redis had changed before it was released");
             } else {
-                log.warn("{} stays locked for others until its readers have left", Keys.quoted(name), failure);
+                log.warn("{} stays locked for others until its readers have left", Names.quoted(name), failure);
             }
             return null;
         });
@@ -97,7 +97,7 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
         String channel = RedissonObject.prefixName("redisson_rwlock", name);
         session.channels().publish(channel, ALL).whenComplete((receivers, failure) -> {
             if (failure != null) {
-                log.debug("Readers of {} were not called", Keys.quoted(name), failure);
+                log.debug("Readers of {} were not called", Names.quoted(name), failure);
             }
         });
     }

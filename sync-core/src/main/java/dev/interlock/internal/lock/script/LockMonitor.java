@@ -1,13 +1,13 @@
 package dev.interlock.internal.lock.script;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.interlock.internal.Names;
 import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
 import dev.interlock.internal.lock.script.LockScripts.SignalReply;
 import dev.interlock.internal.lock.script.Ownership.Advance;
 import dev.interlock.internal.lock.script.Ownership.Attempt;
-import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.session.Participant;
 import dev.interlock.internal.session.RedisSession;
@@ -379,7 +379,7 @@ final class LockMonitor {
         } else if (mail instanceof Mail.AskAgain again) {
             session.schedule(this::pulse, again.millis());
         } else {
-            log.warn("Unknown message for {}: {}", Keys.quoted(scripts.key()), mail);
+            log.warn("Unknown message for {}: {}", Names.quoted(scripts.key()), mail);
         }
     }
 

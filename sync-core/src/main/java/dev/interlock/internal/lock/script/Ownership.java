@@ -1,12 +1,12 @@
 package dev.interlock.internal.lock.script;
 
+import dev.interlock.internal.Names;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
 import dev.interlock.internal.lock.script.LockScripts.Released;
 import dev.interlock.internal.lock.script.LockScripts.Status;
 import dev.interlock.internal.redis.Failures;
-import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.session.Lease;
 import dev.interlock.internal.session.RedisSession;
@@ -191,7 +191,7 @@ final class Ownership {
         state.tickets.remove(ticket);
         request.releaseContinued(ticket);
         request.settle();
-        return Failures.refusal("lock " + Keys.quoted(scripts.key()), cause);
+        return Failures.refusal("lock " + Names.quoted(scripts.key()), cause);
     }
 
     /** The tenure is over for this session. */

@@ -2,6 +2,7 @@ package dev.interlock.internal.lock.script;
 
 import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.Names;
 import dev.interlock.internal.lock.AbstractRemoteLock;
 import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.RemoteConditions;
@@ -9,7 +10,6 @@ import dev.interlock.internal.lock.script.LockScripts.Operations;
 import dev.interlock.internal.lock.script.LockScripts.Released;
 import dev.interlock.internal.lock.script.Ownership.Advance;
 import dev.interlock.internal.lock.script.Ownership.Attempt;
-import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.RemoteWait;
@@ -164,7 +164,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Lock
     RedisUnavailableException unavailable(long waitedNanos) {
         long millis = TimeUnit.NANOSECONDS.toMillis(waitedNanos);
         return new RedisUnavailableException(
-                "Redis has not answered for lock " + Keys.quoted(name) + " within " + millis + " ms",
+                "Redis has not answered for lock " + Names.quoted(name) + " within " + millis + " ms",
                 session.outage().cause());
     }
 

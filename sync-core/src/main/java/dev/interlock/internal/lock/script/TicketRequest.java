@@ -1,9 +1,9 @@
 package dev.interlock.internal.lock.script;
 
 import com.google.common.primitives.ImmutableLongArray;
+import dev.interlock.internal.Names;
 import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
-import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.UnlockChannels;
 import dev.interlock.internal.session.CommandLoop;
 import dev.interlock.internal.session.Participant;
@@ -287,7 +287,7 @@ final class TicketRequest implements CommandLoop.Speaker<TicketRequest.Answer> {
                 placeOf(waiter.thread, waiter.leaseMillis, session.now());
             }
         } catch (IllegalStateException e) {
-            log.debug("The session of {} is being closed", Keys.quoted(scripts.key()), e);
+            log.debug("The session of {} is being closed", Names.quoted(scripts.key()), e);
         }
     }
 
