@@ -1,4 +1,4 @@
-/** How it is done; no user needs anything from here. */
+/** How names and types are shown to people. The packages below are how it is done; no user needs anything from here. */
 @NullMarked
 package dev.interlock.internal;
 

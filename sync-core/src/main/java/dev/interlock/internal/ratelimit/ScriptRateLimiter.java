@@ -291,8 +291,8 @@ final class ScriptRateLimiter implements RateLimiter {
             throw new IllegalStateException("this limiter is for a key already");
         } else if (prefetched != null) {
             throw new IllegalStateException(
-                    "this limiter takes permits ahead for itself; ask forKey(...) first and then prefetch(...), and keep "
-                            + "the result");
+                    "this limiter takes permits ahead for itself; ask forKey(...) first and then prefetch(...), and"
+                            + " keep the result");
         }
         return new ScriptRateLimiter(queues, shared, user, policy, null);
     }

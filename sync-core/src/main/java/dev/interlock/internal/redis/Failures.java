@@ -17,8 +17,9 @@ public final class Failures {
     /**
      * What passes though it is told as an error of the script: Redis 6.2 wraps the errors of the commands in a script.
      */
-    private static final Pattern PASSING = Pattern.compile(
-            ": -(MISCONF|OOM|NOREPLICAS|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN) |Script killed|max number of clients");
+    private static final Pattern PASSING =
+            Pattern.compile(": -(MISCONF|OOM|NOREPLICAS|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN) |Script killed"
+                    + "|max number of clients");
 
     /** What Redis says to those whom it doesn't let in. */
     private static final Pattern LOGIN =

@@ -49,7 +49,8 @@ public final class Keys {
     public static void checkLockKey(String argument, String key) {
         if (key.startsWith("interlock:") && key.contains("{")) {
             throw new IllegalArgumentException(argument
-                    + " must not begin with 'interlock:' and contain '{', as the keys do in which locks are kept, but is "
+                    + " must not begin with 'interlock:' and contain '{', as the keys do in which locks are kept,"
+                    + " but is "
                     + Names.quoted(key));
         }
     }

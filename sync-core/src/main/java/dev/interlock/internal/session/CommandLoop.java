@@ -15,8 +15,8 @@ import org.jspecify.annotations.Nullable;
  * which also counts as an outage. One that fails by what may pass is repeated a moment later. What lasts is told to the
  * {@link Speaker}. The session's pulse drives the repeats, by {@link #beat}.
  *
- * <p>A loop is part of the state of its owner, and like that guarded by the owner's mutex: the owner calls it with the
- * mutex held. Replies and retries take the mutex by themselves.
+ * <p>A loop is part of the state of its owner, which calls it with its mutex held. Replies and retries take the mutex
+ * by themselves.
  *
  * @param <R> what a reply brings
  */

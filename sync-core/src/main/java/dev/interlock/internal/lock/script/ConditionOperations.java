@@ -15,7 +15,7 @@ import org.jspecify.annotations.Nullable;
  * The log of what a tenure has to do with conditions: registrations of waiters, and signals. It goes with the release;
  * if the tenure goes on for other threads, signals are sent ahead. Operations are numbered, and done once.
  *
- * <p>Guarded by the mutex of its owner, but for what is volatile.
+ * <p>The owner calls it with the mutex held, except for what is volatile.
  */
 final class ConditionOperations {
     /** A release that was not confirmed after so long is no reason to put off what leaves. */

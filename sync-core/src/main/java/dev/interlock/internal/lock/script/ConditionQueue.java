@@ -37,7 +37,7 @@ import org.jspecify.annotations.Nullable;
  * <p>No signal gets lost. If a tenure, or a ticket, ends in any other way than by its own release, scripts signal all
  * waiters of all conditions. So does a session that hears of a signal for a waiter that it doesn't have.
  *
- * <p>Guarded by the mutex of its owner, but for what is volatile or atomic.
+ * <p>The owner calls it with the mutex held, except for what is volatile or atomic.
  */
 final class ConditionQueue implements CommandLoop.Speaker<ConditionQueue.Answer> {
     private static final int MAX_GHOSTS = 10_000;

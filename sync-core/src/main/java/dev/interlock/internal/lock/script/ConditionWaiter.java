@@ -7,8 +7,8 @@ import dev.interlock.internal.session.RemoteWait;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A thread that waits for a condition, from when it is about to give the lock up until it has it back. Guarded by the
- * mutex of its {@link LockMonitor}, but for what is volatile.
+ * A thread that waits for a condition, from when it is about to give the lock up until it has it back. Its state
+ * changes under the mutex of its {@link LockMonitor}, except for what is volatile.
  */
 final class ConditionWaiter implements RemoteConditions.Wait {
     /** How the wait ended, as Redis has decided it. */

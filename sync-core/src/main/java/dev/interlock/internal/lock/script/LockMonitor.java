@@ -20,7 +20,8 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The monitor of one name in one session: has the mutex, and feeds what is guarded by it with events.
+ * The monitor of one name in one session: has the mutex, and feeds the parts of the state with events while it holds
+ * it.
  *
  * <p><b>Concurrency.</b> Each change is an event, handled under one mutex by the thread that brings it: a thread that
  * wants the name or is done with it, the reply to a command, a message in the mailbox, a beat of the pulse or of the

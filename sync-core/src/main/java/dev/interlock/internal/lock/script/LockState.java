@@ -9,7 +9,7 @@ import org.jspecify.annotations.Nullable;
  * has given up. A plain lock has tickets or a tenure, never both; tickets of a fair lock that are served on its tenure
  * remain until they are.
  *
- * <p>Sends nothing and wakes nobody. Guarded by the mutex of its owner, but for what is volatile.
+ * <p>Sends nothing and wakes nobody. The owner calls it with the mutex held, except for what is volatile.
  */
 final class LockState {
     final boolean fair;

@@ -57,21 +57,21 @@ final class LockTenure {
     final long startNanos;
 
     /**
-     * When the session's turn began: with this tenure, or the one that it continues. Guarded by the mutex of the
+     * When the session's turn began: with this tenure, or the one that it continues. Written under the mutex of the
      * monitor, read by others.
      */
     volatile long turnNanos;
 
     /**
-     * The last of the session's tickets that are served on this tenure after its own, 0 for none. Guarded by the mutex
-     * of the monitor, read by others.
+     * The last of the session's tickets that are served on this tenure after its own, 0 for none. Written under the
+     * mutex of the monitor, read by others.
      */
     volatile long run;
 
-    /** Whether it is for reading only, beside other sessions. Guarded by the mutex of the monitor, read by others. */
+    /** Whether it is for reading only, beside other sessions. Written under the monitor's mutex, read by others. */
     volatile boolean shared;
 
-    /** What its downgrade has to do with conditions, until that is confirmed. Guarded by the mutex of the monitor. */
+    /** What its downgrade has to do with conditions, until that is confirmed. Used under the monitor's mutex. */
     Operations downgrading = Operations.NONE;
 
     /** Whether another session, or a plain RLock client, waits. */
@@ -83,12 +83,12 @@ final class LockTenure {
     private long demandNanos;
 
     /**
-     * Whether threads may wait for conditions of which this session has not all in mind. Guarded by the mutex of the
+     * Whether threads may wait for conditions of which this session has not all in mind. Used under the mutex of the
      * monitor.
      */
     boolean awaited;
 
-    /** How many of its threads have begun to wait for a condition. Guarded by the mutex of the monitor. */
+    /** How many of its threads have begun to wait for a condition. Used under the monitor's mutex. */
     int awaits;
 
     /** Whether it has been seen to that its readers don't keep other readers out for long. */

@@ -19,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * How a session comes to own a name, how its threads enter, and how it gives the name up. Redis says what becomes of
  * the tickets, by a reply or a message: a granted ticket becomes a tenure, and what was granted to no ticket is given
- * back. Threads step towards a tenure that they can use. Guarded by the mutex of its owner.
+ * back. Threads step towards a tenure that they can use. The owner calls it with the mutex held.
  */
 final class Ownership {
     /** What became of a thread's step towards a tenure. */

@@ -35,7 +35,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Lock
     final LockMonitor monitor;
     private final RemoteConditions conditions;
 
-    /** Why the thread that has the local half has it without the remote half. Guarded by the local half. */
+    /** Why the thread that has the local half has it without the remote half. Written by that thread. */
     private volatile @Nullable LeaseLostException localOnlyCause;
 
     /**

@@ -2,7 +2,7 @@ package dev.interlock.internal.lock.script;
 
 import org.jspecify.annotations.Nullable;
 
-/** A session's outstanding request for a name. Guarded by the mutex of its session's monitor. */
+/** A session's outstanding request for a name. Its state changes under the mutex of the session's monitor. */
 final class Ticket {
     /** Redis takes a session of which it has not heard for so long to be dead. */
     static final long HEARTBEAT_MILLIS = 3_000;

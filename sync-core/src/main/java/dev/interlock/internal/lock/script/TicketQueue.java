@@ -7,8 +7,8 @@ import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tickets of a session for a name, in the order in which they are sent. Guarded by the mutex of its owner, but for
- * what is volatile.
+ * The tickets of a session for a name, in the order in which they are sent. The owner calls it with the mutex held,
+ * except for what is volatile.
  *
  * <p>A session of a plain lock has one ticket, on behalf of whichever of its threads is in front. Those of a fair lock
  * belong to threads, one each. But a grant is served to the thread that is in front, and that need not be the one whose

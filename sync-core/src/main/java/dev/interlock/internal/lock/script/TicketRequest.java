@@ -23,7 +23,7 @@ import org.slf4j.LoggerFactory;
  * first sent. There is one command at a time, and tickets that come meanwhile share the next: so sequences reach Redis
  * in their order, and a cancel never overtakes the command that announces its ticket.
  *
- * <p>Guarded by the mutex of its owner, like its {@link CommandLoop}.
+ * <p>The owner calls it with the mutex held, as it calls its {@link CommandLoop}.
  */
 final class TicketRequest implements CommandLoop.Speaker<TicketRequest.Answer> {
     /** After so long without word a waiting thread asks by itself, should the pulse have failed to. */
