@@ -260,6 +260,8 @@ abstract class CyclicBarrierContract extends BrokenBarrierContract {
         against(contender, parties);
         AtomicInteger[] indices = counters(parties);
         AtomicInteger breakages = new AtomicInteger();
+        // The storm begins at a broken barrier: on a busy machine its own breakages may all come too late.
+        assertThat(meet(barrier, within(shortWait())).thrown()).isInstanceOf(TimeoutException.class);
         List<Running<Boolean>> all = IntStream.range(0, parties)
                 .mapToObj(
                         self -> threads().start("party " + self, () -> storm(self, barrier, side, indices, breakages)))

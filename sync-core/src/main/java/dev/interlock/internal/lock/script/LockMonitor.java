@@ -20,8 +20,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The monitor of one name in one session: has the mutex, and feeds the parts of the state with events while it holds
- * it.
+ * The monitor of one name in one session: has the mutex, under which events change the parts of the state.
  *
  * <p><b>Concurrency.</b> Each change is an event, handled under one mutex by the thread that brings it: a thread that
  * wants the name or is done with it, the reply to a command, a message in the mailbox, a beat of the pulse or of the
