@@ -51,7 +51,9 @@ final class DistributedCondition implements Condition {
     public long awaitNanos(long nanosTimeout) throws InterruptedException {
         long deadline = lock.now() + Math.max(0, nanosTimeout);
         waitFor(true, true, deadline);
-        return deadline - lock.now();
+        long left = deadline - lock.now();
+        // As in the JDK: what is left is never more than what was given.
+        return left <= nanosTimeout ? left : Long.MIN_VALUE;
     }
 
     @Override
