@@ -393,17 +393,13 @@ public final class ScriptBarrier extends StateSync {
     }
 
     @Override
-    public void receive(Mail mail) {
-        mutex.lock();
-        try {
-            if (mail instanceof Mail.GenerationEnd end && !session.runner().isReplicated()) {
-                state.over(end.generation(), Outcome.of(end.outcome()));
-                carryOut();
-            } else {
-                tell();
-            }
-        } finally {
-            mutex.unlock();
+    @GuardedBy("mutex")
+    protected void mailed(Mail mail) {
+        if (mail instanceof Mail.GenerationEnd end && !session.runner().isReplicated()) {
+            state.over(end.generation(), Outcome.of(end.outcome()));
+            carryOut();
+        } else {
+            tell();
         }
     }
 
@@ -420,23 +416,15 @@ public final class ScriptBarrier extends StateSync {
     }
 
     @Override
-    public CompletableFuture<?> close() {
-        mutex.lock();
-        try {
-            state.close();
-            return state.mayBeKnown() ? tellAndHear() : CompletableFuture.completedFuture(null);
-        } finally {
-            mutex.unlock();
-        }
+    @GuardedBy("mutex")
+    protected CompletableFuture<?> closed() {
+        state.close();
+        return state.mayBeKnown() ? tellAndHear() : CompletableFuture.completedFuture(null);
     }
 
     @Override
-    public String toString() {
-        mutex.lock();
-        try {
-            return state.toString();
-        } finally {
-            mutex.unlock();
-        }
+    @GuardedBy("mutex")
+    protected String description() {
+        return state.toString();
     }
 }

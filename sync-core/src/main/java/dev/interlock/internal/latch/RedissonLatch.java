@@ -4,7 +4,6 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.redis.Failures;
-import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.session.CommandLoop;
 import dev.interlock.internal.session.Participant;
 import dev.interlock.internal.session.RedisSession;
@@ -248,12 +247,6 @@ public final class RedissonLatch implements RemoteLatch, Participant {
         } finally {
             mutex.unlock();
         }
-    }
-
-    @Override
-    public void receive(Mail mail) {
-        throw new IllegalStateException(
-                "no script of ours runs for " + Names.quoted(name()) + ", yet there is " + mail);
     }
 
     @Override

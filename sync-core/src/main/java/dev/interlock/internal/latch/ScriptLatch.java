@@ -328,38 +328,31 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
     // ---- what the session calls
 
     @Override
-    public void receive(Mail mail) {
-        mutex.lock();
-        try {
-            if (!(mail instanceof Mail.Opening opening) || opening.born() != born || open) {
-                return;
-            }
-            if (session.runner().isReplicated()) {
-                // A message may precede the replication of what it tells.
-                tell();
-            } else {
-                open();
-                keepAlive();
-            }
-        } finally {
-            mutex.unlock();
+    @GuardedBy("mutex")
+    protected void mailed(Mail mail) {
+        if (!(mail instanceof Mail.Opening opening) || opening.born() != born || open) {
+            return;
+        }
+        if (session.runner().isReplicated()) {
+            // A message may precede the replication of what it tells.
+            tell();
+        } else {
+            open();
+            keepAlive();
         }
     }
 
     @Override
-    public CompletableFuture<?> close() {
-        mutex.lock();
-        try {
-            fail("the Interlock session is closed");
-        } finally {
-            mutex.unlock();
-        }
+    @GuardedBy("mutex")
+    protected CompletableFuture<?> closed() {
+        fail("the Interlock session is closed");
         // The session waits by itself for count-downs that aren't confirmed yet.
         return CompletableFuture.completedFuture(null);
     }
 
     @Override
-    public String toString() {
+    @GuardedBy("mutex")
+    protected String description() {
         return open ? "open" : failure != null ? "lost" : left + " of " + count;
     }
 }

@@ -78,14 +78,14 @@ public sealed interface Mail {
         return switch (reader.kind()) {
             case 'g' -> grant(reader);
             case 's' -> admission(reader);
-            case 'd' -> demand(reader);
-            case 'n' -> demandOver(reader);
-            case 'i' -> idleDemand(reader);
-            case 'p' -> askAgain(reader);
-            case 'b' -> booking(reader);
-            case 'o' -> opening(reader);
-            case 't' -> generationEnd(reader);
-            case 'q' -> nodeFreed(reader);
+            case 'd' -> reader.mail(Demand::new);
+            case 'n' -> reader.mail(DemandOver::new);
+            case 'i' -> reader.mail(IdleDemand::new);
+            case 'p' -> reader.mail(AskAgain::new);
+            case 'o' -> reader.mail(Opening::new);
+            case 'q' -> reader.mail((key, sequence) -> new NodeFreed(key));
+            case 'b' -> reader.mail(Booking::new);
+            case 't' -> reader.mail(GenerationEnd::new);
             default -> throw new IllegalArgumentException("unknown kind");
         };
     }
@@ -113,46 +113,14 @@ public sealed interface Mail {
         return new Admission(reader.key(), waiters);
     }
 
-    private static Mail demand(Reader reader) {
-        long sequence = reader.number();
-        return new Demand(reader.key(), sequence);
+    /** Makes a message of the key and one number. */
+    interface OneNumber {
+        Mail of(String key, long number);
     }
 
-    private static Mail demandOver(Reader reader) {
-        long sequence = reader.number();
-        return new DemandOver(reader.key(), sequence);
-    }
-
-    private static Mail idleDemand(Reader reader) {
-        long sequence = reader.number();
-        return new IdleDemand(reader.key(), sequence);
-    }
-
-    private static Mail askAgain(Reader reader) {
-        long millis = reader.number();
-        return new AskAgain(reader.key(), millis);
-    }
-
-    private static Mail booking(Reader reader) {
-        long epoch = reader.number();
-        long granted = reader.number();
-        return new Booking(reader.key(), epoch, granted);
-    }
-
-    private static Mail opening(Reader reader) {
-        long born = reader.number();
-        return new Opening(reader.key(), born);
-    }
-
-    private static Mail generationEnd(Reader reader) {
-        long generation = reader.number();
-        long outcome = reader.number();
-        return new GenerationEnd(reader.key(), generation, outcome);
-    }
-
-    private static Mail nodeFreed(Reader reader) {
-        reader.number();
-        return new NodeFreed(reader.key());
+    /** Makes a message of the key and two numbers. */
+    interface TwoNumbers {
+        Mail of(String key, long first, long second);
     }
 
     /** Goes through the fields of a message from left to right. */
@@ -183,6 +151,17 @@ public sealed interface Mail {
 
         private String key() {
             return text.substring(next);
+        }
+
+        private Mail mail(OneNumber constructor) {
+            long number = number();
+            return constructor.of(key(), number);
+        }
+
+        private Mail mail(TwoNumbers constructor) {
+            long first = number();
+            long second = number();
+            return constructor.of(key(), first, second);
         }
     }
 

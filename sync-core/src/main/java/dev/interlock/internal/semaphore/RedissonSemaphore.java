@@ -4,7 +4,6 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.redis.Failures;
-import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.session.CommandLoop;
 import dev.interlock.internal.session.Participant;
 import dev.interlock.internal.session.RedisSession;
@@ -392,12 +391,6 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
     @Override
     public @Nullable Renewal keep(long now) {
         return null;
-    }
-
-    @Override
-    public void receive(Mail mail) {
-        throw new IllegalStateException(
-                "no script of ours runs for " + Names.quoted(name()) + ", yet there is " + mail);
     }
 
     @Override

@@ -305,16 +305,12 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
     }
 
     @Override
-    public void receive(Mail mail) {
-        mutex.lock();
-        try {
-            if (mail instanceof Mail.Demand) {
-                contended = true;
-            } else if (mail instanceof Mail.Booking booking && booking.epoch() == account.epoch() && !leaving) {
-                booked(booking.granted());
-            }
-        } finally {
-            mutex.unlock();
+    @GuardedBy("mutex")
+    protected void mailed(Mail mail) {
+        if (mail instanceof Mail.Demand) {
+            contended = true;
+        } else if (mail instanceof Mail.Booking booking && booking.epoch() == account.epoch() && !leaving) {
+            booked(booking.granted());
         }
     }
 
@@ -416,29 +412,21 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
     }
 
     @Override
-    public CompletableFuture<?> close() {
-        mutex.lock();
-        try {
-            closing = true;
-            leaving = true;
-            if (owned) {
-                recipient.lost("the session was closed");
-            }
-            recipient.failed(() -> new IllegalStateException("the Interlock session is closed"));
-            wanted = 0;
-            return tellAndHear();
-        } finally {
-            mutex.unlock();
+    @GuardedBy("mutex")
+    protected CompletableFuture<?> closed() {
+        closing = true;
+        leaving = true;
+        if (owned) {
+            recipient.lost("the session was closed");
         }
+        recipient.failed(() -> new IllegalStateException("the Interlock session is closed"));
+        wanted = 0;
+        return tellAndHear();
     }
 
     @Override
-    public String toString() {
-        mutex.lock();
-        try {
-            return "Permits = " + pool();
-        } finally {
-            mutex.unlock();
-        }
+    @GuardedBy("mutex")
+    protected String description() {
+        return "Permits = " + pool();
     }
 }

@@ -28,8 +28,13 @@ public interface Participant {
     /** Asks Redis anew how things stand, if this waits for anything. */
     void pulse();
 
-    /** Takes a message from the mailbox, on a thread that must not block. */
-    void receive(Mail mail);
+    /**
+     * Takes a message from the mailbox, on a thread that must not block. By default there can't be any, as for objects
+     * of Redisson's: no script of ours runs for them.
+     */
+    default void receive(Mail mail) {
+        throw new IllegalStateException("no script of ours runs for it, yet there is " + mail);
+    }
 
     /** Gives everything up because the session is closed. The result completes when Redis has confirmed. */
     CompletableFuture<?> close();

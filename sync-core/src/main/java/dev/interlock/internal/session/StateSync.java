@@ -3,6 +3,7 @@ package dev.interlock.internal.session;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.redis.Failures;
+import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Script.Call;
 import java.util.ArrayList;
 import java.util.Iterator;
@@ -107,6 +108,18 @@ public abstract class StateSync implements Participant {
     /** Takes what no repetition will mend. */
     @GuardedBy("mutex")
     protected abstract void refused(Throwable failure);
+
+    /** Takes a message from the mailbox. */
+    @GuardedBy("mutex")
+    protected abstract void mailed(Mail mail);
+
+    /** Gives everything up because the session is closed. The result completes when Redis has confirmed. */
+    @GuardedBy("mutex")
+    protected abstract CompletableFuture<?> closed();
+
+    /** Returns what {@link #toString} says. */
+    @GuardedBy("mutex")
+    protected abstract String description();
 
     /** Returns whether threads wait for something that Redis may have to say. */
     @GuardedBy("mutex")
@@ -290,6 +303,36 @@ public abstract class StateSync implements Participant {
             session.pin(key, this);
         } else {
             session.unpin(key, this);
+        }
+    }
+
+    @Override
+    public final void receive(Mail mail) {
+        mutex.lock();
+        try {
+            mailed(mail);
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    @Override
+    public final CompletableFuture<?> close() {
+        mutex.lock();
+        try {
+            return closed();
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    @Override
+    public final String toString() {
+        mutex.lock();
+        try {
+            return description();
+        } finally {
+            mutex.unlock();
         }
     }
 }

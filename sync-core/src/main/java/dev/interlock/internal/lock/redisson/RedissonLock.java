@@ -7,7 +7,6 @@ import dev.interlock.internal.lock.AbstractRemoteLock;
 import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.RemoteConditions;
 import dev.interlock.internal.redis.Failures;
-import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.ReliableCommand;
 import dev.interlock.internal.session.RemoteWait;
@@ -405,12 +404,6 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
     @Override
     public void pulse() {
         // Redisson waits by its own messages, with the remaining TTL as its bound.
-    }
-
-    @Override
-    public void receive(Mail mail) {
-        throw new IllegalStateException(
-                "no script of the session's runs for " + Names.quoted(name) + ", yet there is " + mail);
     }
 
     @Override
