@@ -1,5 +1,6 @@
 package dev.interlock.benchmarks.report;
 
+import com.google.common.base.Splitter;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -8,6 +9,7 @@ import java.util.stream.Stream;
 final class Markdown {
 
     private static final int MOST_COLUMNS = 120;
+    private static final Splitter BLANKS = Splitter.on(' ');
 
     /** Words that would begin a list, a heading or a quotation if they began a line. */
     private static final Pattern MARKER = Pattern.compile("[-+*>]|#+|\\d+[.)]");
@@ -31,7 +33,7 @@ final class Markdown {
         String indent = line.startsWith("- ") ? "  " : "";
         var wrapped = new StringBuilder();
         int columns = 0;
-        for (String word : line.split(" ")) {
+        for (String word : BLANKS.split(line)) {
             if (columns > 0
                     && columns + 1 + word.length() > MOST_COLUMNS
                     && !MARKER.matcher(word).matches()) {
