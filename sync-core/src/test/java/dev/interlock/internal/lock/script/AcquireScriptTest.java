@@ -6,8 +6,7 @@ import static dev.interlock.internal.lock.script.Contender.TENURE;
 import static dev.interlock.internal.lock.script.Contender.TICKET;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.internal.lock.script.Contender.Answer;
-import dev.interlock.internal.lock.script.Contender.Status;
+import dev.interlock.internal.lock.script.Answer.Status;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -134,7 +133,7 @@ class AcquireScriptTest extends LockScriptTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void lateDuplicateOfAReleasedRequestIsRefused(boolean once) {
-        Contender.Request request = once ? a.request(1).once() : a.request(1);
+        Request request = once ? a.request(1).once() : a.request(1);
         assertThat(request.send().status()).isEqualTo(Status.GRANTED);
         assertThat(a.release(1)).isEqualTo(TENURE);
         assertOver(request.send());

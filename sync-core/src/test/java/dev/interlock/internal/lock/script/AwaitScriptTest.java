@@ -4,7 +4,6 @@ import static dev.interlock.internal.lock.script.Contender.TENURE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.internal.lock.script.Contender.Stand;
-import dev.interlock.internal.lock.script.Contender.Waiting;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;

@@ -5,9 +5,8 @@ import static dev.interlock.internal.lock.script.Contender.NOTHING;
 import static dev.interlock.internal.lock.script.Contender.TENURE;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.interlock.internal.lock.script.Answer.Status;
 import dev.interlock.internal.lock.script.Contender.Signalled;
-import dev.interlock.internal.lock.script.Contender.Status;
-import dev.interlock.internal.lock.script.Contender.Waiting;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;

@@ -4,9 +4,8 @@ import static dev.interlock.internal.lock.script.Contender.NOTHING;
 import static dev.interlock.internal.lock.script.Contender.TENURE;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.interlock.internal.lock.script.Answer.Status;
 import dev.interlock.internal.lock.script.Contender.Signalled;
-import dev.interlock.internal.lock.script.Contender.Status;
-import dev.interlock.internal.lock.script.Contender.Waiting;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -142,7 +141,7 @@ class ConditionTicketScriptTest extends LockScriptTest {
         b.signalsAhead("sc");
         assertThat(a.polls(waiter, 2_001).status()).isEqualTo(Status.QUEUED);
         assertThat(b.release(1_000)).isEqualTo(TENURE);
-        Contender.Answer granted = a.polls(waiter, 2_001);
+        Answer granted = a.polls(waiter, 2_001);
         assertThat(granted.status()).isEqualTo(Status.GRANTED);
         assertThat(granted.behind()).as("conditions have no waiters").isZero();
         assertThat(a.releaseOf(waiter, 2_001)).isEqualTo(TENURE);

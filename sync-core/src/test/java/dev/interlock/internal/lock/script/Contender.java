@@ -4,17 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.internal.redis.Script;
 import dev.interlock.testing.RedisServer;
-import dev.interlock.testing.RespError;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.UUID;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
-import org.jspecify.annotations.Nullable;
 
 /** A session as the scripts see it: it sends commands, in any order it likes, and reads the replies as they come. */
 public final class Contender {
@@ -23,7 +19,6 @@ public final class Contender {
     public static final long TENURE = 1;
     public static final long TICKET = 2;
 
-    private static final List<Status> STATUSES = List.of(Status.values());
     private static final String ACQUIRE = Script.load("lock/acquire").text();
     private static final String TAKE = Script.load("lock/take").text();
     private static final String DROP = Script.load("lock/drop").text();
@@ -33,135 +28,18 @@ public final class Contender {
     private static final String SIGNAL = Script.load("lock/signal").text();
     private static final String DOWNGRADE = Script.load("lock/downgrade").text();
     private static final String AWAIT = Script.load("lock/await").text();
-    private static final Map<String, String> DIGESTS = new ConcurrentHashMap<>();
 
     public final String id = "interlock-" + UUID.randomUUID();
     private final RedisServer server;
+    private final Evaluator scripts;
     private final LockKeys keys;
     private final Set<Request> sent = new LinkedHashSet<>();
     private final Set<Waiting> waiting = new LinkedHashSet<>();
 
     Contender(RedisServer server, LockKeys keys) {
         this.server = server;
+        scripts = new Evaluator(server);
         this.keys = keys;
-    }
-
-    /** How a request stands, in the numbers of the reply. */
-    public enum Status {
-        OVER,
-        GRANTED,
-        QUEUED,
-        BUSY
-    }
-
-    /**
-     * A request to own the lock by one sequence or several, not yet sent.
-     *
-     * @param leaseMillis if it gets the lock without having queued
-     * @param grantMillis the lease in its tickets
-     * @param from what becomes of an earlier tenure, as in the script
-     * @param used what was served on the tenure of another ticket
-     * @param reads whether it only reads
-     */
-    public record Request(
-            Contender by,
-            List<Long> sequences,
-            long leaseMillis,
-            long grantMillis,
-            boolean queues,
-            long from,
-            long floor,
-            List<Long> used,
-            boolean reads) {
-        long sequence() {
-            return sequences.get(0);
-        }
-
-        public Request lease(long millis) {
-            return new Request(by, sequences, millis, millis, queues, from, floor, used, reads);
-        }
-
-        public Request granting(long millis) {
-            return new Request(by, sequences, leaseMillis, millis, queues, from, floor, used, reads);
-        }
-
-        public Request once() {
-            return new Request(by, sequences, leaseMillis, grantMillis, false, from, floor, used, reads);
-        }
-
-        public Request continuing(long tenure) {
-            return new Request(by, sequences, leaseMillis, grantMillis, queues, tenure, floor, used, reads);
-        }
-
-        Request above(long token) {
-            return new Request(by, sequences, leaseMillis, grantMillis, queues, from, token, used, reads);
-        }
-
-        Request using(Long... served) {
-            return new Request(by, sequences, leaseMillis, grantMillis, queues, from, floor, List.of(served), reads);
-        }
-
-        public Request reading() {
-            return new Request(by, sequences, leaseMillis, grantMillis, queues, from, floor, used, true);
-        }
-
-        String terms() {
-            return reads ? grantMillis + ":r" : Long.toString(grantMillis);
-        }
-
-        public Answer send() {
-            by.sent.add(this);
-            return Answer.of(by.run(
-                    ACQUIRE,
-                    by.keys.all(by.id),
-                    by.id,
-                    text(sequences, terms()),
-                    Long.toString(leaseMillis),
-                    queues ? "1" : "0",
-                    Long.toString(from),
-                    Long.toString(floor),
-                    text(used, terms())));
-        }
-
-        /** Cancels it, or gives up what it has got. */
-        public long release() {
-            return by.release(sequence(), terms(), floor, "", "");
-        }
-    }
-
-    /** The reply to a request: seven numbers, and the sequences that are over. */
-    public record Answer(
-            Status status,
-            long ttlMillis,
-            long third,
-            long behind,
-            long micros,
-            long owner,
-            long run,
-            List<Long> over) {
-        private static Answer of(List<Long> reply) {
-            assertThat(reply).hasSizeGreaterThanOrEqualTo(7);
-            return new Answer(
-                    STATUSES.get(Math.toIntExact(reply.get(0))),
-                    reply.get(1),
-                    reply.get(2),
-                    reply.get(3),
-                    reply.get(4),
-                    reply.get(5),
-                    reply.get(6),
-                    reply.subList(7, reply.size()));
-        }
-
-        public long token() {
-            assertThat(status).isEqualTo(Status.GRANTED);
-            return third;
-        }
-
-        public boolean foreign() {
-            assertThat(status).isIn(Status.QUEUED, Status.BUSY);
-            assertThat(third).isBetween(0L, 1L);
-            return third == 1;
-        }
     }
 
     /** The reply to a renewal. */
@@ -176,6 +54,25 @@ public final class Contender {
         return new Request(this, List.of(sequences), LEASE, LEASE, true, -1, 1, List.of(), false);
     }
 
+    Answer send(Request request) {
+        sent.add(request);
+        return Answer.of(scripts.run(
+                ACQUIRE,
+                keys.all(id),
+                id,
+                text(request.sequences(), request.terms()),
+                Long.toString(request.leaseMillis()),
+                request.queues() ? "1" : "0",
+                Long.toString(request.from()),
+                Long.toString(request.floor()),
+                text(request.used(), request.terms())));
+    }
+
+    /** Gives up one sequence of a request. */
+    long release(Request request, long sequence) {
+        return release(sequence, request.terms(), request.floor(), "", "");
+    }
+
     private static String text(List<Long> sequences, String terms) {
         return sequences.stream().map(sequence -> sequence + ":" + terms).collect(Collectors.joining(" "));
     }
@@ -187,14 +84,14 @@ public final class Contender {
     /** Acquires a lock that must be free. */
     public Answer own(long sequence) {
         Answer answer = acquire(sequence);
-        assertThat(answer.status()).isEqualTo(Status.GRANTED);
+        assertThat(answer.status()).isEqualTo(Answer.Status.GRANTED);
         return answer;
     }
 
     /** Acquires a lock that must not be free. */
     public Answer queue(long sequence) {
         Answer answer = acquire(sequence);
-        assertThat(answer.status()).isEqualTo(Status.QUEUED);
+        assertThat(answer.status()).isEqualTo(Answer.Status.QUEUED);
         return answer;
     }
 
@@ -227,11 +124,11 @@ public final class Contender {
 
     /** Asks how a waiter's place in the queue stands. */
     public Answer polls(Waiting waiter, long sequence) {
-        return Answer.of(run(
+        return Answer.of(scripts.run(
                 ACQUIRE,
                 keys.all(id),
                 id,
-                sequence + ":" + LEASE + ":" + waiter.number,
+                sequence + ":" + LEASE + ":" + waiter.number(),
                 Long.toString(LEASE),
                 "1",
                 "-1",
@@ -241,7 +138,7 @@ public final class Contender {
 
     /** Gives up what a waiter has got in the queue, or that has become. */
     public long releaseOf(Waiting waiter, long sequence, String... operations) {
-        return release(sequence, LEASE + ":" + waiter.number, 1, "", 1, String.join(" ", operations));
+        return release(sequence, LEASE + ":" + waiter.number(), 1, "", 1, String.join(" ", operations));
     }
 
     private long release(long sequence, String terms, long floor, String used, String operations) {
@@ -249,7 +146,7 @@ public final class Contender {
     }
 
     private long release(long sequence, String terms, long floor, String used, long first, String operations) {
-        List<Long> reply = run(
+        List<Long> reply = scripts.run(
                 RELEASE,
                 keys.all(id),
                 id,
@@ -268,14 +165,14 @@ public final class Contender {
     /** Acquires for reading, beside others that do, what must not be closed to readers. */
     public Answer read(long sequence) {
         Answer answer = request(sequence).reading().send();
-        assertThat(answer.status()).isEqualTo(Status.GRANTED);
+        assertThat(answer.status()).isEqualTo(Answer.Status.GRANTED);
         return answer;
     }
 
     /** Acquires for reading what must be closed to readers. */
     public Answer queueToRead(long sequence) {
         Answer answer = request(sequence).reading().send();
-        assertThat(answer.status()).isEqualTo(Status.QUEUED);
+        assertThat(answer.status()).isEqualTo(Answer.Status.QUEUED);
         return answer;
     }
 
@@ -286,7 +183,7 @@ public final class Contender {
 
     /** The same by another lease, or if the first of these operations wasn't the first one of that tenure. */
     public boolean downgrade(long sequence, long leaseMillis, long first, String... operations) {
-        List<Long> reply = run(
+        List<Long> reply = scripts.run(
                 DOWNGRADE,
                 keys.shared(),
                 id,
@@ -306,7 +203,7 @@ public final class Contender {
 
     long take(long sequence, long floor) {
         sent.add(request(sequence));
-        List<Long> reply = run(
+        List<Long> reply = scripts.run(
                 TAKE,
                 List.of(keys.lock(), keys.queue(), keys.token(), keys.conditions(), keys.mark(id)),
                 owner(sequence),
@@ -319,7 +216,7 @@ public final class Contender {
 
     /** Releases a lock that nobody waits for. Returns whether it was that. */
     public boolean drop(long sequence) {
-        List<Long> reply = run(
+        List<Long> reply = scripts.run(
                 DROP,
                 List.of(keys.lock(), keys.queue(), keys.conditions(), keys.mark(id)),
                 owner(sequence),
@@ -332,7 +229,7 @@ public final class Contender {
     }
 
     public Renewed renew(long sequence) {
-        List<Long> reply = run(
+        List<Long> reply = scripts.run(
                 RENEW,
                 List.of(keys.lock(), keys.queue(), keys.waiters(), keys.readers()),
                 id,
@@ -345,48 +242,9 @@ public final class Contender {
     }
 
     public boolean inspect() {
-        List<Long> reply = run(INSPECT, List.of(keys.lock()));
+        List<Long> reply = scripts.run(INSPECT, List.of(keys.lock()));
         assertThat(reply).hasSize(1);
         return reply.get(0) == 1;
-    }
-
-    /**
-     * A waiter of a condition.
-     *
-     * @param number by which its session knows it
-     */
-    public record Waiting(Contender by, String condition, long position, long number) {
-        /** The waiter as its session writes it. */
-        String text() {
-            return String.format("%s:%025d:%d:%d", condition, position, number, LEASE);
-        }
-
-        /** What stands in the set of those who wait. */
-        public String member() {
-            return String.format("%s:%025d:%s:%d:%d", condition, position, by.id, number, LEASE);
-        }
-
-        /** What stands in the queue once it has left. */
-        public String ticket(long sequence) {
-            return by.ticket(sequence) + ":" + number;
-        }
-
-        /** The operation that has it wait. */
-        public String plain() {
-            return "w" + text();
-        }
-
-        /** The same if each thread of its session has a ticket. */
-        public String fair() {
-            return "f" + text();
-        }
-
-        /** Has it wait, by a tenure that does nothing else. */
-        public Waiting begin(long sequence) {
-            by.own(sequence);
-            assertThat(by.releaseAfter(sequence, plain())).isEqualTo(TENURE);
-            return this;
-        }
     }
 
     public Waiting waiter(String condition, long position, long number) {
@@ -438,7 +296,7 @@ public final class Contender {
     public record Signalled(boolean owned, boolean othersQueue, boolean conditions, long count) {}
 
     public Signalled signal(long sequence, long first, String condition, String... operations) {
-        List<Long> reply = run(
+        List<Long> reply = scripts.run(
                 SIGNAL,
                 List.of(keys.lock(), keys.queue(), keys.waiters(), keys.conditions(), keys.signals()),
                 id,
@@ -478,14 +336,14 @@ public final class Contender {
 
     /** Asks how waiters stand. The answers come in the order of those who leave, then of those asked for. */
     List<Stand> await(List<Waiting> asked, List<Waiting> leaving, List<Waiting> gone, boolean isSignalLost) {
-        List<Long> reply =
-                run(AWAIT, keys.shared(), id, "1", texts(asked), texts(leaving), texts(gone), isSignalLost ? "1" : "0");
+        List<Long> reply = scripts.run(
+                AWAIT, keys.shared(), id, "1", texts(asked), texts(leaving), texts(gone), isSignalLost ? "1" : "0");
         assertThat(reply.get(0)).isGreaterThan(1_000_000_000_000_000L);
         List<Waiting> answered = Stream.concat(leaving.stream(), asked.stream()).toList();
         assertThat(reply).hasSize(1 + 3 * answered.size());
         List<Stand> stands = new ArrayList<>();
         for (int i = 0; i < answered.size(); i++) {
-            assertThat(reply.get(1 + 3 * i)).isEqualTo(answered.get(i).number);
+            assertThat(reply.get(1 + 3 * i)).isEqualTo(answered.get(i).number());
             State state = State.values()[Math.toIntExact(reply.get(2 + 3 * i))];
             stands.add(new Stand(state, reply.get(3 + 3 * i)));
         }
@@ -535,8 +393,8 @@ public final class Contender {
     /** Leaves no request unfinished. */
     void releaseAll() {
         for (Request request : sent) {
-            for (long sequence : request.sequences) {
-                release(sequence, request.terms(), request.floor, "", "");
+            for (long sequence : request.sequences()) {
+                release(request, sequence);
             }
         }
     }
@@ -562,39 +420,6 @@ public final class Contender {
 
     public String mailbox() {
         return LockKeys.mailbox(id);
-    }
-
-    private List<Long> run(String script, List<String> on, String... arguments) {
-        if (!(evaluate(script, on, arguments) instanceof List<?> reply)) {
-            throw new IllegalStateException("not a list");
-        }
-        List<Long> numbers = new ArrayList<>();
-        for (Object element : reply) {
-            assertThat(element).as("%s", reply).isInstanceOfSatisfying(Long.class, numbers::add);
-        }
-        return numbers;
-    }
-
-    // The text is sent once to each server: it is long, and a monitor would have to read it.
-    private @Nullable Object evaluate(String script, List<String> on, String... arguments) {
-        String digest = DIGESTS.computeIfAbsent(script, this::load);
-        String[] command = Stream.of(
-                        Stream.of("EVALSHA", digest, Integer.toString(on.size())), on.stream(), Stream.of(arguments))
-                .flatMap(part -> part)
-                .toArray(String[]::new);
-        try {
-            return server.command(command);
-        } catch (RespError e) {
-            if (!e.getMessage().startsWith("NOSCRIPT")) {
-                throw e;
-            }
-            load(script);
-            return server.command(command);
-        }
-    }
-
-    private String load(String script) {
-        return String.valueOf(server.command("SCRIPT", "LOAD", script));
     }
 
     @Override

@@ -5,7 +5,7 @@ import static dev.interlock.internal.lock.script.Contender.TICKET;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.interlock.internal.lock.script.Contender.Status;
+import dev.interlock.internal.lock.script.Answer.Status;
 import dev.interlock.internal.redis.Script;
 import dev.interlock.testing.RespError;
 import org.junit.jupiter.api.Test;

@@ -1,6 +1,5 @@
 package dev.interlock.internal.lock.script;
 
-import dev.interlock.internal.lock.script.Contender.Request;
 import dev.interlock.internal.lock.script.LockModel.Party;
 import java.util.List;
 

@@ -1,7 +1,6 @@
 package dev.interlock.internal.lock.script;
 
-import dev.interlock.internal.lock.script.Contender.Request;
-import dev.interlock.internal.lock.script.Contender.Status;
+import dev.interlock.internal.lock.script.Answer.Status;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -104,20 +103,7 @@ final class LockModel {
         Party tenure = tenure(by);
         Set<Party> standing = new HashSet<>();
         List<Party> arriving = new ArrayList<>();
-        List<Long> over = new ArrayList<>();
-        for (long sequence : request.sequences()) {
-            Party party = new Party(by, sequence);
-            boolean isPast = tenure != null && tenure.isSuccessorOf(party);
-            if (party.equals(tenure) || queue.contains(party)) {
-                standing.add(party);
-            } else if (sequence > mark(by).sequence && !isPast) {
-                standing.add(party);
-                arriving.add(party);
-                marks.put(by, new Mark(sequence, mark(by).released));
-            } else {
-                over.add(sequence);
-            }
-        }
+        List<Long> over = sort(request, tenure, standing, arriving);
         if (standing.isEmpty()) {
             if (freed) {
                 grantHead();
@@ -135,6 +121,32 @@ final class LockModel {
                 dead.remove(by);
             }
         }
+        grant(request, first, isPoll);
+        boolean isGranted = standing.contains(tenure(by));
+        return standing(by, isGranted ? Status.GRANTED : request.queues() ? Status.QUEUED : Status.BUSY, over);
+    }
+
+    /** Adds those that are granted, queued or new to {@code standing}, the new ones also to {@code arriving}. */
+    private List<Long> sort(Request request, @Nullable Party tenure, Set<Party> standing, List<Party> arriving) {
+        Contender by = request.by();
+        List<Long> over = new ArrayList<>();
+        for (long sequence : request.sequences()) {
+            Party party = new Party(by, sequence);
+            boolean isPast = tenure != null && tenure.isSuccessorOf(party);
+            if (party.equals(tenure) || queue.contains(party)) {
+                standing.add(party);
+            } else if (sequence > mark(by).sequence && !isPast) {
+                standing.add(party);
+                arriving.add(party);
+                marks.put(by, new Mark(sequence, mark(by).released));
+            } else {
+                over.add(sequence);
+            }
+        }
+        return over;
+    }
+
+    private void grant(Request request, Party first, boolean isPoll) {
         if (isFree()) {
             grantHead();
             if (isFree()) {
@@ -143,16 +155,13 @@ final class LockModel {
         } else if (isShared() && (request.reads() || (isPoll && request.queues()))) {
             grantHead();
         }
-        if (isShared() && request.reads() && !request.queues() && queue.isEmpty() && tenure(by) == null) {
+        if (isShared() && request.reads() && !request.queues() && queue.isEmpty() && tenure(first.by) == null) {
             give(first);
         }
-        boolean isGranted = standing.contains(tenure(by));
-        return standing(by, isGranted ? Status.GRANTED : request.queues() ? Status.QUEUED : Status.BUSY, over);
     }
 
     // Acquire n+1 implies the release of n, but for a fair lock: there it may continue n, and concerns no other tenure.
-    // What
-    // is continued for writing can't be a share.
+    // What is continued for writing can't be a share.
     private void endEarlier(Party first, Party tenure, long from) {
         boolean continues = from == tenure.sequence && (reading.contains(first) || tenure.equals(owner));
         if (from == 0 || from == tenure.sequence) {

@@ -2,9 +2,7 @@ package dev.interlock.internal.lock.script;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.internal.lock.script.Contender.Answer;
-import dev.interlock.internal.lock.script.Contender.Request;
-import dev.interlock.internal.lock.script.Contender.Status;
+import dev.interlock.internal.lock.script.Answer.Status;
 import dev.interlock.internal.lock.script.LockCommand.Acquire;
 import dev.interlock.internal.lock.script.LockCommand.Downgrade;
 import dev.interlock.internal.lock.script.LockCommand.Release;

@@ -4,8 +4,7 @@ import static dev.interlock.internal.lock.script.Contender.NOTHING;
 import static dev.interlock.internal.lock.script.Contender.TENURE;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.internal.lock.script.Contender.Status;
-import dev.interlock.internal.lock.script.Contender.Waiting;
+import dev.interlock.internal.lock.script.Answer.Status;
 import org.awaitility.Awaitility;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -154,7 +153,7 @@ class LostSignalScriptTest extends LockScriptTest {
         a.waits("c", 10);
         a.own(3_000);
         expire();
-        Contender.Answer answer = a.request(4_000).once().send();
+        Answer answer = a.request(4_000).once().send();
         assertThat(answer.status()).isEqualTo(Status.BUSY);
         assertThat(answer.ttlMillis()).isEqualTo(-1);
         assertThat(answer.owner()).isEqualTo(4_001);

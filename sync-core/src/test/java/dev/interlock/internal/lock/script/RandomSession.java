@@ -1,7 +1,5 @@
 package dev.interlock.internal.lock.script;
 
-import dev.interlock.internal.lock.script.Contender.Answer;
-import dev.interlock.internal.lock.script.Contender.Request;
 import dev.interlock.internal.lock.script.LockCommand.Acquire;
 import dev.interlock.internal.lock.script.LockCommand.Downgrade;
 import dev.interlock.internal.lock.script.LockCommand.Release;

@@ -6,8 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import dev.interlock.internal.lock.script.Contender.Answer;
-import dev.interlock.internal.lock.script.Contender.Status;
+import dev.interlock.internal.lock.script.Answer.Status;
 import dev.interlock.internal.redis.Script;
 import dev.interlock.testing.RespError;
 import java.util.List;

@@ -127,8 +127,8 @@ class ReleaseScriptTest extends LockScriptTest {
         a.release(5);
         a.release(2);
         a.release(4);
-        assertThat(a.acquire(5).status()).isEqualTo(Contender.Status.OVER);
-        assertThat(a.acquire(3).status()).isEqualTo(Contender.Status.OVER);
+        assertThat(a.acquire(5).status()).isEqualTo(Answer.Status.OVER);
+        assertThat(a.acquire(3).status()).isEqualTo(Answer.Status.OVER);
         assertThat(ttl(a.mark())).isGreaterThan(LEASE);
     }
 

@@ -5,9 +5,7 @@ import static dev.interlock.internal.lock.script.Contender.TENURE;
 import static dev.interlock.internal.lock.script.Contender.TICKET;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.internal.lock.script.Contender.Answer;
-import dev.interlock.internal.lock.script.Contender.Request;
-import dev.interlock.internal.lock.script.Contender.Status;
+import dev.interlock.internal.lock.script.Answer.Status;
 import java.util.List;
 import java.util.stream.LongStream;
 import java.util.stream.Stream;

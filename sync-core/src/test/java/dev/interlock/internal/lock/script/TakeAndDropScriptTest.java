@@ -2,8 +2,7 @@ package dev.interlock.internal.lock.script;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.internal.lock.script.Contender.Answer;
-import dev.interlock.internal.lock.script.Contender.Status;
+import dev.interlock.internal.lock.script.Answer.Status;
 import org.junit.jupiter.api.Test;
 
 /** The cheap ways into and out of a lock that nobody contends for. */

@@ -130,7 +130,7 @@ class TokenScriptTest extends LockScriptTest {
         assertThat(redis("GET", keys.token())).isEqualTo(Long.toString(large + 1));
     }
 
-    private static long greater(long last, Contender.Answer answer) {
+    private static long greater(long last, Answer answer) {
         assertThat(answer.token()).isGreaterThan(last);
         return answer.token();
     }

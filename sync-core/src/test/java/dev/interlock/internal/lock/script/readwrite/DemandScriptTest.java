@@ -2,8 +2,9 @@ package dev.interlock.internal.lock.script.readwrite;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.interlock.internal.lock.script.Answer.Status;
 import dev.interlock.internal.lock.script.Contender;
-import dev.interlock.internal.lock.script.Contender.Status;
+import dev.interlock.internal.lock.script.Request;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -98,7 +99,7 @@ class DemandScriptTest extends SharedLockScriptTest {
     @ValueSource(booleans = {true, false})
     void refusedRequestTellsAnOwner(boolean reads) throws InterruptedException {
         writer.own(7);
-        Contender.Request request = a.request(1).once();
+        Request request = a.request(1).once();
         assertThat((reads ? request.reading() : request).send().status()).isEqualTo(Status.BUSY);
         assertThat(letters(writer)).containsExactly(demand(7));
     }

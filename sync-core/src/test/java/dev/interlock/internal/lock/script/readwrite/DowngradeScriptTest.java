@@ -4,9 +4,10 @@ import static dev.interlock.internal.lock.script.Contender.NOTHING;
 import static dev.interlock.internal.lock.script.Contender.TENURE;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.interlock.internal.lock.script.Answer.Status;
 import dev.interlock.internal.lock.script.Contender;
-import dev.interlock.internal.lock.script.Contender.Status;
-import dev.interlock.internal.lock.script.Contender.Waiting;
+import dev.interlock.internal.lock.script.Request;
+import dev.interlock.internal.lock.script.Waiting;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -230,7 +231,7 @@ class DowngradeScriptTest extends SharedLockScriptTest {
 
     @Test
     void lateDuplicatesAreRefused() throws InterruptedException {
-        Contender.Request request = a.request(1);
+        Request request = a.request(1);
         request.send();
         a.downgrade(1);
         assertThat(a.release(1)).isEqualTo(TENURE);

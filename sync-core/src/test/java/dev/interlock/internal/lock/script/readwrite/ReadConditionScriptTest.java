@@ -4,12 +4,12 @@ import static dev.interlock.internal.lock.script.Contender.NOTHING;
 import static dev.interlock.internal.lock.script.Contender.TENURE;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.interlock.internal.lock.script.Answer.Status;
 import dev.interlock.internal.lock.script.Contender;
 import dev.interlock.internal.lock.script.Contender.Signalled;
 import dev.interlock.internal.lock.script.Contender.Stand;
 import dev.interlock.internal.lock.script.Contender.State;
-import dev.interlock.internal.lock.script.Contender.Status;
-import dev.interlock.internal.lock.script.Contender.Waiting;
+import dev.interlock.internal.lock.script.Waiting;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;

@@ -4,9 +4,10 @@ import static dev.interlock.internal.lock.script.Contender.TENURE;
 import static dev.interlock.internal.lock.script.Contender.TICKET;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.interlock.internal.lock.script.Answer;
+import dev.interlock.internal.lock.script.Answer.Status;
 import dev.interlock.internal.lock.script.Contender;
-import dev.interlock.internal.lock.script.Contender.Answer;
-import dev.interlock.internal.lock.script.Contender.Status;
+import dev.interlock.internal.lock.script.Request;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -62,7 +63,7 @@ class ReadGrantScriptTest extends SharedLockScriptTest {
     @Test
     void grantedReadersHaveTheLeasesOfTheirTickets() {
         writer.own(1);
-        Contender.Request brief = a.request(1).granting(5_000).reading();
+        Request brief = a.request(1).granting(5_000).reading();
         assertThat(brief.send().status()).isEqualTo(Status.QUEUED);
         b.queueToRead(1);
         assertQueue(a.owner(1) + ":5000:r", b.readingTicket(1));

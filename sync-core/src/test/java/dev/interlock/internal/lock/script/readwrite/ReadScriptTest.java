@@ -5,9 +5,10 @@ import static dev.interlock.internal.lock.script.Contender.TENURE;
 import static dev.interlock.internal.lock.script.Contender.TICKET;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.interlock.internal.lock.script.Answer;
+import dev.interlock.internal.lock.script.Answer.Status;
 import dev.interlock.internal.lock.script.Contender;
-import dev.interlock.internal.lock.script.Contender.Answer;
-import dev.interlock.internal.lock.script.Contender.Status;
+import dev.interlock.internal.lock.script.Request;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -18,7 +19,7 @@ class ReadScriptTest extends SharedLockScriptTest {
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void freeLockIsSharedForTheWholeLease(boolean once) {
-        Contender.Request request = a.request(1).reading();
+        Request request = a.request(1).reading();
         Answer answer = (once ? request.once() : request).send();
         assertThat(answer.status()).isEqualTo(Status.GRANTED);
         assertThat(answer.ttlMillis()).isEqualTo(LEASE);
@@ -39,7 +40,7 @@ class ReadScriptTest extends SharedLockScriptTest {
     void freeLockWhoseConditionsHaveWaitersIsShared(boolean once) {
         b.waits("c", 10);
         long before = number("GET", keys.token());
-        Contender.Request request = a.request(1).reading();
+        Request request = a.request(1).reading();
         Answer answer = (once ? request.once() : request).send();
         assertThat(answer.status()).isEqualTo(Status.GRANTED);
         assertAlmostLease(answer.ttlMillis());
@@ -56,7 +57,7 @@ class ReadScriptTest extends SharedLockScriptTest {
     void sharedLockIsJoinedAtOnceIfNobodyWaits(boolean once) throws InterruptedException {
         long first = a.read(1).token();
         shorten(a, 20_000);
-        Contender.Request request = b.request(1).reading();
+        Request request = b.request(1).reading();
         Answer answer = (once ? request.once() : request).send();
         assertThat(answer.status()).isEqualTo(Status.GRANTED);
         assertAlmostLease(answer.ttlMillis());
@@ -214,7 +215,7 @@ class ReadScriptTest extends SharedLockScriptTest {
         }
         a.read(1);
         b.read(2);
-        Contender.Request request = a.request(1).reading();
+        Request request = a.request(1).reading();
         assertThat(request.release()).isEqualTo(TENURE);
         assertThat(request.send().status()).isEqualTo(Status.OVER);
         assertThat(request.once().send().status()).isEqualTo(Status.OVER);

@@ -5,9 +5,9 @@ import static dev.interlock.internal.lock.script.Contender.TENURE;
 import static dev.interlock.internal.lock.script.Contender.TICKET;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.internal.lock.script.Contender;
-import dev.interlock.internal.lock.script.Contender.Answer;
-import dev.interlock.internal.lock.script.Contender.Status;
+import dev.interlock.internal.lock.script.Answer;
+import dev.interlock.internal.lock.script.Answer.Status;
+import dev.interlock.internal.lock.script.Request;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -25,7 +25,7 @@ class TurnScriptTest extends SharedLockScriptTest {
     @CsvSource({"0, false", "1, false", "0, true", "1, true"})
     void onlyReaderWritesAtOnceIfNobodyWaits(long earlier, boolean once) throws InterruptedException {
         long first = a.read(1).token();
-        Contender.Request request = a.request(2).continuing(earlier);
+        Request request = a.request(2).continuing(earlier);
         Answer answer = (once ? request.once() : request).send();
         assertThat(answer.status()).isEqualTo(Status.GRANTED);
         assertThat(answer.token()).isGreaterThan(first);
@@ -48,7 +48,7 @@ class TurnScriptTest extends SharedLockScriptTest {
     @ValueSource(longs = {0, 1})
     void readerThatWantsToWriteStandsBehindOtherReaders(long earlier) throws InterruptedException {
         share(a, b);
-        Contender.Request request = a.request(2).continuing(earlier);
+        Request request = a.request(2).continuing(earlier);
         Answer answer = request.send();
         assertThat(answer.status()).isEqualTo(Status.QUEUED);
         assertThat(answer.owner()).as("it reads no more").isZero();
@@ -71,7 +71,7 @@ class TurnScriptTest extends SharedLockScriptTest {
         writer.queue(1);
         b.queueToRead(1);
         letters(a);
-        Contender.Request request = a.request(2).continuing(earlier);
+        Request request = a.request(2).continuing(earlier);
         assertThat(request.send().status()).isEqualTo(Status.QUEUED);
         assertThat(owners()).as("nobody reads any more").containsExactly(writer.owner(1));
         assertQueue(b.readingTicket(1), a.ticket(2));
@@ -133,7 +133,7 @@ class TurnScriptTest extends SharedLockScriptTest {
         writer.queue(1);
         letters(a);
         shorten(a, 9_000);
-        Contender.Request request = a.request(2).reading().continuing(1);
+        Request request = a.request(2).reading().continuing(1);
         Answer answer = request.send();
         assertThat(answer.status()).isEqualTo(Status.GRANTED);
         assertAlmostLease(answer.ttlMillis());
@@ -200,7 +200,7 @@ class TurnScriptTest extends SharedLockScriptTest {
         b.queueToRead(1);
         writer.queue(1);
         letters(a);
-        Contender.Request request = a.request(2).reading().continuing(1);
+        Request request = a.request(2).reading().continuing(1);
         Answer answer = request.send();
         assertThat(answer.status()).isEqualTo(Status.GRANTED);
         assertThat(answer.token()).isGreaterThan(first);
