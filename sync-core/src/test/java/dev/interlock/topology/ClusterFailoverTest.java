@@ -33,7 +33,7 @@ class ClusterFailoverTest extends FailoverContract {
 
     @Override
     void connect(Config config, Topology to) {
-        tuned(config.useClusterServers())
+        Clients.tuned(config.useClusterServers())
                 .setScanInterval(250)
                 .addNodeAddress(to.urls().toArray(String[]::new));
     }

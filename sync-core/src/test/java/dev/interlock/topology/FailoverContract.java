@@ -16,9 +16,6 @@ import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.Timely;
 import dev.interlock.testing.Topology;
 import java.time.Duration;
-import java.util.ArrayDeque;
-import java.util.ArrayList;
-import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -34,13 +31,8 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.TestReporter;
 import org.junit.jupiter.api.Timeout;
-import org.redisson.Redisson;
 import org.redisson.api.RLock;
-import org.redisson.api.RedissonClient;
-import org.redisson.client.codec.StringCodec;
-import org.redisson.config.BaseMasterSlaveServersConfig;
 import org.redisson.config.Config;
-import org.redisson.config.ConstantDelay;
 
 /**
  * A master fails while everything that this library has is in use on it, and each test looks at how one thing has come
@@ -54,8 +46,6 @@ abstract class FailoverContract {
     /** What anything may take that has to happen after the failover, on a machine with other things to do. */
     static final Duration PATIENCE = Duration.ofSeconds(40);
 
-    private static final Duration COMMAND_TIMEOUT = Duration.ofMillis(500);
-
     /** Longer than any failover, so that nothing is lost for that reason. */
     private static final Duration LEASE = Duration.ofSeconds(60);
 
@@ -67,9 +57,7 @@ abstract class FailoverContract {
 
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
-    private final Deque<Runnable> sessions = new ArrayDeque<>();
-    private final Deque<Runnable> opened = new ArrayDeque<>();
-    private final List<Throwable> unclosed = new ArrayList<>();
+    private final Clients clients = new Clients(config -> connect(config, topology()));
     private Topology topology;
     private String shard;
     private Interlock ours;
@@ -94,29 +82,14 @@ abstract class FailoverContract {
 
     /** How long a command may go unanswered. */
     Duration commandTimeout() {
-        return COMMAND_TIMEOUT;
-    }
-
-    /** Settings by which a client notices early that a node is gone. */
-    <T extends BaseMasterSlaveServersConfig<T>> T tuned(T servers) {
-        return servers.setTimeout((int) COMMAND_TIMEOUT.toMillis())
-                .setConnectTimeout(500)
-                .setRetryAttempts(2)
-                .setRetryDelay(new ConstantDelay(Duration.ofMillis(100)))
-                .setFailedSlaveReconnectionInterval(500)
-                .setMasterConnectionMinimumIdleSize(2)
-                .setMasterConnectionPoolSize(16)
-                .setSlaveConnectionMinimumIdleSize(1)
-                .setSlaveConnectionPoolSize(4)
-                .setSubscriptionConnectionMinimumIdleSize(1)
-                .setSubscriptionConnectionPoolSize(8);
+        return Clients.COMMAND_TIMEOUT;
     }
 
     @BeforeAll
     @Timeout(value = 150, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
     void failOver() {
         topology = launch();
-        opened.push(topology::close);
+        clients.onClose(topology::close);
         ours = session(LEASE);
         theirs = session(LEASE);
         a = actor("a");
@@ -126,17 +99,10 @@ abstract class FailoverContract {
         shard = tags().filter(tag -> topology.masterOf(tag) == victim)
                 .findFirst()
                 .orElseThrow();
-        RLock plain = client().getLock(shard + "plain");
+        RLock plain = clients.client().getLock(shard + "plain");
         DistributedReentrantLock first = session(LEASE).lock(shard + "first");
         assertHandedOverByMessage();
-        beginLock();
-        beginFairLock();
-        beginReadWriteLock();
-        beginCondition();
-        beginSemaphore();
-        beginLatch();
-        beginBarrier();
-        beginBystanders();
+        beginAll();
         hammer = new Hammer(shard + "hammer", ours, theirs);
         await("sections").until(() -> hammer.sections().size() > 20);
 
@@ -165,18 +131,7 @@ abstract class FailoverContract {
 
     @AfterAll
     void close() {
-        // First, since that wakes whoever still waits after a failure.
-        sessions.forEach(this::attempt);
-        opened.forEach(this::attempt);
-        assertThat(unclosed).isEmpty();
-    }
-
-    private void attempt(Runnable end) {
-        try {
-            end.run();
-        } catch (RuntimeException | Error e) {
-            unclosed.add(e);
-        }
+        clients.close();
     }
 
     private static Stream<String> tags() {
@@ -197,31 +152,11 @@ abstract class FailoverContract {
     }
 
     final Interlock session(Duration lease) {
-        Interlock session = Interlock.builder()
-                .client(client())
-                .lease(lease)
-                .commandTimeout(commandTimeout())
-                .redisTimeout(PATIENCE)
-                .open();
-        sessions.push(session::close);
-        return session;
-    }
-
-    private RedissonClient client() {
-        Config config = new Config();
-        config.setCodec(StringCodec.INSTANCE);
-        config.setThreads(2);
-        config.setNettyThreads(2);
-        connect(config, topology);
-        RedissonClient client = Redisson.create(config);
-        opened.push(() -> client.shutdown(0, 2, TimeUnit.SECONDS));
-        return client;
+        return clients.session(lease, commandTimeout(), PATIENCE);
     }
 
     final Actor actor(String name) {
-        Actor actor = new Actor(name);
-        opened.push(actor::close);
-        return actor;
+        return clients.actor(name);
     }
 
     final Topology topology() {
@@ -244,6 +179,17 @@ abstract class FailoverContract {
     }
 
     // ---- what is in use
+
+    private void beginAll() {
+        beginLock();
+        beginFairLock();
+        beginReadWriteLock();
+        beginCondition();
+        beginSemaphore();
+        beginLatch();
+        beginBarrier();
+        beginBystanders();
+    }
 
     private DistributedReentrantLock lockOfA;
     private DistributedReentrantLock lockOfB;

@@ -13,7 +13,7 @@ class SentinelFailoverTest extends FailoverContract {
 
     @Override
     void connect(Config config, Topology to) {
-        tuned(config.useSentinelServers())
+        Clients.tuned(config.useSentinelServers())
                 .setMasterName(SentinelSet.MASTER)
                 .setScanInterval(250)
                 .addSentinelAddress(to.urls().toArray(String[]::new));
