@@ -28,8 +28,8 @@ abstract class BrokenBarrierContract extends BarrierFixture {
 
     @ParameterizedTest
     @MethodSource("contenders")
-    @DisplayName(
-            "a thread whose time is over breaks the generation, not before: it gets TimeoutException, the others are broken")
+    @DisplayName("a thread whose time is over breaks the generation, not before: "
+            + "it gets TimeoutException, the others are broken")
     void timeoutBreaks(Contender contender) {
         against(contender, 4);
         Running<Met> first = come(barrier, UNTIMED, 1);

@@ -253,8 +253,8 @@ abstract class CyclicBarrierContract extends BrokenBarrierContract {
 
     @ParameterizedTest
     @MethodSource("contenders")
-    @DisplayName(
-            "through a storm of interrupts, time-outs and resets each generation trips for all of its threads or for none")
+    @DisplayName("through a storm of interrupts, time-outs and resets "
+            + "each generation trips for all of its threads or for none")
     void survivesStorm(Contender contender) {
         int parties = 3;
         against(contender, parties);

@@ -69,8 +69,8 @@ class DistributedReentrantLockTest {
 
         @ParameterizedTest
         @ValueSource(strings = {"not empty", "#0", "a:b;{c} d%"})
-        @DisplayName(
-                "conditions of one name are one condition, through every object; others, and those without a name, aren't")
+        @DisplayName("conditions of one name are one condition, through every object; "
+                + "others, and those without a name, aren't")
         void namesTellConditionsApart(String name) {
             var lock = (DistributedReentrantLock) newLock();
             DistributedReentrantLock rival = lock(other, lock.getName());

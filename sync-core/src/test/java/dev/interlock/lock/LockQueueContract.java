@@ -120,8 +120,8 @@ abstract class LockQueueContract extends LockInterruptContract {
     }
 
     @Test
-    @DisplayName(
-            "asking for the waiters of no condition throws NullPointerException, of a foreign one IllegalArgumentException")
+    @DisplayName("asking for the waiters of no condition throws NullPointerException, "
+            + "of a foreign one IllegalArgumentException")
     void knowsItsConditions() {
         List<Condition> foreign = new ArrayList<>(List.of(new ReentrantLock().newCondition(), conditionOfNoLock()));
         if (!deviates(Deviation.NO_CONDITIONS)) {

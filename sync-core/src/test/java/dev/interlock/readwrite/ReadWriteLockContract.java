@@ -66,8 +66,8 @@ abstract class ReadWriteLockContract extends ReadWriteConditionContract {
 
     @ParameterizedTest
     @MethodSource("contendersAndViews")
-    @DisplayName(
-            "of a mixed queue all enter; if the lock is fair, readers together up to the next writer, and those behind it later")
+    @DisplayName("of a mixed queue all enter; if the lock is fair, "
+            + "readers together up to the next writer, and those behind it later")
     void letsMixedQueueIn(Contender contender, View held) {
         Visitor holder = heldBy(contender, held);
         // Nobody but a writer waits for readers, and the others wait for that.

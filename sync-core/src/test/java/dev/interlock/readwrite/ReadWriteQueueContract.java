@@ -155,8 +155,8 @@ abstract class ReadWriteQueueContract extends ReadWriteInterruptContract {
     }
 
     @Test
-    @DisplayName(
-            "to ask for the waiters of no condition throws NullPointerException, of a foreign one IllegalArgumentException")
+    @DisplayName("to ask for the waiters of no condition throws NullPointerException, "
+            + "of a foreign one IllegalArgumentException")
     void knowsItsConditions() {
         List<Condition> foreign =
                 new ArrayList<>(List.of(new ReentrantReadWriteLock().writeLock().newCondition()));

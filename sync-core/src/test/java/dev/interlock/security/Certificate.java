@@ -24,6 +24,24 @@ record Certificate(Path certificate, Path key, Path trustStore) {
     /** Makes one that is made out to that name, such as {@code ip:127.0.0.1}, with its files in that folder. */
     static Certificate of(String name, Path folder) throws IOException, GeneralSecurityException, InterruptedException {
         Path store = folder.resolve("server.p12");
+        generate(name, folder, store);
+        KeyStore made = KeyStore.getInstance(store.toFile(), PASSWORD.toCharArray());
+        Path certificate = pem(folder, "CERTIFICATE", made.getCertificate(ALIAS).getEncoded());
+        Path key = pem(
+                folder,
+                "PRIVATE KEY",
+                made.getKey(ALIAS, PASSWORD.toCharArray()).getEncoded());
+        KeyStore trusted = KeyStore.getInstance("PKCS12");
+        trusted.load(null, null);
+        trusted.setCertificateEntry(ALIAS, made.getCertificate(ALIAS));
+        Path trustStore = folder.resolve("trust.p12");
+        try (OutputStream out = Files.newOutputStream(trustStore)) {
+            trusted.store(out, PASSWORD.toCharArray());
+        }
+        return new Certificate(certificate, key, trustStore);
+    }
+
+    private static void generate(String name, Path folder, Path store) throws IOException, InterruptedException {
         List<String> command = List.of(
                 Path.of(System.getProperty("java.home"), "bin", "keytool").toString(),
                 "-genkeypair",
@@ -50,20 +68,6 @@ record Certificate(Path certificate, Path key, Path trustStore) {
         if (!keytool.waitFor(60, TimeUnit.SECONDS) || keytool.exitValue() != 0) {
             throw new IllegalStateException(Files.readString(folder.resolve("keytool.log")));
         }
-        KeyStore made = KeyStore.getInstance(store.toFile(), PASSWORD.toCharArray());
-        Path certificate = pem(folder, "CERTIFICATE", made.getCertificate(ALIAS).getEncoded());
-        Path key = pem(
-                folder,
-                "PRIVATE KEY",
-                made.getKey(ALIAS, PASSWORD.toCharArray()).getEncoded());
-        KeyStore trusted = KeyStore.getInstance("PKCS12");
-        trusted.load(null, null);
-        trusted.setCertificateEntry(ALIAS, made.getCertificate(ALIAS));
-        Path trustStore = folder.resolve("trust.p12");
-        try (OutputStream out = Files.newOutputStream(trustStore)) {
-            trusted.store(out, PASSWORD.toCharArray());
-        }
-        return new Certificate(certificate, key, trustStore);
     }
 
     private static Path pem(Path folder, String what, byte[] bytes) throws IOException {

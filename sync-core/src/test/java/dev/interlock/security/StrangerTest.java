@@ -159,11 +159,7 @@ class StrangerTest extends FaultFixture {
     void nothingThatStrangersWriteLetsAnybodyIn(Kind kind) {
         Interlock victim = session();
         Interlock other = undisturbed();
-        // So that no ticket of its own has the number of one of the victim's.
-        for (int i = 0; i < 40; i++) {
-            other.lock("number-" + i).lock();
-            other.lock("number-" + i).unlock();
-        }
+        useUpNumbers(other);
         List<String> received = new CopyOnWriteArrayList<>();
         RTopic mailbox = client(server().url()).getTopic("interlock:mailbox:" + victim.id(), StringCodec.INSTANCE);
         mailbox.addListener(String.class, (channel, text) -> received.add(text));
@@ -193,6 +189,18 @@ class StrangerTest extends FaultFixture {
             victim.close();
             other.close();
         }
+        assertUnreadableIsLoggedInBrief();
+    }
+
+    /** So that no ticket of this session has the number of one of the victim's. */
+    private static void useUpNumbers(Interlock session) {
+        for (int i = 0; i < 40; i++) {
+            session.lock("number-" + i).lock();
+            session.lock("number-" + i).unlock();
+        }
+    }
+
+    private void assertUnreadableIsLoggedInBrief() {
         assertThat(List.copyOf(log.list)).allSatisfy(event -> {
             assertThat(event.getLevel().isGreaterOrEqual(Level.ERROR))
                     .as("error: %s", event)
@@ -235,25 +243,29 @@ class StrangerTest extends FaultFixture {
                 "p -5 " + key,
                 "p 9223372036854775807 " + key));
         Stream.concat(Stream.of("77", "-1", "0", "9223372036854775807"), numbersOf(key))
-                .forEach(number -> mail.addAll(List.of(
-                        "g " + number + " 1 1 0 0 0 " + key,
-                        "g " + number + " 9007199254740991 9007199254740991 3 0 0 " + key,
-                        "g " + number + " 9007199254740991 9007199254740991 3 " + number + " 0 " + key,
-                        "g " + number + " 1 9007199254740991 0 0 78 " + key,
-                        "s 2 78 " + number + " " + key,
-                        "s 2 -78 " + number + " " + key,
-                        "d " + number + " " + key,
-                        "n " + number + " " + key,
-                        "i " + number + " " + key,
-                        "b " + number + " 5 " + key,
-                        "b " + number + " 9223372036854775807 " + key,
-                        "o " + number + " " + key,
-                        "t " + number + " 1 " + key,
-                        "t " + number + " 2 " + key,
-                        "t " + number + " 99 " + key,
-                        "t " + number + " -1 " + key,
-                        "q " + number + " " + key)));
+                .forEach(number -> mail.addAll(forged(number, key)));
         return mail;
+    }
+
+    private static List<String> forged(String number, String key) {
+        return List.of(
+                "g " + number + " 1 1 0 0 0 " + key,
+                "g " + number + " 9007199254740991 9007199254740991 3 0 0 " + key,
+                "g " + number + " 9007199254740991 9007199254740991 3 " + number + " 0 " + key,
+                "g " + number + " 1 9007199254740991 0 0 78 " + key,
+                "s 2 78 " + number + " " + key,
+                "s 2 -78 " + number + " " + key,
+                "d " + number + " " + key,
+                "n " + number + " " + key,
+                "i " + number + " " + key,
+                "b " + number + " 5 " + key,
+                "b " + number + " 9223372036854775807 " + key,
+                "o " + number + " " + key,
+                "t " + number + " 1 " + key,
+                "t " + number + " 2 " + key,
+                "t " + number + " 99 " + key,
+                "t " + number + " -1 " + key,
+                "q " + number + " " + key);
     }
 
     /** The sequence of whoever owns the key, if it's a lock. */

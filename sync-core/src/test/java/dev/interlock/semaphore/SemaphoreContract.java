@@ -59,8 +59,8 @@ abstract class SemaphoreContract extends SemaphoreQueueContract {
 
     @ParameterizedTest
     @MethodSource("contenders")
-    @DisplayName(
-            "acquire() waits behind a larger request if the semaphore is fair, and untimed tryAcquire() doesn't, whether or not")
+    @DisplayName("acquire() waits behind a larger request if the semaphore is fair, "
+            + "and untimed tryAcquire() doesn't, whether or not")
     void smallRequestMeetsLargeOne(Contender contender) {
         Visitor holder = heldBy(contender, 1, 3);
         Visitor large = queue("large", side, 3, Way.ACQUIRE::on);
@@ -173,8 +173,8 @@ abstract class SemaphoreContract extends SemaphoreQueueContract {
 
     @ParameterizedTest
     @MethodSource("contenders")
-    @DisplayName(
-            "through a storm of interrupts and time-outs never more permits are in use than there are, and afterwards all are back")
+    @DisplayName("through a storm of interrupts and time-outs never more permits are in use than there are, "
+            + "and afterwards all are back")
     void survivesStorm(Contender contender) {
         int permits = 5;
         against(contender, permits);

@@ -39,8 +39,8 @@ abstract class SemaphoreCountContract extends SemaphoreFixture {
 
     @ParameterizedTest
     @MethodSource("waysAndCounts")
-    @DisplayName(
-            "each way takes as many permits as it's asked for, at once if they are there, and release() brings them back")
+    @DisplayName("each way takes as many permits as it's asked for, at once if they are there, "
+            + "and release() brings them back")
     void takesWhatIsAskedFor(Way way, int count) throws InterruptedException {
         Semaphore semaphore = newSemaphore(5);
         for (Semaphore side : sides(semaphore)) {

@@ -20,8 +20,8 @@ abstract class SemaphoreInterruptContract extends SemaphoreWaitContract {
     private static final int RACES = 10;
 
     @Test
-    @DisplayName(
-            "acquireUninterruptibly(), untimed tryAcquire() and all that doesn't wait ignore the interrupt flag and leave it set")
+    @DisplayName("acquireUninterruptibly(), untimed tryAcquire() and all that doesn't wait "
+            + "ignore the interrupt flag and leave it set")
     void ignoresInterruptFlag() {
         Semaphore semaphore = newSemaphore(5);
         Thread.currentThread().interrupt();
@@ -90,8 +90,8 @@ abstract class SemaphoreInterruptContract extends SemaphoreWaitContract {
 
     @ParameterizedTest
     @MethodSource("contendersAndCounts")
-    @DisplayName(
-            "acquireUninterruptibly() waits on however often it's interrupted, before or meanwhile, and returns with the flag set")
+    @DisplayName("acquireUninterruptibly() waits on however often it's interrupted, before or meanwhile, "
+            + "and returns with the flag set")
     void interruptDoesNotEndUninterruptibleWait(Contender contender, int count) {
         Visitor holder = heldBy(contender, 3, 3);
         Visitor flagged = queue("flagged", semaphore, count, (mine, permits) -> {

@@ -45,6 +45,8 @@ class LimitProgramTest {
     private final Map<String, Long> charged = new HashMap<>();
     private final Map<String, List<Verdict>> told = new HashMap<>();
     private long version;
+    private long granted;
+    private long refused;
     private long now = START;
 
     /** When anything was granted last, by the script's clock; and how far that was set back in all. */
@@ -97,8 +99,6 @@ class LimitProgramTest {
         long permits = model.permits;
         long burst = model.burst;
         Command last = null;
-        long granted = 0;
-        long refused = 0;
         for (int step = 0; step < steps; step++) {
             now += passes();
             if (random.nextInt(50) == 0) {
@@ -111,62 +111,64 @@ class LimitProgramTest {
             redis.call("HSET", "clock", "seconds", "" + now / 1_000_000, "micros", "" + now % 1_000_000);
             if (last != null && random.nextInt(10) == 0) {
                 repeat(last);
-                continue;
+            } else {
+                last = ask(algorithm, model);
             }
-            int requests = 1 + random.nextInt(3);
-            StringBuilder text = new StringBuilder();
-            List<Verdict> verdicts = new ArrayList<>();
-            long behind = grantedAt == Long.MIN_VALUE ? 0 : Math.max(0, grantedAt - now);
-            if (grantedAt == Long.MIN_VALUE) {
-                // Nothing is kept by which the script could know of it.
-                setBack = 0;
-                if (model instanceof SlidingModel sliding) {
-                    sliding.beginAt(0);
-                }
-            }
-            boolean isNew = grantedAt == Long.MIN_VALUE;
-            long time = now + setBack + behind;
-            boolean charges = false;
-            for (int i = 0; i < requests; i++) {
-                long wanted = 1 + random.nextLong(model.burst + (random.nextInt(8) == 0 ? 3 : 0));
-                long more = random.nextInt(3) == 0 ? random.nextLong(5) : 0;
-                long patience = random.nextInt(3) == 0 ? random.nextLong(3 * WINDOW) : 0;
-                text.append(wanted)
-                        .append(' ')
-                        .append(more)
-                        .append(' ')
-                        .append(patience)
-                        .append(' ');
-                Verdict verdict = model.ask(time, wanted, more, patience);
-                charges |= verdict.granted() > 0;
-                verdicts.add(verdict);
-            }
-            String limit = algorithm + " " + model.permits + " " + WINDOW + " " + model.burst;
-            Command command = new Command("session-" + random.nextInt(3), ++version, limit, text.toString());
-            log.add("at " + (now - START) + ": " + command);
-            assertThat(heard(command)).as(story()).isEqualTo(verdicts);
-            granted +=
-                    verdicts.stream().filter(verdict -> verdict.granted() > 0).count();
-            refused +=
-                    verdicts.stream().filter(verdict -> verdict.granted() == 0).count();
-            if (charges) {
-                told.put(command.session, verdicts);
-                setBack += behind;
-                grantedAt = now;
-                charged.put(command.session, command.version);
-                long kept = verdicts.get(verdicts.size() - 1).reset();
-                if (isNew || now + kept > expires) {
-                    expires = now + kept + (algorithm.equals("bucket") ? kept / 8 : 0);
-                    long ttl = Long.parseLong(String.valueOf(redis.call("PTTL", state)));
-                    long due = (expires - now) / 1_000;
-                    assertThat(ttl).as(story()).isBetween(due - 60_000, due + 1);
-                }
-                changed = false;
-            }
-            last = command;
         }
         assertThat(granted).isGreaterThan(steps / 12);
         assertThat(refused).isGreaterThan(steps / 12);
+    }
+
+    /** One to three requests in a command, each answered as the model says. */
+    private Command ask(String algorithm, LimitModel model) throws IOException {
+        int requests = 1 + random.nextInt(3);
+        StringBuilder text = new StringBuilder();
+        List<Verdict> verdicts = new ArrayList<>();
+        long behind = grantedAt == Long.MIN_VALUE ? 0 : Math.max(0, grantedAt - now);
+        if (grantedAt == Long.MIN_VALUE) {
+            // Nothing is kept by which the script could know of it.
+            setBack = 0;
+            if (model instanceof SlidingModel sliding) {
+                sliding.beginAt(0);
+            }
+        }
+        long time = now + setBack + behind;
+        for (int i = 0; i < requests; i++) {
+            long wanted = 1 + random.nextLong(model.burst + (random.nextInt(8) == 0 ? 3 : 0));
+            long more = random.nextInt(3) == 0 ? random.nextLong(5) : 0;
+            long patience = random.nextInt(3) == 0 ? random.nextLong(3 * WINDOW) : 0;
+            text.append(wanted + " " + more + " " + patience + " ");
+            verdicts.add(model.ask(time, wanted, more, patience));
+        }
+        String limit = algorithm + " " + model.permits + " " + WINDOW + " " + model.burst;
+        Command command = new Command("session-" + random.nextInt(3), ++version, limit, text.toString());
+        log.add("at " + (now - START) + ": " + command);
+        assertThat(heard(command)).as(story()).isEqualTo(verdicts);
+        long charges =
+                verdicts.stream().filter(verdict -> verdict.granted() > 0).count();
+        granted += charges;
+        refused += requests - charges;
+        if (charges > 0) {
+            setBack += behind;
+            charge(command, verdicts, algorithm.equals("bucket"));
+        }
+        return command;
+    }
+
+    /** Keeps what a command was granted, and asserts that the key lives for as long as it matters. */
+    private void charge(Command command, List<Verdict> verdicts, boolean isBucket) throws IOException {
+        boolean isNew = grantedAt == Long.MIN_VALUE;
+        told.put(command.session, verdicts);
+        charged.put(command.session, command.version);
+        grantedAt = now;
+        long kept = verdicts.get(verdicts.size() - 1).reset();
+        if (isNew || now + kept > expires) {
+            expires = now + kept + (isBucket ? kept / 8 : 0);
+            long ttl = Long.parseLong(String.valueOf(redis.call("PTTL", state)));
+            long due = (expires - now) / 1_000;
+            assertThat(ttl).as(story()).isBetween(due - 60_000, due + 1);
+        }
+        changed = false;
     }
 
     private long passes() {

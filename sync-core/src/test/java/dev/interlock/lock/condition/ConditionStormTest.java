@@ -18,6 +18,7 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
@@ -65,14 +66,8 @@ class ConditionStormTest extends ConditionFixture {
         Side signaller = side(kind, undisturbed());
         int leavers = 6;
         int stayers = 3;
-        List<Actor> leaving = new ArrayList<>();
-        List<Actor> staying = new ArrayList<>();
-        for (int i = 0; i < leavers; i++) {
-            leaving.add(actor("leaving-" + i));
-        }
-        for (int i = 0; i < stayers; i++) {
-            staying.add(actor("staying-" + i));
-        }
+        List<Actor> leaving = actors("leaving-", leavers);
+        List<Actor> staying = actors("staying-", stayers);
         var random = new Random();
         int signalled = 0;
         for (int round = 0; round < ROUNDS; round++) {
@@ -86,25 +81,14 @@ class ConditionStormTest extends ConditionFixture {
                     stayed.add(staying.get(i / 2).begin(sides.get(i / 2 % 2)::await));
                 }
             }
-            // Timed ones may be off already; stayers are not.
-            await("all wait")
-                    .until(() ->
-                            waiters() >= leavers / 2 + stayers && holder(NAME).isEmpty());
-            await("near the end of their time").until(() -> waiters() < leavers + stayers || random.nextInt(20) == 0);
-            CompletableFuture<Boolean> signals = actor("signaller-" + round).begin(() -> {
-                for (int i = 0; i < stayers; i++) {
-                    signaller.signal();
-                }
-            });
-            for (int i = leavers / 2; i < leavers; i++) {
+            awaitNearEnd(leavers, stayers, random);
+            CompletableFuture<Boolean> signals = beginSignals(actor("signaller-" + round), signaller, stayers);
+            for (Actor untimed : leaving.subList(leavers / 2, leavers)) {
                 LockSupport.parkNanos(random.nextInt(2_000_000));
-                leaving.get(i).interrupt();
+                untimed.interrupt();
             }
             assertThat(signals).as("round %d", round).succeedsWithin(PATIENCE);
-            for (CompletableFuture<Boolean> one : left) {
-                assertThat(one).as("round %d", round).succeedsWithin(PATIENCE);
-                signalled += one.join() ? 1 : 0;
-            }
+            signalled += countSignalled(left, round);
             for (CompletableFuture<Boolean> one : stayed) {
                 assertThat(one).as("a signal of round %d", round).succeedsWithin(REPEATED);
             }
@@ -113,6 +97,35 @@ class ConditionStormTest extends ConditionFixture {
                     actor -> actor.run(() -> assertThat(Thread.interrupted()).isIn(true, false)));
         }
         reporter.publishEntry(signalled + " of " + ROUNDS * leavers + " were signalled before they left");
+    }
+
+    private List<Actor> actors(String name, int count) {
+        return IntStream.range(0, count).mapToObj(i -> actor(name + i)).toList();
+    }
+
+    /** Waits until all wait, and a little longer: timed leavers may have left already, and stayers have not. */
+    private void awaitNearEnd(int leavers, int stayers, Random random) {
+        await("all wait")
+                .until(() -> waiters() >= leavers / 2 + stayers && holder(NAME).isEmpty());
+        await("near the end of their time").until(() -> waiters() < leavers + stayers || random.nextInt(20) == 0);
+    }
+
+    private static CompletableFuture<Boolean> beginSignals(Actor by, Side signaller, int count) {
+        return by.begin(() -> {
+            for (int i = 0; i < count; i++) {
+                signaller.signal();
+            }
+        });
+    }
+
+    /** Returns how many of those who left in a round were signalled before. */
+    private static int countSignalled(List<CompletableFuture<Boolean>> left, int round) {
+        int signalled = 0;
+        for (CompletableFuture<Boolean> one : left) {
+            assertThat(one).as("round %d", round).succeedsWithin(PATIENCE);
+            signalled += one.join() ? 1 : 0;
+        }
+        return signalled;
     }
 
     /** Two sides take turns, each waiting for the other's signal. */

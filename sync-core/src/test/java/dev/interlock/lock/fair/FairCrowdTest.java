@@ -28,6 +28,26 @@ class FairCrowdTest {
     @RegisterExtension
     final Rig rig = Rig.in(RedisServer.provided());
 
+    /** Counts entries, and asserts that each is the only one at its time and has a greater token than those before. */
+    private static final class Entries {
+        private final AtomicInteger inside = new AtomicInteger();
+        private long token;
+        private long count;
+
+        void enter(DistributedReentrantLock lock) {
+            lock.lock();
+            try {
+                assertThat(inside.incrementAndGet()).isEqualTo(1);
+                assertThat(lock.fencingToken()).isGreaterThan(token);
+                token = lock.fencingToken();
+                count++;
+                inside.decrementAndGet();
+            } finally {
+                lock.unlock();
+            }
+        }
+    }
+
     @Test
     void allEnter() {
         String name = rig.name("fair-crowd");
@@ -36,27 +56,14 @@ class FairCrowdTest {
                 Interlock right = Interlock.connect(rig.url())) {
             List<DistributedReentrantLock> locks = List.of(left.fairLock(name), right.fairLock(name));
             DistributedReentrantLock held = holder.fairLock(name);
-            var inside = new AtomicInteger();
-            long[] entries = {0};
-            long[] token = {0};
+            var entries = new Entries();
             var crew = new Crew();
             long start = System.nanoTime();
             held.lock();
             try {
                 for (int i = 0; i < 2 * WAITERS; i++) {
                     DistributedReentrantLock lock = locks.get(i % 2);
-                    crew.start(() -> {
-                        lock.lock();
-                        try {
-                            assertThat(inside.incrementAndGet()).isEqualTo(1);
-                            assertThat(lock.fencingToken()).isGreaterThan(token[0]);
-                            token[0] = lock.fencingToken();
-                            entries[0]++;
-                            inside.decrementAndGet();
-                        } finally {
-                            lock.unlock();
-                        }
-                    });
+                    crew.start(() -> entries.enter(lock));
                 }
                 await("a ticket for everybody")
                         .atMost(QUEUEING)
@@ -69,7 +76,7 @@ class FairCrowdTest {
             rig.report(String.format(
                     "%d threads queued in %d ms, entered in %d ms",
                     2 * WAITERS, (queued - start) / 1_000_000, (System.nanoTime() - queued) / 1_000_000));
-            assertThat(entries[0]).isEqualTo(2 * WAITERS);
+            assertThat(entries.count).isEqualTo(2 * WAITERS);
         }
     }
 }

@@ -170,7 +170,7 @@ class FairFaultsTest extends FaultFixture {
      * A thread is interrupted at the moment of its grant: it has the lock or it has left, and the one behind it enters.
      */
     @Test
-    void anInterruptMeetsTheGrant() {
+    void anInterruptMeetsTheGrant() throws InterruptedException {
         DistributedReentrantLock held = fair(session());
         DistributedReentrantLock wanted = fair(session());
         Actor holder = actor("holder");
@@ -195,11 +195,7 @@ class FairFaultsTest extends FaultFixture {
                 meet(barrier);
                 held.unlock();
             });
-            try {
-                meet(barrier);
-            } catch (InterruptedException e) {
-                throw new AssertionError(e);
-            }
+            meet(barrier);
             LockSupport.parkNanos(TimeUnit.MICROSECONDS.toNanos(60L * round));
             leaving.interrupt();
             assertThat(unlocked).as("round %d", round).succeedsWithin(PATIENCE);

@@ -155,11 +155,7 @@ class ChaosTest extends FaultFixture {
             actors.get(random.nextInt(actors.size())).interrupt();
         }
         proxy().heal();
-        List<Long> before = guarded.stream().map(each -> each.entries.get()).toList();
-        await("everybody goes on")
-                .until(() -> work.stream().anyMatch(CompletableFuture::isDone)
-                        || (guarded.get(0).entries.get() > before.get(0) + 100
-                                && guarded.get(1).entries.get() > before.get(1) + 100));
+        awaitMoreEntries(guarded, work);
         stop.set(true);
         for (CompletableFuture<Boolean> each : work) {
             assertThat(each).as("seed %d", seed).succeedsWithin(PATIENCE);
@@ -168,6 +164,15 @@ class ChaosTest extends FaultFixture {
                 .as("losses, seed %d", seed)
                 .allSatisfy(
                         recorder -> assertThat(recorder.of(Recorder.Kind.LOST)).isEmpty());
+    }
+
+    /** Both names are entered again and again, unless work has ended early, which the caller reports. */
+    private static void awaitMoreEntries(List<Guarded> guarded, List<CompletableFuture<Boolean>> work) {
+        List<Long> before = guarded.stream().map(each -> each.entries.get()).toList();
+        await("everybody goes on")
+                .until(() -> work.stream().anyMatch(CompletableFuture::isDone)
+                        || (guarded.get(0).entries.get() > before.get(0) + 100
+                                && guarded.get(1).entries.get() > before.get(1) + 100));
     }
 
     @Test

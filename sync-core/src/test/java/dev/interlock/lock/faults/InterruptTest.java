@@ -72,26 +72,13 @@ class InterruptTest extends FaultFixture {
         for (int round = 0; round < rounds && System.nanoTime() - end < 0; round++) {
             int holder = random.nextInt(4);
             actors.get(holder).run(locks.get(holder)::lock);
-            List<CompletableFuture<Outcome>> waits = new ArrayList<>();
-            for (int i = 0; i < 4; i++) {
-                if (i != holder) {
-                    DistributedReentrantLock lock = locks.get(i);
-                    int way = random.nextInt(4);
-                    long micros = random.nextInt(6_000);
-                    waits.add(actors.get(i).ask(() -> waitFor(lock, way, micros)));
-                }
-            }
+            List<CompletableFuture<Outcome>> waits = beginWaits(random, actors, locks, holder);
             boolean unlockFirst = random.nextBoolean();
             LockSupport.parkNanos(random.nextInt(4_000_000));
             CompletableFuture<Boolean> unlocked = unlockFirst
                     ? actors.get(holder).begin(locks.get(holder)::unlock)
                     : CompletableFuture.completedFuture(true);
-            for (int i = 0; i < 4; i++) {
-                if (i != holder && random.nextInt(4) > 0) {
-                    LockSupport.parkNanos(random.nextInt(600_000));
-                    actors.get(i).interrupt();
-                }
-            }
+            interruptSome(random, actors, holder);
             if (!unlockFirst) {
                 LockSupport.parkNanos(random.nextInt(2_000_000));
                 unlocked = actors.get(holder).begin(locks.get(holder)::unlock);
@@ -109,6 +96,30 @@ class InterruptTest extends FaultFixture {
             }
         }
         assertThat(outcomes).as("what has occurred").containsExactlyInAnyOrder(Outcome.values());
+    }
+
+    /** All but the holder begin to wait, each in a random way. */
+    private static List<CompletableFuture<Outcome>> beginWaits(
+            Random random, List<Actor> actors, List<DistributedReentrantLock> locks, int holder) {
+        List<CompletableFuture<Outcome>> waits = new ArrayList<>();
+        for (int i = 0; i < 4; i++) {
+            if (i != holder) {
+                DistributedReentrantLock lock = locks.get(i);
+                int way = random.nextInt(4);
+                long micros = random.nextInt(6_000);
+                waits.add(actors.get(i).ask(() -> waitFor(lock, way, micros)));
+            }
+        }
+        return waits;
+    }
+
+    private static void interruptSome(Random random, List<Actor> actors, int holder) {
+        for (int i = 0; i < 4; i++) {
+            if (i != holder && random.nextInt(4) > 0) {
+                LockSupport.parkNanos(random.nextInt(600_000));
+                actors.get(i).interrupt();
+            }
+        }
     }
 
     @Test

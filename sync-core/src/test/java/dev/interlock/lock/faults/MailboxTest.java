@@ -115,7 +115,21 @@ class MailboxTest extends FaultFixture {
         other.lock();
         CompletableFuture<Boolean> entered = queue(waiter, lock);
         String owner = holder(NAME);
-        List<String> mail = List.of(
+        strangeMail()
+                .forEach(text -> assertThat(server().command("PUBLISH", "interlock:mailbox:" + session.id(), text))
+                        .isEqualTo(1L));
+        await("the mail's effect")
+                .during(Duration.ofMillis(300))
+                .until(() -> holder(NAME).equals(owner));
+        assertThat(tickets(NAME)).isEqualTo(1);
+        assertThat(entered).isNotDone();
+        other.unlock();
+        assertThat(entered).succeedsWithin(PROMPTLY);
+        waiter.run(lock::unlock);
+    }
+
+    private static List<String> strangeMail() {
+        return List.of(
                 "",
                 " ",
                 "g",
@@ -140,15 +154,5 @@ class MailboxTest extends FaultFixture {
                 "p -5 " + NAME,
                 "p 1 unknown",
                 "?? 1 1 1 1 " + NAME);
-        mail.forEach(text -> assertThat(server().command("PUBLISH", "interlock:mailbox:" + session.id(), text))
-                .isEqualTo(1L));
-        await("the mail's effect")
-                .during(Duration.ofMillis(300))
-                .until(() -> holder(NAME).equals(owner));
-        assertThat(tickets(NAME)).isEqualTo(1);
-        assertThat(entered).isNotDone();
-        other.unlock();
-        assertThat(entered).succeedsWithin(PROMPTLY);
-        waiter.run(lock::unlock);
     }
 }

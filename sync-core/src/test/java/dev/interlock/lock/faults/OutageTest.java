@@ -18,6 +18,7 @@ import dev.interlock.testing.Recorder;
 import dev.interlock.testing.Requests;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -106,13 +107,7 @@ class OutageTest extends FaultFixture {
                 IntStream.range(0, 10).mapToObj(i -> actor("waiter-" + i)).toList();
         ConcurrentLinkedQueue<Long> ends = new ConcurrentLinkedQueue<>();
         List<CompletableFuture<Boolean>> waits = crowd.stream()
-                .map(one -> one.begin(() -> {
-                    try {
-                        lock.lock();
-                    } finally {
-                        ends.add(Monotonic.nanos());
-                    }
-                }))
+                .map(one -> one.begin(() -> lockAndNoteEnd(lock, ends)))
                 .toList();
         awaitTickets(NAME, 1);
         await("queued").until(() -> lock.getQueueLength() == 9);
@@ -139,6 +134,14 @@ class OutageTest extends FaultFixture {
         assertWorks(lock, crowd.get(0));
         await("told").until(() -> recorder.count(Recorder.Kind.REACHABLE) == 1);
         assertThat(recorder.count(Recorder.Kind.UNREACHABLE)).isEqualTo(1);
+    }
+
+    private static void lockAndNoteEnd(DistributedReentrantLock lock, Collection<Long> ends) {
+        try {
+            lock.lock();
+        } finally {
+            ends.add(Monotonic.nanos());
+        }
     }
 
     /** A free name can't be had either: redisTimeout counts from the first command that wasn't answered. */

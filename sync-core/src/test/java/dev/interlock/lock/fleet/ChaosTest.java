@@ -81,9 +81,7 @@ class ChaosTest {
                 start(name);
             } else {
                 stops++;
-                victim.stop();
-                pause(random.nextInt(2 * (int) LEASE.toMillis()));
-                victim.cont();
+                stopFor(random.nextInt(2 * (int) LEASE.toMillis()), victim);
             }
             hammers.awaitProgress("seed " + seed, RECOVERY);
         }
@@ -99,6 +97,12 @@ class ChaosTest {
     private void start(String name) {
         var file = folder.resolve("sections-" + hammers.size());
         hammers.start(LockWork.task(rig.url(), name, THREADS, file, LEASE, REST));
+    }
+
+    private static void stopFor(int millis, ChildJvm victim) {
+        victim.stop();
+        pause(millis);
+        victim.cont();
     }
 
     private static void pause(int millis) {

@@ -154,15 +154,7 @@ class ScaleTest {
             var entered = new AtomicInteger();
             var crew = new Crew();
             for (RLock lock : held) {
-                crew.start(() -> {
-                    DistributedReentrantLock ours = waiting.lock(lock.getName());
-                    ours.lock();
-                    try {
-                        entered.incrementAndGet();
-                    } finally {
-                        ours.unlock();
-                    }
-                });
+                crew.start(() -> enterOnce(waiting.lock(lock.getName()), entered));
             }
             await("everybody in a queue")
                     .atMost(QUEUEING)
@@ -182,6 +174,15 @@ class ScaleTest {
             try (Interlock late = Interlock.using(shared)) {
                 assertAllEnter(late, List.of(waiting));
             }
+        }
+    }
+
+    private static void enterOnce(DistributedReentrantLock lock, AtomicInteger entered) {
+        lock.lock();
+        try {
+            entered.incrementAndGet();
+        } finally {
+            lock.unlock();
         }
     }
 

@@ -141,7 +141,8 @@ final class Admissions {
             double before = inside.getOrDefault(at - 1, 0L) * (double) ((at + 1) * window - latest) / window;
             if (admitted + before > permits) {
                 fail(
-                        "%d were admitted in a window %d µs after its begin, by %s, when %.2f of the one before still counted",
+                        "%d were admitted in a window %d µs after its begin, by %s, "
+                                + "when %.2f of the one before still counted",
                         admitted, (latest - at * window) / 1_000, limit, before);
             }
         }

@@ -93,11 +93,7 @@ class RateMemoryTest {
                     });
                 }
                 if (i % between == 0) {
-                    Census census = Census.of(server, "*");
-                    assertThat(census.keys()).as("keys alive").isPositive();
-                    assertThat(census.eternal()).as("keys without a TTL").isZero();
-                    assertThat(census.mostMillis()).as("longest TTL").isBetween(1L, 2 * WINDOW.toMillis());
-                    most = Math.max(most, census.keys());
+                    most = Math.max(most, assertAllExpire().keys());
                 }
             }
             room.acquire(IN_FLIGHT);
@@ -108,6 +104,14 @@ class RateMemoryTest {
         }
         assertThat(server.keys()).isEmpty();
         reporter.publishEntry(keys + " keys by each algorithm, at most " + most + " alive at a time");
+    }
+
+    private Census assertAllExpire() {
+        Census census = Census.of(server, "*");
+        assertThat(census.keys()).as("keys alive").isPositive();
+        assertThat(census.eternal()).as("keys without a TTL").isZero();
+        assertThat(census.mostMillis()).as("longest TTL").isBetween(1L, 2 * WINDOW.toMillis());
+        return census;
     }
 
     /** What a key takes doesn't grow with what is taken for it, other than with Redisson. */

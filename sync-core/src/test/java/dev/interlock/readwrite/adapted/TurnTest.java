@@ -92,8 +92,8 @@ class TurnTest extends AdaptedFixture {
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    @DisplayName(
-            "whoever is interrupted while he waits for another JVM, or has waited for long enough, leaves nothing behind")
+    @DisplayName("whoever is interrupted while he waits for another JVM, "
+            + "or has waited for long enough, leaves nothing behind")
     void departuresLeaveNothing(boolean write) {
         plain.writeLock().lock();
         Running<Boolean> interrupted = threads.start("interrupted", () -> {
