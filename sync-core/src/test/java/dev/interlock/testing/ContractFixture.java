@@ -46,7 +46,7 @@ import org.junit.jupiter.params.provider.Arguments;
 @Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 public abstract class ContractFixture<S> {
 
-    /** Who competes with the object under test. */
+    /** What the object under test contends with. */
     public enum Contender {
         SAME_OBJECT,
         OTHER_SESSION

@@ -280,7 +280,7 @@ class CommandLoopTest {
         assertThat(speaker.replies).as("what was told meanwhile").hasSize(1);
     }
 
-    /** Whoever waits for the answer may take a mutex of his own: the loop's must be free by then. */
+    /** A thread that waits for the answer may take a mutex of its own: the loop has released its own by then. */
     @Test
     void anAnswerThatIsThereAtOnceIsAnnouncedWithoutTheMutex() {
         speaker.immediate = CompletableFuture.completedFuture("at once");
