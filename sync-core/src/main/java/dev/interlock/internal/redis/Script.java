@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URL;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -142,6 +143,21 @@ public final class Script {
             this.script = script;
             this.keys = keys;
             this.arguments = arguments;
+        }
+
+        /** Returns the script. */
+        public Script script() {
+            return script;
+        }
+
+        /** Returns the KEYS. */
+        public List<String> keys() {
+            return keys.stream().map(String::valueOf).toList();
+        }
+
+        /** Returns the ARGV. */
+        public List<String> arguments() {
+            return Arrays.stream(arguments).map(String::valueOf).toList();
         }
     }
 
