@@ -1,0 +1,62 @@
+package dev.interlock.simulation;
+
+import dev.interlock.simulation.Commands.Command;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+
+/** Commands on channels, and what a server tells of itself. */
+final class ServerCommands {
+    /** Of a master without replicas. */
+    private static final String REPLICATION = "# Replication\r\nrole:master\r\nconnected_slaves:0\r\n";
+
+    private static final long MICROS = 1_000_000;
+
+    private final Database database;
+    private final Publisher publisher;
+
+    ServerCommands(Database database, Publisher publisher) {
+        this.database = database;
+        this.publisher = publisher;
+    }
+
+    Map<String, Command> all() {
+        return Map.of(
+                "time", this::time,
+                "info", this::info,
+                "publish", this::publish,
+                "spublish", this::publish,
+                "pubsub", this::subscribers);
+    }
+
+    private List<Object> time(Words words) {
+        words.end();
+        long micros = database.micros();
+        return List.of(Long.toString(Math.floorDiv(micros, MICROS)), Long.toString(Math.floorMod(micros, MICROS)));
+    }
+
+    private String info(Words words) {
+        if (!words.last().equals("replication")) {
+            throw words.unknown();
+        }
+        return REPLICATION;
+    }
+
+    private Long publish(Words words) {
+        String channel = words.next();
+        return (long) publisher.publish(Bytes.text(channel), Bytes.text(words.last()));
+    }
+
+    private List<Object> subscribers(Words words) {
+        String verb = words.option();
+        if (!verb.equals("numsub") && !verb.equals("shardnumsub")) {
+            throw words.unknown();
+        }
+        List<Object> counts = new ArrayList<>();
+        for (String channel : words.rest()) {
+            counts.add(channel);
+            counts.add((long) publisher.subscribers(Bytes.text(channel)));
+        }
+        return counts;
+    }
+}

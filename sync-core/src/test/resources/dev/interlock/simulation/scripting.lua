@@ -1,0 +1,78 @@
+-- Gives scripts what Redis gives them, and no more: its own functions, the libraries without what depends on more than
+-- arguments, KEYS and ARGV; all of these for reading only.
+--
+-- Takes the functions that are in Java, and returns compile and run.
+local call, pack, unpackStruct, packMessage, unpackMessage = ...
+
+-- Numbers are written with a point wherever this runs.
+os.setlocale('C', 'numeric')
+
+local function failed(text)
+  return { err = string.match(text, '^[A-Z]+ ') and text or 'ERR ' .. text }
+end
+
+local shown = {
+  assert = assert, error = error, ipairs = ipairs, next = next, pairs = pairs, pcall = pcall, rawequal = rawequal,
+  rawget = rawget, rawset = rawset, select = select, tonumber = tonumber, tostring = tostring, type = type,
+  unpack = unpack, xpcall = xpcall, string = string, table = table, math = math,
+  redis = {
+    call = call,
+    error_reply = failed,
+    status_reply = function(text)
+      return { ok = text }
+    end,
+  },
+  struct = { pack = pack, unpack = unpackStruct },
+  cmsgpack = { pack = packMessage, unpack = unpackMessage },
+}
+math.random, math.randomseed = nil, nil
+
+local globals = setmetatable({}, {
+  __index = function(_, name)
+    local value = shown[name]
+    if value == nil then
+      error('Script attempted to access nonexistent global variable \'' .. tostring(name) .. '\'', 2)
+    end
+    return value
+  end,
+  __newindex = function()
+    error('Attempt to modify a readonly table', 2)
+  end,
+})
+
+local source = '@user_script'
+
+local function compile(text)
+  local script, failure = loadstring('return function() ' .. text .. '\nend', source)
+  if not script then
+    return nil, failure
+  end
+  return setfenv(script, globals)()
+end
+
+-- What a script fails by, with the line that it does.
+local function described(failure)
+  if type(failure) ~= 'table' then
+    failure = { err = 'ERR ' .. tostring(failure) }
+  end
+  local level, place = 2, debug.getinfo(2, 'Sl')
+  while place and place.source ~= source do
+    level = level + 1
+    place = debug.getinfo(level, 'Sl')
+  end
+  failure.place = place and place.source .. ':' .. place.currentline
+  return failure
+end
+
+local function run(script, keys, arguments)
+  shown.KEYS, shown.ARGV = keys, arguments
+  return xpcall(script, described)
+end
+
+local function binary(hex)
+  return (string.gsub(hex, '..', function(digits)
+    return string.char(tonumber(digits, 16))
+  end))
+end
+
+return compile, run, binary
