@@ -66,13 +66,14 @@ final class HashCommands {
 
     private Long set(Words words) {
         String key = words.next();
-        if (words.left() == 0 || words.left() % 2 != 0) {
+        if (words.left() > 1 && words.left() % 2 != 0) {
             throw new CommandError("ERR wrong number of arguments for 'hset' command");
         }
+        List<String> pairs = words.rest(2);
         Map<String, String> fields = fieldsToWrite(key);
         long added = 0;
-        while (words.hasNext()) {
-            if (fields.put(words.next(), words.next()) == null) {
+        for (int i = 0; i < pairs.size(); i += 2) {
+            if (fields.put(pairs.get(i), pairs.get(i + 1)) == null) {
                 added++;
             }
         }

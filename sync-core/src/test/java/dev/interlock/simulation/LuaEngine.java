@@ -39,7 +39,7 @@ final class LuaEngine {
             lua.openLibrary(library);
         }
         lua.load(library());
-        LuaPacks packs = new LuaPacks(stack, lua);
+        LuaPacks packs = new LuaPacks(lua, stack);
         List<JFunction> functions = List.of(
                 guarded(this::call),
                 guarded(packs::packNumbers),
@@ -48,7 +48,7 @@ final class LuaEngine {
                 guarded(packs::unpackMessage));
         functions.forEach(lua::push);
         lua.pCall(functions.size(), 3);
-        stack.keepBinary();
+        stack.keepChar();
         run = lua.ref();
         compile = lua.ref();
     }

@@ -1,30 +1,98 @@
 package dev.interlock.simulation;
 
+import static java.nio.charset.StandardCharsets.ISO_8859_1;
+
+import com.google.common.io.ByteArrayDataInput;
+import com.google.common.io.ByteArrayDataOutput;
+import com.google.common.io.ByteStreams;
 import party.iroiro.luajava.Lua;
 
-/** What scripts get of the libraries {@code struct} and {@code cmsgpack}. */
+/** What scripts get of the libraries {@code struct} and {@code cmsgpack}, by which they write numbers as bytes. */
 final class LuaPacks {
-    private final LuaStack stack;
     private final Lua lua;
+    private final LuaStack stack;
 
-    LuaPacks(LuaStack stack, Lua lua) {
-        this.stack = stack;
+    LuaPacks(Lua lua, LuaStack stack) {
         this.lua = lua;
+        this.stack = stack;
     }
 
+    /** {@code struct.pack}: bytes and doubles, the highest byte first. */
     int packNumbers() {
-        throw new UnsupportedOperationException("struct.pack " + stack.bytes(1) + lua);
+        String format = format();
+        ByteArrayDataOutput out = ByteStreams.newDataOutput();
+        for (int i = 0; i < format.length(); i++) {
+            double number = lua.toNumber(i + 2);
+            if (format.charAt(i) == 'B') {
+                out.writeByte((int) number);
+            } else {
+                out.writeDouble(number);
+            }
+        }
+        stack.push(new String(out.toByteArray(), ISO_8859_1));
+        return 1;
     }
 
+    /** {@code struct.unpack}: as above. The last of the results is the position behind what was read. */
     int unpackNumbers() {
-        throw new UnsupportedOperationException("struct.unpack " + stack.bytes(1));
+        String format = format();
+        String data = stack.bytes(2);
+        int size = format.chars().map(type -> type == 'B' ? 1 : Double.BYTES).sum();
+        if (data.length() < size) {
+            throw new CommandError("ERR bad argument #2 to 'unpack' (data string too short)");
+        }
+        ByteArrayDataInput in = ByteStreams.newDataInput(data.getBytes(ISO_8859_1));
+        for (int i = 0; i < format.length(); i++) {
+            if (format.charAt(i) == 'B') {
+                lua.push((long) in.readUnsignedByte());
+            } else {
+                lua.push((Number) in.readDouble());
+            }
+        }
+        lua.push(size + 1L);
+        return format.length() + 1;
     }
 
+    private String format() {
+        String format = stack.bytes(1);
+        if (!format.matches(">[Bd]+")) {
+            throw new UnsupportedOperationException("Not simulated: a struct of " + format);
+        }
+        return format.substring(1);
+    }
+
+    /** {@code cmsgpack.pack} of one value. */
     int packMessage() {
-        throw new UnsupportedOperationException("cmsgpack.pack");
+        ByteArrayDataOutput out = ByteStreams.newDataOutput();
+        pack(out);
+        stack.push(new String(out.toByteArray(), ISO_8859_1));
+        return 1;
     }
 
+    /** Packs the value on top of the stack. */
+    private void pack(ByteArrayDataOutput out) {
+        Lua.LuaType type = lua.type(-1);
+        if (type == Lua.LuaType.NUMBER) {
+            MessagePack.write(lua.toNumber(-1), out);
+        } else if (type == Lua.LuaType.STRING) {
+            MessagePack.write(stack.bytes(-1), out);
+        } else if (type == Lua.LuaType.TABLE) {
+            int size = lua.rawLength(-1);
+            MessagePack.writeSize(size, out);
+            for (int i = 1; i <= size; i++) {
+                lua.rawGetI(-1, i);
+                pack(out);
+                lua.pop(1);
+            }
+        } else {
+            throw new UnsupportedOperationException("Not simulated: a message with a " + type);
+        }
+    }
+
+    /** {@code cmsgpack.unpack} of one value. */
     int unpackMessage() {
-        throw new UnsupportedOperationException("cmsgpack.unpack " + stack.bytes(1));
+        ByteArrayDataInput in = ByteStreams.newDataInput(stack.bytes(1).getBytes(ISO_8859_1));
+        stack.pushReply(MessagePack.read(in));
+        return 1;
     }
 }

@@ -2,7 +2,6 @@ package dev.interlock.simulation;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
 
-import com.google.common.io.BaseEncoding;
 import dev.interlock.simulation.Commands.Status;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
@@ -13,18 +12,19 @@ import party.iroiro.luajava.Lua;
 
 /** Values on the stack of a Lua state, which Redis converts into replies and back. */
 final class LuaStack {
-    private static final BaseEncoding HEX = BaseEncoding.base16();
+    /** So many bytes at a time are passed as arguments. */
+    private static final int CHUNK = 200;
 
     private final Lua lua;
-    private int binary;
+    private int character;
 
     LuaStack(Lua lua) {
         this.lua = lua;
     }
 
-    /** Keeps the function on top of the stack, which makes strings of hexadecimal digits. */
-    void keepBinary() {
-        binary = lua.ref();
+    /** Pops and keeps {@code string.char}, which makes strings of what the bridge can't pass as such. */
+    void keepChar() {
+        character = lua.ref();
     }
 
     /** Returns the bytes of a string on the stack. */
@@ -57,10 +57,22 @@ final class LuaStack {
         if (bytes.indexOf('\0') < 0 && Bytes.isAscii(bytes)) {
             lua.push(bytes);
         } else {
-            lua.refGet(binary);
-            lua.push(HEX.encode(bytes.getBytes(ISO_8859_1)));
-            lua.pCall(1, 1);
+            pushBytes(bytes);
         }
+    }
+
+    private void pushBytes(String bytes) {
+        int chunks = 0;
+        for (int from = 0; from < bytes.length(); from += CHUNK) {
+            int to = Math.min(from + CHUNK, bytes.length());
+            lua.refGet(character);
+            for (int i = from; i < to; i++) {
+                lua.push((long) bytes.charAt(i));
+            }
+            lua.pCall(to - from, 1);
+            chunks++;
+        }
+        lua.concat(chunks);
     }
 
     /** Pushes what a command replies. */
@@ -69,6 +81,8 @@ final class LuaStack {
             lua.push(false);
         } else if (reply instanceof Long number) {
             lua.push((long) number);
+        } else if (reply instanceof Double number) {
+            lua.push((Number) number);
         } else if (reply instanceof String bytes) {
             push(bytes);
         } else if (reply instanceof List<?> replies) {

@@ -50,7 +50,7 @@ final class Numbers {
         if (word.length() < 16 && isDigits(word)) {
             return Long.parseLong(word);
         }
-        if (FLOAT.matcher(word).matches()) {
+        if (FLOAT.matcher(word).matches() && !Double.isInfinite(Double.parseDouble(word))) {
             return Double.parseDouble(word);
         }
         if (INFINITE.matcher(word).matches()) {

@@ -13,8 +13,9 @@ final class Ranges {
 
     private Ranges() {}
 
+    /** Reads a score. Redis keeps no sign of a zero, in small sets. */
     static double score(String word) {
-        return Numbers.number(word, "ERR value is not a valid float");
+        return Numbers.number(word, "ERR value is not a valid float") + 0.0;
     }
 
     /** Reads two scores, each without itself after a parenthesis. */

@@ -14,8 +14,8 @@ final class SortedSet {
     record Member(String name, double score) implements Comparable<Member> {
         @Override
         public int compareTo(Member other) {
-            // Zeros of both signs are the same score.
-            return score < other.score ? -1 : score > other.score ? 1 : name.compareTo(other.name);
+            int order = Double.compare(score, other.score);
+            return order == 0 ? name.compareTo(other.name) : order;
         }
     }
 

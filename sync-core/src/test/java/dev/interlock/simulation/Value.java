@@ -2,7 +2,6 @@ package dev.interlock.simulation;
 
 import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /** What Redis keeps at a key. */
@@ -48,10 +47,10 @@ sealed interface Value {
 
         @Override
         public String toString() {
-            return new TreeMap<>(fields)
-                    .entrySet().stream()
-                            .map(field -> Bytes.printable(field.getKey()) + "=" + Bytes.printable(field.getValue()))
-                            .collect(Collectors.joining(" ", "hash ", ""));
+            return fields.entrySet().stream()
+                    .map(field -> Bytes.printable(field.getKey()) + "=" + Bytes.printable(field.getValue()))
+                    .sorted()
+                    .collect(Collectors.joining(" ", "hash ", ""));
         }
     }
 

@@ -1,5 +1,6 @@
 package dev.interlock.simulation;
 
+import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 
@@ -25,13 +26,11 @@ final class Words {
     }
 
     String next() {
-        if (!hasNext()) {
-            throw new CommandError("ERR Wrong number of args calling Redis command from script");
-        }
+        ensure(hasNext());
         return words[next++];
     }
 
-    /** Returns the last argument, and refuses the command if there are others. */
+    /** Returns the last argument. */
     String last() {
         String word = next();
         end();
@@ -40,17 +39,26 @@ final class Words {
 
     /** Refuses the command if there are more arguments. */
     void end() {
-        if (hasNext()) {
-            throw new CommandError("ERR Wrong number of args calling Redis command from script");
-        }
+        ensure(!hasNext());
     }
 
     /** Returns the rest of the arguments, of which there is one at least. */
     List<String> rest() {
-        List<String> rest = List.of(words).subList(next, words.length);
-        next();
+        return rest(1);
+    }
+
+    /** Returns the rest of the arguments, and refuses the command if there are less than some. */
+    List<String> rest(int least) {
+        ensure(left() >= least);
+        List<String> rest = Arrays.asList(words).subList(next, words.length);
         next = words.length;
         return rest;
+    }
+
+    private static void ensure(boolean isEnough) {
+        if (!isEnough) {
+            throw new CommandError("ERR Wrong number of args calling Redis command from script");
+        }
     }
 
     /** Returns the next argument, an option, in lower case. */
@@ -60,10 +68,6 @@ final class Words {
 
     long integer() {
         return Numbers.integer(next(), CommandError.NOT_AN_INTEGER);
-    }
-
-    double number() {
-        return Numbers.number(next(), "ERR value is not a valid float");
     }
 
     /** Returns what fails a test: this Redis doesn't know what the real one may. */

@@ -7,34 +7,23 @@ local call, pack, unpackStruct, packMessage, unpackMessage = ...
 -- Numbers are written with a point wherever this runs.
 os.setlocale('C', 'numeric')
 
-local function failed(text)
-  return { err = string.match(text, '^[A-Z]+ ') and text or 'ERR ' .. text }
-end
-
 local shown = {
   assert = assert, error = error, ipairs = ipairs, next = next, pairs = pairs, pcall = pcall, rawequal = rawequal,
   rawget = rawget, rawset = rawset, select = select, tonumber = tonumber, tostring = tostring, type = type,
   unpack = unpack, xpcall = xpcall, string = string, table = table, math = math,
-  redis = {
-    call = call,
-    error_reply = failed,
-    status_reply = function(text)
-      return { ok = text }
-    end,
-  },
+  redis = { call = call },
   struct = { pack = pack, unpack = unpackStruct },
   cmsgpack = { pack = packMessage, unpack = unpackMessage },
 }
 math.random, math.randomseed = nil, nil
 
-local globals = setmetatable({}, {
+setmetatable(shown, {
   __index = function(_, name)
-    local value = shown[name]
-    if value == nil then
-      error('Script attempted to access nonexistent global variable \'' .. tostring(name) .. '\'', 2)
-    end
-    return value
+    error('Script attempted to access nonexistent global variable \'' .. tostring(name) .. '\'', 2)
   end,
+})
+local globals = setmetatable({}, {
+  __index = shown,
   __newindex = function()
     error('Attempt to modify a readonly table', 2)
   end,
@@ -69,10 +58,4 @@ local function run(script, keys, arguments)
   return xpcall(script, described)
 end
 
-local function binary(hex)
-  return (string.gsub(hex, '..', function(digits)
-    return string.char(tonumber(digits, 16))
-  end))
-end
-
-return compile, run, binary
+return compile, run, string.char
