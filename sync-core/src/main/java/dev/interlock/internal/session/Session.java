@@ -7,6 +7,8 @@ import dev.interlock.internal.redis.Mailbox;
 import dev.interlock.internal.redis.Outage;
 import dev.interlock.internal.redis.Settings;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -202,6 +204,11 @@ public abstract class Session {
     /** Ends what {@link #pin} began. What is still to be confirmed has to be {@linkplain #expect expected} before. */
     public final void unpin(Object key, Participant participant) {
         participants.remove(key, participant);
+    }
+
+    /** Returns what is pinned: what owns a name, or waits for it. */
+    public final Collection<Participant> participants() {
+        return Collections.unmodifiableCollection(participants.values());
     }
 
     /** Has {@link #close} wait for a command's confirmation, until that is there or was cancelled. */

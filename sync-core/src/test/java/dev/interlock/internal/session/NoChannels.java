@@ -5,7 +5,7 @@ import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /** No client of Redisson's listens, and none publishes. */
-final class NoChannels implements UnlockChannels {
+public final class NoChannels implements UnlockChannels {
     @Override
     public String verb() {
         return "publish";

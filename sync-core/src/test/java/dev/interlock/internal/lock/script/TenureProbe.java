@@ -1,0 +1,12 @@
+package dev.interlock.internal.lock.script;
+
+/** Looks at a lock's tenure without changing anything, as no thread of the library would. */
+public final class TenureProbe {
+    private TenureProbe() {}
+
+    /** Returns whether the session believes that it owns the name, by its clock. */
+    public static boolean isValid(ScriptLock lock) {
+        LockTenure tenure = lock.monitor.tenure();
+        return tenure != null && tenure.isUsable(lock.now());
+    }
+}

@@ -1,0 +1,161 @@
+package dev.interlock.simulation;
+
+import dev.interlock.LeaseLostException;
+import dev.interlock.internal.lock.LockSync;
+import dev.interlock.internal.lock.script.ScriptLock;
+import dev.interlock.internal.lock.script.TenureProbe;
+import dev.interlock.internal.session.RedisSession;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+
+/** A lock as the library makes it, but for the JDK superclass of its local half. */
+final class LockSubject implements Subject {
+    private static final long RETAINED_MILLIS = 50;
+
+    private final int number;
+    private final LockWitness witness;
+    private final ScriptLock remote;
+    private final LockSync sync;
+    private final Condition items;
+
+    LockSubject(int number, Kind kind, RedisSession session, Jvm jvm, LockWitness witness) {
+        this.number = number;
+        this.witness = witness;
+        LocalLockModel local = new LocalLockModel(jvm, kind.isFair());
+        long retainMillis = kind == Kind.RETAINED_LOCK ? RETAINED_MILLIS : 0;
+        this.remote = new ScriptLock(session, SimulatedSession.name(number), local, kind.isFair(), retainMillis);
+        this.sync = new LockSync(local, remote);
+        this.items = sync.newCondition("items");
+    }
+
+    int number() {
+        return number;
+    }
+
+    LockSync sync() {
+        return sync;
+    }
+
+    /** Returns whether its session believes that it owns the name. */
+    boolean isValid() {
+        return TenureProbe.isValid(remote);
+    }
+
+    @Override
+    public boolean mayFail(Op op, Exception failure) {
+        return op.call() == Call.LOCK_WITH_LEASE && failure instanceof LeaseLostException;
+    }
+
+    @Override
+    public void call(Op op, Worker worker) throws InterruptedException {
+        Actor actor = worker.actor();
+        switch (op.call()) {
+            case LOCK -> {
+                witness.called(actor);
+                sync.lock();
+                stayInside(op, actor);
+            }
+            case LOCK_INTERRUPTIBLY -> {
+                sync.lockInterruptibly();
+                stayInside(op, actor);
+            }
+            case LOCK_WITH_LEASE -> {
+                sync.lock(TimeUnit.NANOSECONDS.toMillis(op.waitNanos()), TimeUnit.MILLISECONDS);
+                stayInside(op, actor);
+            }
+            case LOCK_TWICE -> {
+                sync.lock();
+                sync.lock();
+                sync.unlock();
+                stayInside(op, actor);
+            }
+            case TRY_LOCK -> {
+                if (sync.tryLock()) {
+                    stayInside(op, actor);
+                }
+            }
+            case TRY_LOCK_TIMED -> {
+                if (sync.tryLock(op.waitNanos(), TimeUnit.NANOSECONDS)) {
+                    stayInside(op, actor);
+                }
+            }
+            case PUT, PUT_TO_ALL, TAKE, TAKE_OR_PUT -> exchange(op, worker);
+            default -> throw new IllegalArgumentException("no call of a lock: " + op);
+        }
+    }
+
+    // Leaves for the witness before it does for the library.
+    private void stayInside(Op op, Actor actor) {
+        witness.entered(actor, this);
+        actor.sleep(op.holdNanos() / 2);
+        witness.check();
+        actor.sleep(op.holdNanos() / 2);
+        witness.leaves(actor);
+        sync.unlock();
+    }
+
+    private void exchange(Op op, Worker worker) throws InterruptedException {
+        Actor actor = worker.actor();
+        sync.lock();
+        try {
+            witness.entered(actor, this);
+            actor.sleep(op.holdNanos());
+            switch (op.call()) {
+                case TAKE -> take(worker);
+                case TAKE_OR_PUT -> takeOrPut(op, actor);
+                default -> put(op.call() == Call.PUT_TO_ALL);
+            }
+        } finally {
+            witness.leaves(actor);
+            sync.unlock();
+        }
+    }
+
+    private void put(boolean toAll) {
+        witness.put();
+        if (toAll) {
+            items.signalAll();
+        } else {
+            items.signal();
+        }
+    }
+
+    private void take(Worker worker) throws InterruptedException {
+        worker.dependsOnOthers(true);
+        witness.beginsToTake();
+        try {
+            while (!witness.take()) {
+                witness.leaves(worker.actor());
+                try {
+                    items.await();
+                } finally {
+                    witness.entered(worker.actor(), this);
+                }
+            }
+        } finally {
+            witness.endsTaking();
+            worker.dependsOnOthers(false);
+        }
+    }
+
+    private void takeOrPut(Op op, Actor actor) throws InterruptedException {
+        boolean signalled = true;
+        while (!witness.take()) {
+            if (!signalled) {
+                put(false);
+                return;
+            }
+            witness.leaves(actor);
+            try {
+                signalled = items.await(op.waitNanos(), TimeUnit.NANOSECONDS);
+            } finally {
+                witness.entered(actor, this);
+            }
+        }
+    }
+
+    @Override
+    public String toString() {
+        return remote.toString();
+    }
+}

@@ -1,0 +1,190 @@
+package dev.interlock.simulation;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.MalformedURLException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.function.BiFunction;
+import java.util.function.BinaryOperator;
+import javax.tools.JavaCompiler;
+import javax.tools.ToolProvider;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The library with a fault planted in it: some of its sources, Java or Lua, are changed before they are compiled. The
+ * simulation of it is loaded once more, so that the library as it is stays what the other tests run on.
+ */
+final class Mutant {
+    private static final Path SOURCES = Path.of("src/main/java/dev/interlock/internal");
+
+    /**
+     * A change of a source.
+     *
+     * @param file a Java source below {@code internal}, or {@code "lua"} for all scripts
+     * @param from what stands there, once in a Java source, at least once in some script
+     */
+    private record Edit(String file, String from, String to) {
+        String in(String text) {
+            int at = text.indexOf(from);
+            if (at < 0 || text.indexOf(from, at + 1) >= 0) {
+                throw new IllegalStateException(file + " should have once: " + from);
+            }
+            return text.replace(from, to);
+        }
+    }
+
+    private final String name;
+    private final List<Edit> edits = new ArrayList<>();
+
+    private Mutant(String name) {
+        this.name = name;
+    }
+
+    /** Begins a mutant without a fault. */
+    static Mutant named(String name) {
+        return new Mutant(name);
+    }
+
+    /** Changes a Java source, given by its path below {@code internal}. */
+    Mutant java(String file, String from, String to) {
+        edits.add(new Edit(file, from, to));
+        return this;
+    }
+
+    /** Changes all scripts that have that text. */
+    Mutant lua(String from, String to) {
+        edits.add(new Edit("lua", from, to));
+        return this;
+    }
+
+    /**
+     * Looks for a plan that fails.
+     *
+     * @return what the failure is, or null if there is none within that time
+     */
+    @Nullable
+    String search(long firstSeed, long nanos) throws IOException, ReflectiveOperationException {
+        Path classes = Files.createTempDirectory("mutant");
+        try (MutantLoader loader = new MutantLoader(compiled(classes))) {
+            @SuppressWarnings("unchecked") // it has that type
+            var found = (BiFunction<Long, Long, @Nullable String>) loader.loadClass(Hunt.class.getName())
+                    .getConstructor(BinaryOperator.class)
+                    .newInstance(scriptChange());
+            return found.apply(firstSeed, nanos);
+        }
+    }
+
+    private BinaryOperator<String> scriptChange() {
+        return (script, text) -> {
+            String changed = text;
+            for (Edit edit : edits) {
+                changed = edit.file.equals("lua") ? changed.replace(edit.from, edit.to) : changed;
+            }
+            return changed;
+        };
+    }
+
+    private List<Path> compiled(Path classes) throws IOException {
+        Map<String, String> texts = new LinkedHashMap<>();
+        for (Edit edit : edits) {
+            if (!edit.file.equals("lua")) {
+                texts.put(edit.file, edit.in(texts.containsKey(edit.file) ? texts.get(edit.file) : read(edit.file)));
+            }
+        }
+        List<String> arguments =
+                new ArrayList<>(List.of("-proc:none", "-nowarn", "-cp", classPath(), "-d", classes.toString()));
+        for (Map.Entry<String, String> text : texts.entrySet()) {
+            Path source = classes.resolve(Path.of(text.getKey()).getFileName());
+            Files.writeString(source, text.getValue());
+            arguments.add(source.toString());
+        }
+        JavaCompiler compiler = Objects.requireNonNull(ToolProvider.getSystemJavaCompiler(), "a JDK");
+        if (!texts.isEmpty() && compiler.run(null, null, null, arguments.toArray(String[]::new)) != 0) {
+            throw new IllegalStateException("the mutant doesn't compile: " + this);
+        }
+        return List.of(classes);
+    }
+
+    private static String read(String file) throws IOException {
+        return Files.readString(SOURCES.resolve(file + ".java"));
+    }
+
+    private static String classPath() {
+        return System.getProperty("surefire.test.class.path", System.getProperty("java.class.path"));
+    }
+
+    @Override
+    public String toString() {
+        return name;
+    }
+
+    /** What runs in the other class loader: it has to be known to this one by JDK types alone. */
+    public static final class Hunt implements BiFunction<Long, Long, @Nullable String> {
+        private final BinaryOperator<String> scriptChange;
+
+        /** Hunts in the scripts that are changed in that way. */
+        public Hunt(BinaryOperator<String> scriptChange) {
+            this.scriptChange = scriptChange;
+        }
+
+        @Override
+        public @Nullable String apply(Long firstSeed, Long nanos) {
+            Search search = new Search(Plan::of, scriptChange);
+            Search.Failure failure = search.within(firstSeed, nanos);
+            return failure == null ? null : search + "\n" + failure;
+        }
+    }
+
+    /** Loads the project's classes anew, and the changed ones first. */
+    private static final class MutantLoader extends URLClassLoader {
+        MutantLoader(List<Path> first) {
+            super(urls(first), Mutant.class.getClassLoader());
+        }
+
+        private static URL[] urls(List<Path> paths) {
+            List<URL> urls = new ArrayList<>();
+            try {
+                for (Path path : paths) {
+                    urls.add(path.toUri().toURL());
+                }
+            } catch (MalformedURLException e) {
+                throw new UncheckedIOException(e);
+            }
+            return urls.toArray(URL[]::new);
+        }
+
+        @Override
+        protected Class<?> loadClass(String className, boolean resolve) throws ClassNotFoundException {
+            synchronized (getClassLoadingLock(className)) {
+                if (!className.startsWith("dev.interlock.")) {
+                    return super.loadClass(className, resolve);
+                }
+                Class<?> loaded = findLoadedClass(className);
+                return loaded != null ? loaded : defined(className);
+            }
+        }
+
+        // The mutant's own class, or another copy of the library's.
+        private Class<?> defined(String className) throws ClassNotFoundException {
+            String file = className.replace('.', '/') + ".class";
+            URL url = findResource(file);
+            try (var in = url != null ? url.openStream() : getParent().getResourceAsStream(file)) {
+                if (in == null) {
+                    throw new ClassNotFoundException(className);
+                }
+                byte[] bytes = in.readAllBytes();
+                return defineClass(className, bytes, 0, bytes.length);
+            } catch (IOException e) {
+                throw new ClassNotFoundException(className, e);
+            }
+        }
+    }
+}

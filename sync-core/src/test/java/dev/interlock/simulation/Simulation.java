@@ -1,0 +1,329 @@
+package dev.interlock.simulation;
+
+import dev.interlock.RedisUnavailableException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.SplittableRandom;
+import java.util.function.BinaryOperator;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** A fleet of JVMs, their Redis and the network between them, in virtual time. The same plan has the same outcome. */
+final class Simulation {
+    private static final long MILLI = 1_000_000;
+    private static final long SECOND = 1_000 * MILLI;
+
+    /** When all faults are over, everybody gets on and ends within that time. */
+    private static final long PATIENCE_NANOS = 600 * SECOND;
+
+    /** All that Redis has been told is forgotten by then: marks live for minutes, tokens for an hour. */
+    private static final long FORGOTTEN_NANOS = 3 * 3_600 * SECOND;
+
+    /** A machine's clock is that much faster or slower than Redis' at the most. */
+    private static final double CLOCK_DEVIATION = 0.012;
+
+    /**
+     * What came of it.
+     *
+     * @param violation what is wrong, or null
+     */
+    record Outcome(
+            @Nullable Violation violation, Trace trace, long scripts, long calls, long entries, long virtualNanos) {}
+
+    /** A JVM with its session and its threads. */
+    private final class Host {
+        final Jvm jvm;
+        final Map<Fault.Kind, Long> faultsUntil = Link.noFaults();
+        final List<Worker> workers = new ArrayList<>();
+        SimulatedSession session;
+        int sessions;
+
+        Host(int number, List<List<Op>> programs) {
+            double rate = 1 + CLOCK_DEVIATION * (2 * random.nextDouble() - 1);
+            this.jvm = new Jvm(scheduler, number, rate, random.split());
+            this.session = newSession();
+            for (List<Op> program : programs) {
+                String name = jvm.name() + "." + workers.size();
+                workers.add(new Worker(Simulation.this, jvm, name, () -> session, program));
+            }
+        }
+
+        SimulatedSession newSession() {
+            return new SimulatedSession(jvm, sessions++, plan, server, trace, faultsUntil, witnesses);
+        }
+
+        void start() {
+            new Actor(jvm, jvm.name() + ".main", () -> {
+                        open(session);
+                        workers.forEach(worker -> worker.actor().start());
+                    })
+                    .start();
+        }
+
+        private void open(SimulatedSession opened) {
+            while (true) {
+                try {
+                    opened.open();
+                    return;
+                } catch (RedisUnavailableException e) {
+                    trace.add(jvm, "can't open its session: %s", e);
+                }
+            }
+        }
+
+        void renewSession() {
+            new Actor(jvm, jvm.name() + ".main", () -> {
+                        session.close();
+                        SimulatedSession next = newSession();
+                        open(next);
+                        session = next;
+                    })
+                    .start();
+        }
+    }
+
+    private final Plan plan;
+    private final ErrorLog log = new ErrorLog();
+    private final Scheduler scheduler = new Scheduler();
+    private final Trace trace;
+    private final SplittableRandom random;
+    private final SimulatedServer server;
+    private final List<Host> hosts = new ArrayList<>();
+    private final List<Witness> witnesses = new ArrayList<>();
+
+    /** Whether all sessions are closed. */
+    private boolean isOver;
+
+    private Simulation(Plan plan, boolean isTraced, BinaryOperator<String> scriptChange) {
+        this.plan = plan;
+        this.trace = new Trace(scheduler, isTraced);
+        this.random = new SplittableRandom(plan.seed() + 1);
+        this.server = new SimulatedServer(scheduler, trace, random.split(), scriptChange);
+    }
+
+    /** Runs a plan on the library as it is. */
+    static Outcome run(Plan plan, boolean isTraced) {
+        return run(plan, isTraced, (name, text) -> text);
+    }
+
+    /**
+     * Runs a plan.
+     *
+     * @param scriptChange changes the texts of scripts, given their name
+     */
+    static Outcome run(Plan plan, boolean isTraced, BinaryOperator<String> scriptChange) {
+        Simulation simulation = new Simulation(plan, isTraced, scriptChange);
+        Violation violation = null;
+        try (ErrorLog log = simulation.log) {
+            simulation.run();
+            log.check();
+        } catch (Violation e) {
+            violation = e;
+            simulation.trace.add("VIOLATION: %s", e.getMessage());
+        } finally {
+            simulation.hosts.forEach(host -> host.jvm.die());
+        }
+        return simulation.outcome(violation);
+    }
+
+    private Outcome outcome(@Nullable Violation violation) {
+        long calls = hosts.stream()
+                .flatMap(host -> host.workers.stream())
+                .mapToLong(Worker::callsDone)
+                .sum();
+        long entries = witnesses.stream().mapToLong(Witness::entries).sum();
+        return new Outcome(violation, trace, server.data().scriptsRun(), calls, entries, scheduler.nanos());
+    }
+
+    private void run() {
+        boolean isExclusive = !plan.losesData();
+        for (Kind kind : plan.subjects()) {
+            witnesses.add(new LockWitness(scheduler, trace, isExclusive, kind.isFair() && !hasFaults()));
+        }
+        for (List<List<Op>> programs : plan.programs()) {
+            hosts.add(new Host(hosts.size(), programs));
+        }
+        if (plan.faults().stream().anyMatch(fault -> fault.kind() == Fault.Kind.FAILOVER)) {
+            server.replicate();
+        }
+        hosts.forEach(Host::start);
+        plan.faults().forEach(fault -> scheduler.after(fault.atNanos(), () -> begin(fault)));
+        refill();
+        run(plan.faultsEndNanos() + PATIENCE_NANOS, this::isDone);
+        checkLeftovers();
+    }
+
+    private interface Condition {
+        boolean isMet();
+    }
+
+    private void run(long untilNanos, Condition condition) {
+        while (!condition.isMet()) {
+            if (!scheduler.step(untilNanos)) {
+                throw new Violation("It doesn't end: " + describe());
+            }
+            log.check();
+        }
+    }
+
+    private String describe() {
+        return hosts.stream()
+                        .filter(host -> !host.jvm.isDead())
+                        .flatMap(host -> host.workers.stream())
+                        .filter(worker -> !worker.isDone())
+                        .map(Worker::state)
+                        .collect(Collectors.joining("; "))
+                + "; sessions: "
+                + hosts.stream().map(host -> host.session.toString()).collect(Collectors.joining("; "));
+    }
+
+    private boolean isDone() {
+        for (Host host : hosts) {
+            for (Worker worker : host.workers) {
+                if (!worker.isDone()) {
+                    return false;
+                }
+            }
+        }
+        return scheduler.nanos() >= plan.faultsEndNanos();
+    }
+
+    /** Adds what those wait for who wait for nothing else, signal by signal. */
+    private void refill() {
+        scheduler.after(SECOND, () -> {
+            if (scheduler.nanos() > plan.faultsEndNanos() + SECOND) {
+                Host living = hosts.stream()
+                        .filter(host -> !host.jvm.isDead())
+                        .findFirst()
+                        .orElse(null);
+                boolean isNobodyElseLeft = hosts.stream()
+                        .flatMap(host -> host.workers.stream())
+                        .allMatch(worker -> worker.isDone() || worker.dependsOnOthers());
+                if (living != null && isNobodyElseLeft) {
+                    refill(living);
+                }
+            }
+            if (!isOver) {
+                refill();
+            }
+        });
+    }
+
+    private void refill(Host host) {
+        for (int i = 0; i < witnesses.size(); i++) {
+            List<Op> calls = witnesses.get(i).rescue(i);
+            if (!calls.isEmpty()) {
+                new Worker(this, host.jvm, host.jvm.name() + ".help", () -> host.session, calls)
+                        .actor()
+                        .start();
+            }
+        }
+    }
+
+    private void begin(Fault fault) {
+        trace.add("FAULT: %s%s for %s ms", fault.kind(), place(fault), fault.forNanos() / 1e6);
+        long nanos = fault.forNanos();
+        switch (fault.kind()) {
+            case INTERRUPT ->
+                workers().get(fault.target() % workers().size()).actor().interrupt();
+            case DOWN, RESTART -> server.goDown(nanos);
+            case REFUSAL -> server.refuse(nanos);
+            case CLOCK_STEP -> server.step(nanos);
+            case DATA_LOSS -> server.loseAll(nanos);
+            case FAILOVER -> server.failOver(nanos);
+            case EVICTION -> server.evictOne();
+            default -> begin(fault, hosts.get(fault.target() % hosts.size()));
+        }
+    }
+
+    private String place(Fault fault) {
+        return switch (fault.kind()) {
+            case INTERRUPT ->
+                " of "
+                        + workers()
+                                .get(fault.target() % workers().size())
+                                .actor()
+                                .name();
+            case DOWN, RESTART, REFUSAL, CLOCK_STEP, DATA_LOSS, FAILOVER, EVICTION -> "";
+            default -> " of J" + fault.target() % hosts.size();
+        };
+    }
+
+    private void begin(Fault fault, Host host) {
+        long nanos = fault.forNanos();
+        switch (fault.kind()) {
+            case FREEZE -> host.jvm.freeze(nanos);
+            case DEATH -> host.jvm.die();
+            case CLOSE -> {
+                if (!host.session.isClosed() && !host.jvm.isDead()) {
+                    host.renewSession();
+                }
+            }
+            case STRANGER -> host.session.link().deliver(strangersMail());
+            case CUT -> {
+                host.faultsUntil.put(fault.kind(), scheduler.nanos() + nanos);
+                host.session.link().cut(nanos);
+            }
+            default -> host.faultsUntil.put(fault.kind(), scheduler.nanos() + nanos);
+        }
+    }
+
+    private String strangersMail() {
+        String key = SimulatedSession.name(random.nextInt(plan.subjects().size()));
+        long sequence = (1L << 20) * random.nextLong(1, 40) + random.nextLong(2);
+        long token = random.nextBoolean() ? random.nextLong(1L << 48) : random.nextLong(1L << 62);
+        return switch (random.nextInt(4)) {
+            case 0 ->
+                "g " + sequence + " " + token + " " + random.nextLong(1L << 50) + " " + random.nextInt(4) + " 0 0 "
+                        + key;
+            case 1 -> "d " + sequence + " " + key;
+            case 2 -> "s 2 " + sequence + " " + sequence + " " + key;
+            default -> "p " + random.nextInt(1_000) + " " + key;
+        };
+    }
+
+    private List<Worker> workers() {
+        return hosts.stream().flatMap(host -> host.workers.stream()).toList();
+    }
+
+    /** Nobody uses a lock any more: soon nothing is left in the sessions, and later nothing in Redis. */
+    private void checkLeftovers() {
+        run(scheduler.nanos() + 60 * SECOND, this::areAllIdle);
+        hosts.forEach(host -> new Actor(host.jvm, host.jvm.name() + ".main", () -> host.session.close()).start());
+        run(scheduler.nanos() + 60 * SECOND, this::areAllClosed);
+        isOver = true;
+        boolean[] isForgotten = {false};
+        scheduler.after(FORGOTTEN_NANOS, () -> isForgotten[0] = true);
+        run(Long.MAX_VALUE, () -> isForgotten[0]);
+        if (!server.data().keys().isEmpty()) {
+            throw new Violation("Redis never forgets " + server.data().keys());
+        }
+    }
+
+    private boolean areAllIdle() {
+        return hosts.stream().allMatch(host -> host.jvm.isDead() || host.session.isIdle());
+    }
+
+    private boolean areAllClosed() {
+        return hosts.stream().allMatch(host -> host.jvm.isDead() || host.session.isClosed());
+    }
+
+    // ---- what workers ask
+
+    Witness witness(int lock) {
+        return witnesses.get(lock);
+    }
+
+    Trace trace() {
+        return trace;
+    }
+
+    boolean hasFaults() {
+        return !plan.faults().isEmpty();
+    }
+
+    boolean interrupts() {
+        return plan.faults().stream().anyMatch(fault -> fault.kind() == Fault.Kind.INTERRUPT);
+    }
+}

@@ -1,0 +1,51 @@
+package dev.interlock.simulation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.security.SecureRandom;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/** The library as it is, on seeds that nobody has seen before, and on those that once failed. */
+@Timeout(value = 24, unit = TimeUnit.HOURS)
+class SimulationTest {
+    private static Search search() {
+        return new Search(Plan::of, (script, text) -> text);
+    }
+
+    private static void find(long seconds) {
+        long first = Math.abs(new SecureRandom().nextLong() >> 16);
+        Search search = search();
+        Search.Failure failure = search.within(first, TimeUnit.SECONDS.toNanos(seconds));
+        System.out.println("Simulation: " + search + ", from seed " + first);
+        assertThat(failure).as("a schedule that fails").isNull();
+    }
+
+    @Test
+    void findsNothing() {
+        find(Long.getLong("interlock.simulation.seconds", 30));
+    }
+
+    @Test
+    @Tag("proof")
+    void findsNothingForMinutes() {
+        find(180);
+    }
+
+    @Test
+    @Tag("soak")
+    void findsNothingForLong() {
+        find(Long.getLong("interlock.soak.seconds"));
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4, 5, 6, 7, 8})
+    void theSameSeedHasTheSameTrace(long seed) {
+        String once = Simulation.run(Plan.of(seed), true).trace().toString();
+        assertThat(Simulation.run(Plan.of(seed), true).trace()).hasToString(once);
+    }
+}

@@ -1,0 +1,12 @@
+package dev.interlock.simulation;
+
+/** A synchronizer as one session has it, which threads call. */
+interface Subject {
+    /** Does what the call is, and says to its {@link Witness} what comes of it. */
+    void call(Op op, Worker worker) throws Exception;
+
+    /** Returns whether this failure of a call may be, although nothing goes wrong. */
+    default boolean mayFail(Op op, Exception failure) {
+        return false;
+    }
+}

@@ -1,0 +1,92 @@
+package dev.interlock.simulation;
+
+import dev.interlock.LeaseLostException;
+import dev.interlock.RedisUnavailableException;
+import java.util.List;
+import java.util.function.Supplier;
+
+/** A thread of a simulated JVM that uses synchronizers, call by call. */
+final class Worker {
+    private static final long REST_NANOS = 5_000_000;
+
+    private final Simulation simulation;
+    private final Supplier<SimulatedSession> session;
+    private final List<Op> program;
+    private final Actor actor;
+    private int done;
+    private boolean dependsOnOthers;
+
+    Worker(Simulation simulation, Jvm jvm, String name, Supplier<SimulatedSession> session, List<Op> program) {
+        this.simulation = simulation;
+        this.session = session;
+        this.program = program;
+        this.actor = new Actor(jvm, name, this::run);
+    }
+
+    Actor actor() {
+        return actor;
+    }
+
+    boolean isDone() {
+        return actor.isFinished();
+    }
+
+    /** Says whether it waits without end for calls of others. */
+    void dependsOnOthers(boolean depends) {
+        dependsOnOthers = depends;
+    }
+
+    boolean dependsOnOthers() {
+        return dependsOnOthers;
+    }
+
+    int callsDone() {
+        return done;
+    }
+
+    String state() {
+        return actor.name() + " " + actor.state() + ", after " + done + " of " + program.size() + " calls"
+                + (done < program.size() ? ", in " + program.get(done) : "");
+    }
+
+    private void run() {
+        for (Op op : program) {
+            actor.sleep(op.thinkNanos());
+            call(op);
+            done++;
+        }
+    }
+
+    private void call(Op op) {
+        SimulatedSession current = session.get();
+        Subject subject = current.subject(op.subject());
+        Trace trace = simulation.trace();
+        trace.add(actor.jvm(), "calls %s of %s", op.call(), SimulatedSession.name(op.subject()));
+        try {
+            subject.call(op, this);
+            trace.add(actor.jvm(), "is done");
+        } catch (Exception e) { // whatever it is, it is expected or a violation
+            trace.add(actor.jvm(), "fails by %s", e);
+            if (!isExpected(e, current) && !subject.mayFail(op, e)) {
+                throw e instanceof Violation violation
+                        ? violation
+                        : new Violation(op.call() + " has failed by " + e, e);
+            }
+            if (current.isClosed()) {
+                actor.sleep(REST_NANOS);
+            }
+        } finally {
+            simulation.witness(op.subject()).ended(actor);
+        }
+    }
+
+    private boolean isExpected(Exception failure, SimulatedSession current) {
+        if (failure instanceof InterruptedException) {
+            return simulation.interrupts();
+        }
+        if (failure instanceof LeaseLostException || failure instanceof RedisUnavailableException) {
+            return simulation.hasFaults();
+        }
+        return failure instanceof IllegalStateException && current.isClosed();
+    }
+}
