@@ -78,7 +78,7 @@ final class Actor {
 
     /** Returns what it waits for, for people. */
     String state() {
-        return isFinished ? "finished" : isParked ? "waits for " + blocker : "is about to go on";
+        return isFinished ? "finished" : isParked ? "waits for a " + (blocker == null ? "wake-up" : blocker.getClass().getSimpleName()) : "is about to go on";
     }
 
     /** Begins. */

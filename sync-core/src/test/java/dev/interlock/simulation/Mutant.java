@@ -102,7 +102,7 @@ final class Mutant {
         List<String> arguments =
                 new ArrayList<>(List.of("-proc:none", "-nowarn", "-cp", classPath(), "-d", classes.toString()));
         for (Map.Entry<String, String> text : texts.entrySet()) {
-            Path source = classes.resolve(Path.of(text.getKey()).getFileName());
+            Path source = classes.resolve(Path.of(text.getKey()).getFileName() + ".java");
             Files.writeString(source, text.getValue());
             arguments.add(source.toString());
         }
@@ -137,9 +137,9 @@ final class Mutant {
 
         @Override
         public @Nullable String apply(Long firstSeed, Long nanos) {
-            Search search = new Search(Plan::of, scriptChange);
+            Search search = new Search(Plan::of, scriptChange, 0);
             Search.Failure failure = search.within(firstSeed, nanos);
-            return failure == null ? null : search + "\n" + failure;
+            return failure == null ? null : failure.toString();
         }
     }
 

@@ -47,11 +47,12 @@ record Plan(
         long timeout = one(random, 300L, 1_000L, 3_000L);
         long slice = one(random, 1L, 10L, 100L) * MILLI;
         long longest = one(random, MILLI / 10, 2 * MILLI, 20 * MILLI);
+        long longHold = random.nextInt(4) == 0 ? 2 * lease * MILLI : 0;
         List<List<List<Op>>> programs = new ArrayList<>();
         for (int jvm = 0; jvm < jvms; jvm++) {
             List<List<Op>> ofJvm = new ArrayList<>();
             for (int thread = 0; thread < threads; thread++) {
-                ofJvm.add(program(random, calls, used, longest));
+                ofJvm.add(program(random, calls, used, longest, longHold));
             }
             programs.add(ofJvm);
         }
@@ -61,7 +62,7 @@ record Plan(
     }
 
     private static List<Op> program(
-            SplittableRandom random, int calls, List<Call[]> callsOfSubjects, long longestNanos) {
+            SplittableRandom random, int calls, List<Call[]> callsOfSubjects, long longestNanos, long longHoldNanos) {
         List<Op> program = new ArrayList<>();
         for (int i = 0; i < calls; i++) {
             int subject = random.nextInt(callsOfSubjects.size());
@@ -70,7 +71,8 @@ record Plan(
                     ? random.nextLong(100 * MILLI, 4_000 * MILLI)
                     : spread(random, MILLI / 10, 500 * MILLI);
             long think = random.nextInt(4) == 0 ? 0 : random.nextLong(2 * longestNanos);
-            long hold = random.nextInt(4) == 0 ? 0 : random.nextLong(longestNanos);
+            boolean isLong = longHoldNanos > 0 && random.nextInt(20) == 0;
+            long hold = random.nextInt(4) == 0 ? 0 : random.nextLong(isLong ? longHoldNanos : longestNanos);
             program.add(new Op(call, subject, think, hold, wait));
         }
         return program;
@@ -116,6 +118,15 @@ record Plan(
     /** Returns whether Redis may forget who owns what. */
     boolean losesData() {
         return faults.stream().anyMatch(fault -> fault.kind().losesData());
+    }
+
+    /** Returns how long threads keep what they get, all together. */
+    long holdsNanos() {
+        return programs.stream()
+                .flatMap(List::stream)
+                .flatMap(List::stream)
+                .mapToLong(op -> op.thinkNanos() + op.holdNanos())
+                .sum();
     }
 
     /** Returns when the last fault is over. */

@@ -18,7 +18,7 @@ class ReplayTest {
         System.out.println(plan);
         System.out.println(outcome.trace());
         if (outcome.violation() != null) {
-            System.out.println(new Search(Plan::of, (script, text) -> text).of(plan.seed()));
+            System.out.println(new Search(Plan::of).of(plan.seed()));
         }
         assertThat(outcome.violation()).isNull();
     }

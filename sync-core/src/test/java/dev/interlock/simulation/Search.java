@@ -21,8 +21,11 @@ final class Search {
         }
     }
 
+    private static final int SHRINKING_RUNS = 600;
+
     private final LongFunction<Plan> plans;
     private final BinaryOperator<String> scriptChange;
+    private final int shrinkingRuns;
     private long schedules;
     private long scripts;
     private long calls;
@@ -30,10 +33,21 @@ final class Search {
     private long virtualNanos;
     private final long startNanos = System.nanoTime();
 
-    /** Looks into the plans of these seeds. */
-    Search(LongFunction<Plan> plans, BinaryOperator<String> scriptChange) {
+    /** Looks into the plans of these seeds, on the library as it is. */
+    Search(LongFunction<Plan> plans) {
+        this(plans, (script, text) -> text, SHRINKING_RUNS);
+    }
+
+    /**
+     * Looks into the plans of these seeds.
+     *
+     * @param scriptChange changes the texts of scripts, given their name
+     * @param shrinkingRuns how many runs it may take to make a plan that fails smaller
+     */
+    Search(LongFunction<Plan> plans, BinaryOperator<String> scriptChange, int shrinkingRuns) {
         this.plans = plans;
         this.scriptChange = scriptChange;
+        this.shrinkingRuns = shrinkingRuns;
     }
 
     /** Returns the first failure from that seed on, or null if there is none within that time. */
@@ -63,14 +77,16 @@ final class Search {
         if (violation == null) {
             return null;
         }
-        Plan smallest = new Shrinker(
-                        smaller -> Simulation.run(smaller, false, scriptChange).violation() != null)
-                .shrink(plan);
+        Plan smallest = new Shrinker(this::fails, shrinkingRuns).shrink(plan);
         return new Failure(
                 seed,
                 violation,
                 smallest,
                 Simulation.run(smallest, true, scriptChange).trace());
+    }
+
+    private boolean fails(Plan plan) {
+        return Simulation.run(plan, false, scriptChange).violation() != null;
     }
 
     /** Returns how much was looked into. */

@@ -9,19 +9,19 @@ import java.util.function.Predicate;
  * as in Zeller and Hildebrandt, "Simplifying and Isolating Failure-Inducing Input" (2002).
  */
 final class Shrinker {
-    /** So many runs are enough for the plans at hand. */
-    private static final int MAX_RUNS = 600;
-
     private final Predicate<Plan> fails;
+    private final int maxRuns;
     private int runs;
 
     /**
      * Creates a shrinker.
      *
      * @param fails whether a plan still fails
+     * @param maxRuns how many plans it may try
      */
-    Shrinker(Predicate<Plan> fails) {
+    Shrinker(Predicate<Plan> fails, int maxRuns) {
         this.fails = fails;
+        this.maxRuns = maxRuns;
     }
 
     /** Returns the smallest plan that it finds. */
@@ -32,7 +32,7 @@ final class Shrinker {
             before = smallest;
             smallest = withFewerFaults(smallest);
             smallest = withFewerCalls(smallest);
-        } while (smallest != before && runs < MAX_RUNS);
+        } while (smallest != before && runs < maxRuns);
         return smallest;
     }
 
@@ -76,7 +76,7 @@ final class Shrinker {
             for (int from = 0; from < fewer.size(); ) {
                 List<T> without = new ArrayList<>(fewer.subList(0, from));
                 without.addAll(fewer.subList(Math.min(fewer.size(), from + size), fewer.size()));
-                if (runs < MAX_RUNS && stillFails(composer.plan(without))) {
+                if (runs < maxRuns && stillFails(composer.plan(without))) {
                     fewer = without;
                 } else {
                     from += size;

@@ -14,7 +14,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @Timeout(value = 24, unit = TimeUnit.HOURS)
 class SimulationTest {
     private static Search search() {
-        return new Search(Plan::of, (script, text) -> text);
+        return new Search(Plan::of);
     }
 
     private static void find(long seconds) {
