@@ -1,6 +1,5 @@
 package dev.interlock.internal.lock.script;
 
-import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.script.ConditionWaiter.Outcome;
 import dev.interlock.internal.lock.script.LockScripts.Released;
 import dev.interlock.internal.lock.script.LockScripts.SignalReply;
@@ -118,16 +117,8 @@ final class ConditionQueue implements CommandLoop.Speaker<ConditionQueue.Answer>
     /** Has the current thread wait for a condition, as soon as it has given up the tenure. */
     ConditionWaiter enlist(LockTenure current, String condition) {
         session.ensureOpen();
-        Ticket ticket = current.ticket;
-        ConditionWaiter waiter = new ConditionWaiter(
-                Thread.currentThread(),
-                condition,
-                session.nextSequence(),
-                current.renewed ? RemoteLock.RENEWED : ticket.leaseMillis,
-                ticket.grantMillis(),
-                current.tokens.remotePart(),
-                current.awaits++,
-                session.now());
+        var waiter = new ConditionWaiter(condition, session.nextSequence(), current, session.now());
+        current.awaits++;
         waiting.put(waiter.sequence, waiter);
         operations.register(waiter, state.fair);
         return waiter;

@@ -158,7 +158,7 @@ final class LockMonitor {
             boolean isShared = current != null && current.shared && state.ticket() == null;
             if (isShared && !state.closed && !session.isClosed()) {
                 long now = session.now();
-                request.open(state.newTicket(RemoteLock.RENEWED, true, false, 0, now), now);
+                request.open(state.newTicket(RemoteLock.RENEWED, true, false, now), now);
             }
         } finally {
             mutex.unlock();

@@ -155,7 +155,8 @@ final class Ownership {
             return Advance.ENTERED;
         }
         end(current);
-        Ticket next = state.newTicket(lease, !attempt.once, attempt.reads, current.sequence, now);
+        Ticket next = state.newTicket(lease, !attempt.once, attempt.reads, now);
+        next.from = current.sequence;
         if (state.fair && !attempt.once) {
             next.thread = Thread.currentThread();
         }
@@ -175,7 +176,7 @@ final class Ownership {
             if (attempt.once && !asks) {
                 return Advance.REFUSED;
             }
-            request.open(state.newTicket(attempt.leaseMillis, !attempt.once, attempt.reads, 0, now), now);
+            request.open(state.newTicket(attempt.leaseMillis, !attempt.once, attempt.reads, now), now);
         } else if (state.refusal != null) {
             throw refused(own, state.refusal);
         } else if (attempt.once && own.queues && (state.fair || state.hasHeardSince(attempt.begunNanos))) {

@@ -163,7 +163,7 @@ final class TicketRequest implements CommandLoop.Speaker<TicketRequest.Answer> {
     Ticket placeOf(Thread thread, long leaseMillis, long now) {
         Ticket place = state.tickets.of(thread);
         if (place == null) {
-            place = state.newTicket(leaseMillis, true, false, 0, now);
+            place = state.newTicket(leaseMillis, true, false, now);
             place.thread = thread;
             open(place, now);
         }
@@ -219,7 +219,7 @@ final class TicketRequest implements CommandLoop.Speaker<TicketRequest.Answer> {
     /** Releases what a ticket was to continue: its request may not have got through. */
     void releaseContinued(Ticket ticket) {
         if (ticket.from != 0) {
-            Ticket continued = new Ticket(ticket.leaseMillis, ticket.renewed, true, 0, session.now());
+            Ticket continued = new Ticket(ticket.leaseMillis, ticket.renewed, true, false, session.now());
             continued.sequence = ticket.from;
             release(continued).insist();
             conditions.abandonOperations();
@@ -263,7 +263,7 @@ final class TicketRequest implements CommandLoop.Speaker<TicketRequest.Answer> {
         if (state.tickets.of(sequence) != null) {
             return;
         }
-        Ticket ticket = state.newTicket(waiter.leaseMillis, true, false, 0, waiter.waitingNanos());
+        Ticket ticket = state.newTicket(waiter.leaseMillis, true, false, waiter.waitingNanos());
         ticket.sequence = sequence;
         ticket.waiter = number;
         // Redis has said so at some time, but the grant may be older than that.
