@@ -17,7 +17,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -49,12 +48,11 @@ final class ConditionQueue implements CommandLoop.Speaker<ConditionQueue.Answer>
      */
     record Answer(List<String> gone, boolean isSignalLost, List<WaiterReply> replies) {}
 
+    private final LockMonitor.Shared shared;
     private final RedisSession session;
-    private final LockScripts scripts;
     private final LockState state;
     private final TicketRequest request;
     private final ConditionOperations operations;
-    private final LockTenure.Owner owner;
     private final CommandLoop<Answer> loop;
 
     /** By sequence, oldest first. */
@@ -80,21 +78,17 @@ final class ConditionQueue implements CommandLoop.Speaker<ConditionQueue.Answer>
     /** The last waiter that was done with waiting. */
     private @Nullable ConditionWaiter last;
 
-    ConditionQueue(
-            RedisSession session,
-            ReentrantLock mutex,
-            LockScripts scripts,
-            LockState state,
-            TicketRequest request,
-            ConditionOperations operations,
-            LockTenure.Owner owner) {
-        this.session = session;
-        this.scripts = scripts;
-        this.state = state;
+    ConditionQueue(LockMonitor.Shared shared, TicketRequest request) {
+        this.shared = shared;
+        this.session = shared.session();
+        this.state = shared.state();
         this.request = request;
-        this.operations = operations;
-        this.owner = owner;
-        this.loop = new CommandLoop<>(session, mutex, this);
+        this.operations = new ConditionOperations(shared, this::askForLeavers);
+        this.loop = new CommandLoop<>(session, shared.mutex(), this);
+    }
+
+    ConditionOperations operations() {
+        return operations;
     }
 
     /** Returns whether no thread waits. If some do, Redis may make tickets of which this session doesn't know. */
@@ -198,7 +192,7 @@ final class ConditionQueue implements CommandLoop.Speaker<ConditionQueue.Answer>
     }
 
     /** Asks for those that had to wait for operations which are confirmed now. */
-    void askForLeavers() {
+    private void askForLeavers() {
         if (isSignalLost || !gone.isEmpty() || waiting.values().stream().anyMatch(waiter -> waiter.isLeaving)) {
             ask();
         }
@@ -324,7 +318,8 @@ final class ConditionQueue implements CommandLoop.Speaker<ConditionQueue.Answer>
         }
         List<String> wereGone = List.copyOf(gone);
         boolean wasLost = isSignalLost;
-        return scripts.await(
+        return shared.scripts()
+                .await(
                         String.join(" ", asked),
                         String.join(" ", leaving),
                         String.join(" ", wereGone),
@@ -381,7 +376,7 @@ final class ConditionQueue implements CommandLoop.Speaker<ConditionQueue.Answer>
 
     @Override
     public void changed() {
-        owner.changed();
+        shared.owner().changed();
     }
 
     /** A waiter queues for the lock now; negative if it wasn't signalled. */
@@ -436,6 +431,6 @@ final class ConditionQueue implements CommandLoop.Speaker<ConditionQueue.Answer>
                 .collect(Collectors.joining(" "));
         return texts.isEmpty() && !isAnyLost
                 ? CompletableFuture.completedFuture(null)
-                : scripts.await("", "", texts, isAnyLost, state.floor());
+                : shared.scripts().await("", "", texts, isAnyLost, state.floor());
     }
 }

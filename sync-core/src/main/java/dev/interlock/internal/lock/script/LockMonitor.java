@@ -5,11 +5,9 @@ import dev.interlock.internal.Names;
 import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
-import dev.interlock.internal.lock.script.LockScripts.SignalReply;
 import dev.interlock.internal.lock.script.Ownership.Advance;
 import dev.interlock.internal.lock.script.Ownership.Attempt;
 import dev.interlock.internal.redis.Mail;
-import dev.interlock.internal.session.Participant;
 import dev.interlock.internal.session.RedisSession;
 import java.util.ArrayList;
 import java.util.List;
@@ -52,6 +50,25 @@ import org.slf4j.LoggerFactory;
 final class LockMonitor {
     private static final Logger log = LoggerFactory.getLogger(LockMonitor.class);
 
+    /** What the parts of a monitor have in common. */
+    record Shared(
+            RedisSession session,
+            LockScripts scripts,
+            ReentrantLock mutex,
+            LockState state,
+            LockTenure.Owner owner) {
+        /** Runs what a reply brings, which comes without the mutex. */
+        void locked(Runnable event) {
+            mutex.lock();
+            try {
+                event.run();
+            } finally {
+                mutex.unlock();
+            }
+        }
+    }
+
+    private final Shared shared;
     private final RedisSession session;
     private final LockTenure.Owner owner;
     private final LockScripts scripts;
@@ -72,14 +89,15 @@ final class LockMonitor {
     @GuardedBy("mutex")
     private final Ownership ownership;
 
-    <L extends LockTenure.Owner & Participant> LockMonitor(RedisSession session, String key, boolean fair, L lock) {
+    LockMonitor(RedisSession session, String key, boolean fair, LockTenure.Owner owner) {
         this.session = session;
-        this.owner = lock;
+        this.owner = owner;
         this.scripts = new LockScripts(session, key);
         this.state = new LockState(fair, session.settings().leaseMillis(), session.now());
-        this.operations = new ConditionOperations(session, scripts, this::signalled);
-        this.request = new TicketRequest(session, mutex, scripts, state, operations, lock, this::pulse, this::locked);
+        this.shared = new Shared(session, scripts, mutex, state, owner);
+        this.request = new TicketRequest(shared, this::pulse);
         this.conditions = request.conditions();
+        this.operations = conditions.operations();
         this.ownership = request.ownership();
     }
 
@@ -91,7 +109,7 @@ final class LockMonitor {
     ScriptConditions newConditions(ScriptLock lock, LocalLock local) {
         mutex.lock();
         try {
-            return new ScriptConditions(session, lock, local, state.fair, mutex, conditions);
+            return new ScriptConditions(lock, local, shared, conditions);
         } finally {
             mutex.unlock();
         }
@@ -318,40 +336,7 @@ final class LockMonitor {
         }
     }
 
-    private void locked(Runnable event) {
-        mutex.lock();
-        try {
-            event.run();
-        } finally {
-            mutex.unlock();
-        }
-    }
-
     // ---- what Redis and the session tell
-
-    private void signalled(LockTenure current, long last, @Nullable SignalReply reply) {
-        mutex.lock();
-        try {
-            if (state.tenure() != current) {
-                return;
-            }
-            if (operations.done(current, last, reply)) {
-                conditions.askForLeavers();
-            }
-            if (reply != null) {
-                state.heard(session.now());
-                current.demand |= reply.waiters();
-            }
-        } finally {
-            mutex.unlock();
-        }
-        if (reply != null && !reply.owned()) {
-            current.lose("its owner in Redis had changed");
-        }
-        if (reply != null && reply.waiters()) {
-            owner.demanded();
-        }
-    }
 
     void receive(Mail mail) {
         if (mail instanceof Mail.Grant grant) {

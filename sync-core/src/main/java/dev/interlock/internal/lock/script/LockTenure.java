@@ -8,6 +8,7 @@ import dev.interlock.internal.redis.Script.Call;
 import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.session.Lease;
 import dev.interlock.internal.session.LeaseRenewer;
+import dev.interlock.internal.session.Participant;
 import dev.interlock.internal.session.Participant.Renewal;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -19,8 +20,8 @@ import org.jspecify.annotations.Nullable;
  * time; knows whether others wait for the name.
  */
 final class LockTenure {
-    /** What the tenure tells the lock it belongs to. */
-    interface Owner {
+    /** The lock it belongs to, and what the tenure tells that. */
+    interface Owner extends Participant {
         /** Returns the name of the lock. */
         String name();
 

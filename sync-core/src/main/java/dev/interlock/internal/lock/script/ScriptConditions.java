@@ -36,19 +36,13 @@ final class ScriptConditions implements RemoteConditions {
     @GuardedBy("mutex")
     private final ConditionQueue queue;
 
-    /** Creates the threads' side of these conditions; the mutex is the one that guards them. */
-    ScriptConditions(
-            RedisSession session,
-            ScriptLock lock,
-            LocalLock local,
-            boolean fair,
-            ReentrantLock mutex,
-            ConditionQueue queue) {
-        this.session = session;
+    /** Creates the threads' side of these conditions. */
+    ScriptConditions(ScriptLock lock, LocalLock local, LockMonitor.Shared shared, ConditionQueue queue) {
+        this.session = shared.session();
         this.lock = lock;
         this.local = local;
-        this.fair = fair;
-        this.mutex = mutex;
+        this.fair = shared.state().fair;
+        this.mutex = shared.mutex();
         this.queue = queue;
     }
 
