@@ -1,6 +1,7 @@
 package dev.interlock.internal.lock.script;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.interlock.internal.Locked;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.RemoteLock;
@@ -89,6 +90,8 @@ final class LockMonitor {
     @GuardedBy("mutex")
     private final Ownership ownership;
 
+    private final Locked<Ownership> locked;
+
     LockMonitor(RedisSession session, String key, boolean fair, LockTenure.Owner owner) {
         this.session = session;
         this.owner = owner;
@@ -99,6 +102,7 @@ final class LockMonitor {
         this.conditions = request.conditions();
         this.operations = conditions.operations();
         this.ownership = request.ownership();
+        this.locked = new Locked<>(mutex, ownership);
     }
 
     LockScripts scripts() {
@@ -328,12 +332,7 @@ final class LockMonitor {
 
     /** Has the tenure go on for reading only. It ought to be usable. */
     ReliableRelease downgrade(LockTenure current) {
-        mutex.lock();
-        try {
-            return ownership.downgrade(current);
-        } finally {
-            mutex.unlock();
-        }
+        return locked.call(own -> own.downgrade(current));
     }
 
     // ---- what Redis and the session tell
@@ -369,14 +368,7 @@ final class LockMonitor {
     }
 
     private void granted(Mail.Grant grant) {
-        boolean isNews;
-        mutex.lock();
-        try {
-            isNews = ownership.granted(grant);
-        } finally {
-            mutex.unlock();
-        }
-        if (isNews) {
+        if (locked.call(own -> own.granted(grant))) {
             owner.changed();
         }
     }
