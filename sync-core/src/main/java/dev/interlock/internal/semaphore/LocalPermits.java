@@ -2,15 +2,14 @@ package dev.interlock.internal.semaphore;
 
 import com.google.common.primitives.Ints;
 import dev.interlock.LeaseLostException;
+import dev.interlock.internal.Locked;
 import dev.interlock.internal.semaphore.SemaphoreWaiters.Need;
 import dev.interlock.internal.semaphore.SemaphoreWaiters.Waiter;
 import dev.interlock.internal.session.Session;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -73,15 +72,11 @@ final class LocalPermits implements RemoteSemaphore.Recipient {
     record Released(
             CompletableFuture<Void> confirmed, @Nullable LeaseLostException loss) {}
 
-    LocalPermits(
-            Session session,
-            LocalSemaphore local,
-            boolean fair,
-            Function<? super RemoteSemaphore.Recipient, ? extends RemoteSemaphore> remote) {
+    LocalPermits(Session session, LocalSemaphore local, boolean fair, RemoteSemaphore.Factory remote) {
         this.session = session;
         this.local = local;
         this.fair = fair;
-        this.remote = remote.apply(this);
+        this.remote = remote.create(this);
         this.holdings = new Holdings(session, this.remote.name());
     }
 
@@ -131,19 +126,14 @@ final class LocalPermits implements RemoteSemaphore.Recipient {
     private void lookAgain() {
         if (!lookingAgain) {
             lookingAgain = true;
-            session.schedule(this::evaluateAgain, LOOK_AGAIN_MILLIS);
+            var locked = new Locked<>(remote.mutex(), this);
+            session.schedule(() -> locked.run(LocalPermits::evaluateAgain), LOOK_AGAIN_MILLIS);
         }
     }
 
     private void evaluateAgain() {
-        ReentrantLock mutex = remote.mutex();
-        mutex.lock();
-        try {
-            lookingAgain = false;
-            evaluate();
-        } finally {
-            mutex.unlock();
-        }
+        lookingAgain = false;
+        evaluate();
     }
 
     @Override

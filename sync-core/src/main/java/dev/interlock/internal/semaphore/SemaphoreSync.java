@@ -33,11 +33,7 @@ public final class SemaphoreSync {
     private final Locked<LocalPermits> locked;
 
     /** Joins the two halves. */
-    public SemaphoreSync(
-            Session session,
-            LocalSemaphore local,
-            boolean fair,
-            Function<? super RemoteSemaphore.Recipient, ? extends RemoteSemaphore> remote) {
+    public SemaphoreSync(Session session, LocalSemaphore local, boolean fair, RemoteSemaphore.Factory remote) {
         this.session = session;
         this.local = local;
         this.fair = fair;
