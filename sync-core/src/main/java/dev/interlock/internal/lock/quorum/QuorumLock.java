@@ -140,8 +140,8 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
         boolean renewed = leaseMillis == RENEWED;
         long millis = renewed ? settings.leaseMillis() : leaseMillis;
         freed.set(0);
-        long sequence = requests.begin(millis);
-        VoteRound next = new VoteRound(session, scripts, sequence, millis, renewed, waits, floor, this::answered);
+        VoteRound.Request request = new VoteRound.Request(requests.begin(millis), millis, renewed, waits, floor);
+        VoteRound next = new VoteRound(session, scripts, request, this::answered);
         round = next;
         next.begin();
         return next;
@@ -154,7 +154,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
     }
 
     private void awaitAnswers(VoteRound asked, RemoteWait wait) throws InterruptedException {
-        long patience = VoteRound.patienceNanos(session, asked.leaseMillis);
+        long patience = VoteRound.patienceNanos(session, asked.request.leaseMillis());
         long limit = Math.min(patience, wait.leftNanos());
         long deadline = asked.sentNanos() + limit;
         while (true) {
@@ -413,6 +413,6 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
                     + session.id() + " at " + current.strength() + " of "
                     + session.nodes().size() + " nodes";
         }
-        return (asked == null ? "no tenure of " : "request " + asked.sequence + " of ") + session.id();
+        return (asked == null ? "no tenure of " : "request " + asked.request.sequence() + " of ") + session.id();
     }
 }

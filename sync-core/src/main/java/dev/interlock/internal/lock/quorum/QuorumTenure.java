@@ -72,9 +72,9 @@ final class QuorumTenure implements Tenure {
         this.nodes = session.nodes();
         this.majority = session.majority();
         nodes.forEach(node -> votes.add(new NodeVote()));
-        this.sequence = round.sequence;
-        this.leaseMillis = round.leaseMillis;
-        this.renewed = round.renewed;
+        this.sequence = round.request.sequence();
+        this.leaseMillis = round.request.leaseMillis();
+        this.renewed = round.request.renewed();
         this.startNanos = session.now();
         this.tokens = new FencingTokens(remoteToken);
         this.lease = new Lease(settings, startNanos - 1);
