@@ -4,7 +4,6 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.internal.Locked;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.lock.LocalLock;
-import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
 import dev.interlock.internal.lock.script.Ownership.Advance;
 import dev.interlock.internal.lock.script.Ownership.Attempt;
@@ -53,11 +52,7 @@ final class LockMonitor {
 
     /** What the parts of a monitor have in common. */
     record Shared(
-            RedisSession session,
-            LockScripts scripts,
-            ReentrantLock mutex,
-            LockState state,
-            LockTenure.Owner owner) {
+            RedisSession session, LockScripts scripts, ReentrantLock mutex, LockState state, LockTenure.Owner owner) {
         /** Runs what a reply brings, which comes without the mutex. */
         void locked(Runnable event) {
             mutex.lock();
@@ -174,30 +169,12 @@ final class LockMonitor {
 
     /** Has readers leave the lock to a thread of this session that is about to queue for the local half, to write. */
     void announceWriter() {
-        mutex.lock();
-        try {
-            LockTenure current = state.tenure();
-            boolean isShared = current != null && current.shared && state.ticket() == null;
-            if (isShared && !state.closed && !session.isClosed()) {
-                long now = session.now();
-                request.open(state.newTicket(RemoteLock.RENEWED, true, false, now), now);
-            }
-        } finally {
-            mutex.unlock();
-        }
+        locked.run(Ownership::announceWriter);
     }
 
     /** Takes that back, unless it has come so far that a thread waits for the lock. */
     void departWriter() {
-        mutex.lock();
-        try {
-            Ticket ticket = state.ticket();
-            if (state.tenure() != null && ticket != null) {
-                request.withdraw(ticket);
-            }
-        } finally {
-            mutex.unlock();
-        }
+        locked.run(Ownership::departWriter);
     }
 
     /** Enters on a tenure of a fair lock that has come to this thread. */

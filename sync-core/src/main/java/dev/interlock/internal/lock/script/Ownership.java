@@ -85,6 +85,24 @@ final class Ownership {
         }
     }
 
+    /** Has readers leave the tenure to a thread that is about to queue for the local half, to write. */
+    void announceWriter() {
+        LockTenure current = state.tenure();
+        boolean isShared = current != null && current.shared && state.ticket() == null;
+        if (isShared && !state.closed && !session.isClosed()) {
+            long now = session.now();
+            request.open(state.newTicket(RemoteLock.RENEWED, true, false, now), now);
+        }
+    }
+
+    /** Takes that back, unless it has come so far that a thread waits for the lock. */
+    void departWriter() {
+        Ticket ticket = state.ticket();
+        if (state.tenure() != null && ticket != null) {
+            request.withdraw(ticket);
+        }
+    }
+
     /**
      * Returns whether the next thread in line is likely to be served on that tenure within a round trip: no other
      * session is known to wait, and an answer is on its way that tells how far the run goes by now.
