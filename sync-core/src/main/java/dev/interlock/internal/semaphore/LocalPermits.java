@@ -40,7 +40,7 @@ final class LocalPermits implements RemoteSemaphore.Recipient {
     private final LocalSemaphore local;
     private final RemoteSemaphore remote;
     private final boolean fair;
-    private final SemaphoreWaiters waiters = new SemaphoreWaiters();
+    private final SemaphoreWaiters waiters;
     private final PermitAges ages = new PermitAges();
     private final Deque<Taking> takings = new ArrayDeque<>();
     private final Holdings holdings;
@@ -76,6 +76,7 @@ final class LocalPermits implements RemoteSemaphore.Recipient {
         this.session = session;
         this.local = local;
         this.fair = fair;
+        this.waiters = new SemaphoreWaiters(local);
         this.remote = remote.create(this);
         this.holdings = new Holdings(session, this.remote.name());
     }
@@ -91,7 +92,7 @@ final class LocalPermits implements RemoteSemaphore.Recipient {
         if (failure != null) {
             return;
         }
-        Need need = need();
+        Need need = waiters.need(supply);
         if (!need.certain()) {
             lookAgain();
         }
@@ -102,18 +103,6 @@ final class LocalPermits implements RemoteSemaphore.Recipient {
         }
         supply -= back;
         tell(back, need.permits());
-    }
-
-    private Need need() {
-        if (waiters.isEmpty()) {
-            return new Need(0, supply, true);
-        }
-        if (!waiters.isUniform()) {
-            return waiters.need(local.queuedThreads(), local.availablePermits(), supply);
-        }
-        int each = waiters.any();
-        long all = (long) waiters.size() * each;
-        return all > supply ? new Need(each, supply % each, true) : new Need(0, Ints.saturatedCast(supply - all), true);
     }
 
     private CompletableFuture<Void> tell(int back, int need) {
