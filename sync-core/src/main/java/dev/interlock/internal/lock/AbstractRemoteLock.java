@@ -15,10 +15,10 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the remote halves have in common: the leader, what listeners hear of, and the cleanup behind threads that leave.
+ * What the remote halves have in common: the leader, how threads enter on a tenure and check it, what listeners hear
+ * of, and the cleanup behind threads that leave.
  */
-public abstract class AbstractRemoteLock<S extends Session, T extends Tenure>
-        implements RemoteLock, Participant {
+public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> implements RemoteLock, Participant {
     protected final S session;
     protected final Settings settings;
     protected final String name;
@@ -237,7 +237,7 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure>
     }
 
     /** Returns for how long an answer is waited for. */
-    protected final long commandTimeoutNanos() {
+    public final long commandTimeoutNanos() {
         return TimeUnit.MILLISECONDS.toNanos(settings.commandTimeoutMillis());
     }
 

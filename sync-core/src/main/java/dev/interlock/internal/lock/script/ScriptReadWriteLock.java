@@ -56,10 +56,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     protected boolean enterOnTenure() {
         forget(false);
         LockTenure current = monitor.tenure();
-        return current != null
-                && !current.shared
-                && !isTurnOver(current, session.now())
-                && super.enterOnTenure();
+        return current != null && !current.shared && !isTurnOver(current, session.now()) && super.enterOnTenure();
     }
 
     @Override
@@ -232,13 +229,16 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
 
     // As long as this thread shares the local half, nobody writes.
     private void shareIfRead(LockTenure current) {
-        if (monitor.tenure() == current && !current.shared && shared.isShared() && shared.tryLockShared()) {
+        if (monitor.tenure() == current
+                && !current.shared
+                && shared.isShared()
+                && shared.readLock().tryLock()) {
             try {
                 if (monitor.tenure() == current && !current.shared) {
                     monitor.downgrade(current).insist();
                 }
             } finally {
-                shared.unlockShared();
+                shared.readLock().unlock();
                 leftShared();
             }
         }
