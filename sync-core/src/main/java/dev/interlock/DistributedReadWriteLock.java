@@ -15,6 +15,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -70,15 +71,12 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
     private final ReadLock readLock;
     private final WriteLock writeLock;
 
-    DistributedReadWriteLock(
-            boolean fair,
-            long answerNanos,
-            Function<? super LocalReadWriteLock, ? extends RemoteReadWriteLock> remote) {
+    DistributedReadWriteLock(boolean fair, Function<? super LocalReadWriteLock, ? extends RemoteReadWriteLock> remote) {
         super(fair);
         LocalReadWriteLock local = new Local(super.readLock(), super.writeLock());
         this.remote = remote.apply(local);
         this.sync = new LockSync(local, this.remote);
-        this.readSync = new ReadSync(local, this.remote, answerNanos);
+        this.readSync = new ReadSync(local, this.remote);
         this.readLock = new ReadLock(this);
         this.writeLock = new WriteLock(this);
     }
@@ -565,28 +563,13 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         }
 
         @Override
-        public void lockShared() {
-            shared.lock();
+        public Lock readLock() {
+            return shared;
         }
 
         @Override
-        public void lockSharedInterruptibly() throws InterruptedException {
-            shared.lockInterruptibly();
-        }
-
-        @Override
-        public boolean tryLockShared() {
-            return shared.tryLock();
-        }
-
-        @Override
-        public boolean tryLockShared(long waitNanos) throws InterruptedException {
-            return shared.tryLock(waitNanos, TimeUnit.NANOSECONDS);
-        }
-
-        @Override
-        public void unlockShared() {
-            shared.unlock();
+        public Lock writeLock() {
+            return whole;
         }
 
         @Override

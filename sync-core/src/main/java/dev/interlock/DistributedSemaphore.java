@@ -19,7 +19,6 @@ import java.util.List;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
-import java.util.function.Function;
 
 /**
  * A {@link Semaphore} across JVMs: all threads of all JVMs that use the same Redis share its permits.
@@ -67,8 +66,7 @@ public final class DistributedSemaphore extends Semaphore {
     private volatile boolean joined;
 
     // The local half is always fair: a thread from its queue goes before threads that would barge.
-    DistributedSemaphore(
-            Session session, SemaphoreOptions options, Function<RemoteSemaphore.Recipient, RemoteSemaphore> remote) {
+    DistributedSemaphore(Session session, SemaphoreOptions options, RemoteSemaphore.Factory remote) {
         super(0, true);
         this.options = options;
         this.sync = new SemaphoreSync(session, new Local(), options.isFair(), remote);

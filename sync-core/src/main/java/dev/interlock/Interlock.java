@@ -24,7 +24,6 @@ import dev.interlock.ratelimit.RateLimiter;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ConcurrentMap;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RCountDownLatch;
@@ -206,7 +205,7 @@ public final class Interlock implements AutoCloseable {
         DistributedReadWriteLock lock = readWriteLocks.computeIfAbsent(
                 name,
                 absent -> new DistributedReadWriteLock(
-                        fair, answerNanos(), local -> new ScriptReadWriteLock(session, absent, local, fair)));
+                        fair, local -> new ScriptReadWriteLock(session, absent, local, fair)));
         if (lock.isFair() != fair) {
             throw new IllegalArgumentException(
                     "read-write lock " + Names.quoted(name) + " is in use in this session as one that is "
@@ -327,10 +326,6 @@ public final class Interlock implements AutoCloseable {
         return requestQueues.limiter(name, requireNonNull(limit, "limit"));
     }
 
-    private long answerNanos() {
-        return TimeUnit.MILLISECONDS.toNanos(session.settings().commandTimeoutMillis());
-    }
-
     private void checkUse(String name) {
         Keys.checkName("name", name);
         session.ensureOpen();
@@ -393,9 +388,7 @@ public final class Interlock implements AutoCloseable {
         return adaptedReadWriteLocks.computeIfAbsent(
                 lock,
                 absent -> new DistributedReadWriteLock(
-                        false,
-                        answerNanos(),
-                        local -> new RedissonReadWriteLock(session, absent, watchdogMillis, local)));
+                        false, local -> new RedissonReadWriteLock(session, absent, watchdogMillis, local)));
     }
 
     /**

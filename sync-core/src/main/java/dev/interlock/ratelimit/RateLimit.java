@@ -3,7 +3,6 @@ package dev.interlock.ratelimit;
 import static java.util.Objects.requireNonNull;
 
 import java.time.Duration;
-import java.util.Objects;
 
 /**
  * The permits available in a window of time, and the algorithm that counts them. Immutable.
@@ -36,16 +35,13 @@ public final class RateLimit {
         TOKEN_BUCKET
     }
 
-    private final Algorithm algorithm;
-    private final long permits;
-    private final Duration window;
-    private final long burst;
+    /** What two limits have in common if they are equal. */
+    private record Terms(Algorithm algorithm, long permits, Duration window, long burst) {}
 
-    private RateLimit(Algorithm algorithm, long permits, Duration window, long burst) {
-        this.algorithm = algorithm;
-        this.permits = permits;
-        this.window = window;
-        this.burst = burst;
+    private final Terms terms;
+
+    private RateLimit(Terms terms) {
+        this.terms = terms;
     }
 
     /**
@@ -106,7 +102,7 @@ public final class RateLimit {
             throw new IllegalArgumentException(
                     "window must be from 1 ms to 366 days, in whole milliseconds, but is " + window);
         }
-        return new RateLimit(algorithm, permits, window, permits);
+        return new RateLimit(new Terms(algorithm, permits, window, permits));
     }
 
     private static void checkPermits(String what, long permits) {
@@ -124,11 +120,11 @@ public final class RateLimit {
      * @throws IllegalStateException if this isn't a token bucket
      */
     public RateLimit withBurst(long burst) {
-        if (algorithm != Algorithm.TOKEN_BUCKET) {
+        if (terms.algorithm != Algorithm.TOKEN_BUCKET) {
             throw new IllegalStateException("only a token bucket has a burst, not " + this);
         }
         checkPermits("burst", burst);
-        return new RateLimit(algorithm, permits, window, burst);
+        return new RateLimit(new Terms(terms.algorithm, terms.permits, terms.window, burst));
     }
 
     /**
@@ -137,7 +133,7 @@ public final class RateLimit {
      * @return the algorithm
      */
     public Algorithm algorithm() {
-        return algorithm;
+        return terms.algorithm;
     }
 
     /**
@@ -146,7 +142,7 @@ public final class RateLimit {
      * @return the number, 1 or more
      */
     public long permits() {
-        return permits;
+        return terms.permits;
     }
 
     /**
@@ -155,7 +151,7 @@ public final class RateLimit {
      * @return the window, 1 ms or more
      */
     public Duration window() {
-        return window;
+        return terms.window;
     }
 
     /**
@@ -165,30 +161,26 @@ public final class RateLimit {
      * @return the number, 1 or more
      */
     public long burst() {
-        return burst;
+        return terms.burst;
     }
 
     @Override
     public boolean equals(Object other) {
-        return other instanceof RateLimit that
-                && algorithm == that.algorithm
-                && permits == that.permits
-                && burst == that.burst
-                && window.equals(that.window);
+        return other instanceof RateLimit that && terms.equals(that.terms);
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(algorithm, permits, window, burst);
+        return terms.hashCode();
     }
 
     @Override
     public String toString() {
-        String rate = permits + " in " + window;
-        return switch (algorithm) {
+        String rate = terms.permits + " in " + terms.window;
+        return switch (terms.algorithm) {
             case FIXED_WINDOW -> "a fixed window of " + rate;
             case SLIDING_WINDOW -> "a sliding window of " + rate;
-            case TOKEN_BUCKET -> "a token bucket of " + burst + ", filled by " + rate;
+            case TOKEN_BUCKET -> "a token bucket of " + terms.burst + ", filled by " + rate;
         };
     }
 }

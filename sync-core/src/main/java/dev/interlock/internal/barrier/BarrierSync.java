@@ -50,12 +50,12 @@ final class BarrierSync {
             if (Thread.interrupted()) {
                 interrupted = true;
                 leftByInterrupt = true;
-                barrier.comeToBreak(arrival);
+                barrier.arrive(arrival, true);
                 return result(await(arrival.end, true));
             }
             timedOut = wait.isOnce();
             arrival.leaves = timedOut;
-            barrier.arrive(arrival);
+            barrier.arrive(arrival, false);
             Fate fate = await(arrival.turn, true);
             return result(fate == Fate.ACTS ? act() : fate);
         } finally {

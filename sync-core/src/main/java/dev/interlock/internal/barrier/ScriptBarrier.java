@@ -2,6 +2,7 @@ package dev.interlock.internal.barrier;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.Locked;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.barrier.Arrival.Fate;
 import dev.interlock.internal.barrier.BarrierReply.Outcome;
@@ -19,6 +20,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,6 +41,8 @@ public final class ScriptBarrier extends StateSync {
     @GuardedBy("mutex")
     private final BarrierState state;
 
+    private final Locked<BarrierState> locked;
+
     /** If {@link #asking}: when Redis is asked. */
     @GuardedBy("mutex")
     private long askNanos;
@@ -58,6 +62,7 @@ public final class ScriptBarrier extends StateSync {
         this.parties = parties;
         this.whenLeft = whenLeft;
         this.state = new BarrierState(parties);
+        this.locked = new Locked<>(mutex, state);
         this.keys = List.of(key, prefix + "barrier-members", prefix + "mark:barrier", prefix + "mark:barrier-end");
     }
 
@@ -89,39 +94,17 @@ public final class ScriptBarrier extends StateSync {
 
     /** Such an object isn't used any more. */
     public void detach() {
-        mutex.lock();
-        try {
-            state.detach();
-            carryOut();
-        } finally {
-            mutex.unlock();
-        }
+        change(BarrierState::detach);
     }
 
     /** Returns whether this can't be used any more. */
     public boolean hasLeft() {
-        mutex.lock();
-        try {
-            return state.hasLeft();
-        } finally {
-            mutex.unlock();
-        }
+        return locked.call(BarrierState::hasLeft);
     }
 
     /** If no object over this barrier is used, has Redis know, and waits for that. */
     public void leaveIfUnheld() {
-        CompletableFuture<Void> answer;
-        mutex.lock();
-        try {
-            session.ensureOpen();
-            if (state.hasLeft() || !state.isUnused()) {
-                return;
-            }
-            answer = tellAndHear();
-        } finally {
-            mutex.unlock();
-        }
-        hear(answer);
+        askIf(known -> !known.hasLeft() && known.isUnused());
     }
 
     /**
@@ -144,14 +127,10 @@ public final class ScriptBarrier extends StateSync {
             mutex.unlock();
         }
         hear(answer);
-        mutex.lock();
-        try {
-            if (state.otherParties() > 0) {
-                throw new IllegalArgumentException("barrier " + Names.quoted(name) + " is one of "
-                        + state.otherParties() + " parties; it can't be one of " + parties + " at the same time");
-            }
-        } finally {
-            mutex.unlock();
+        int actual = locked.call(BarrierState::otherParties);
+        if (actual > 0) {
+            throw new IllegalArgumentException("barrier " + Names.quoted(name) + " is one of " + actual
+                    + " parties; it can't be one of " + parties + " at the same time");
         }
     }
 
@@ -159,31 +138,24 @@ public final class ScriptBarrier extends StateSync {
 
     /** Returns whether the current generation is broken. A round trip. */
     public boolean isBroken() {
-        ask();
-        mutex.lock();
-        try {
-            return state.isBroken();
-        } finally {
-            mutex.unlock();
-        }
+        askIf(known -> true);
+        return locked.call(BarrierState::isBroken);
     }
 
     /** Returns how many threads of all sessions have arrived in the current generation. A round trip. */
     public int arrived() {
-        ask();
-        mutex.lock();
-        try {
-            return state.arrived();
-        } finally {
-            mutex.unlock();
-        }
+        askIf(known -> true);
+        return locked.call(BarrierState::arrived);
     }
 
-    private void ask() {
+    private void askIf(Predicate<BarrierState> isNeeded) {
         CompletableFuture<Void> answer;
         mutex.lock();
         try {
             session.ensureOpen();
+            if (!isNeeded.test(state)) {
+                return;
+            }
             answer = tellAndHear();
         } finally {
             mutex.unlock();
@@ -266,66 +238,59 @@ public final class ScriptBarrier extends StateSync {
 
     // ---- arrivals
 
-    /** A thread has come. */
-    void arrive(Arrival arrival) {
+    /**
+     * A thread has come.
+     *
+     * @param isInterrupted whether it was interrupted before, and so breaks its generation
+     */
+    void arrive(Arrival arrival, boolean isInterrupted) {
         mutex.lock();
         try {
             session.ensureOpen();
-            state.arrive(arrival, lastVersion());
-            tellOf(arrival);
+            if (isInterrupted) {
+                state.comeToBreak(arrival, lastVersion());
+            } else {
+                state.arrive(arrival, lastVersion());
+            }
+            tell();
+            // The session may have been closed before that could see this arrival.
+            if (session.isClosed()) {
+                arrival.end(Fate.CLOSED);
+            }
         } finally {
             mutex.unlock();
-        }
-    }
-
-    /** A thread has come that was interrupted before. */
-    void comeToBreak(Arrival arrival) {
-        mutex.lock();
-        try {
-            session.ensureOpen();
-            state.comeToBreak(arrival, lastVersion());
-            tellOf(arrival);
-        } finally {
-            mutex.unlock();
-        }
-    }
-
-    @GuardedBy("mutex")
-    private void tellOf(Arrival arrival) {
-        tell();
-        // The session may have been closed before that could see this arrival.
-        if (session.isClosed()) {
-            arrival.end(Fate.CLOSED);
         }
     }
 
     /** A thread wants its generation broken, unless it has tripped. The result completes when Redis has been told. */
     CompletableFuture<Void> leave(Arrival arrival) {
-        mutex.lock();
-        try {
-            state.leave(arrival);
-            return tellAndHear();
-        } finally {
-            mutex.unlock();
-        }
+        return tellOf(known -> known.leave(arrival));
     }
 
     /** A thread goes without knowing how its generation ends. The session goes on trying to break that. */
     void abandon(Arrival arrival) {
+        change(known -> known.abandon(arrival));
+    }
+
+    /** The thread that had to has run the action. The result completes when Redis has been told. */
+    CompletableFuture<Void> acted(Arrival arrival, boolean completed) {
+        return tellOf(known -> known.acted(arrival, completed));
+    }
+
+    private void change(Consumer<BarrierState> event) {
         mutex.lock();
         try {
-            state.abandon(arrival);
+            event.accept(state);
             carryOut();
         } finally {
             mutex.unlock();
         }
     }
 
-    /** The thread that had to has run the action. The result completes when Redis has been told. */
-    CompletableFuture<Void> acted(Arrival arrival, boolean completed) {
+    private CompletableFuture<Void> tellOf(Consumer<BarrierState> event) {
         mutex.lock();
         try {
-            state.acted(arrival, completed);
+            event.accept(state);
             return tellAndHear();
         } finally {
             mutex.unlock();

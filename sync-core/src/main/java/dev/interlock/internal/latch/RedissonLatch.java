@@ -21,7 +21,7 @@ import org.redisson.api.RFuture;
  * there is one request to Redisson at a time, which waits for a short while only: Redisson may have missed the message
  * that the latch is open.
  */
-public final class RedissonLatch implements RemoteLatch, Participant {
+public final class RedissonLatch implements RemoteLatch, Participant, CommandLoop.Speaker<Boolean> {
     /** For how long Redisson waits by a message before it is made to ask again. */
     private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -47,7 +47,7 @@ public final class RedissonLatch implements RemoteLatch, Participant {
         this.session = session;
         this.latch = latch;
         this.local = local;
-        this.requests = new CommandLoop<>(session, mutex, LOOK_NANOS, new Requests());
+        this.requests = new CommandLoop<>(session, mutex, LOOK_NANOS, this);
     }
 
     @Override
@@ -186,31 +186,30 @@ public final class RedissonLatch implements RemoteLatch, Participant {
         }
     }
 
-    /** The requests to Redisson that wait for the latch. */
-    private final class Requests implements CommandLoop.Speaker<Boolean> {
-        @Override
-        @GuardedBy("mutex")
-        public @Nullable CompletableFuture<Boolean> say(long nowNanos) {
-            return open || waiting == 0 || session.isClosed()
-                    ? null
-                    : asked(() -> latch.awaitAsync(LOOK_NANOS, TimeUnit.NANOSECONDS));
-        }
+    // ---- requests to Redisson that wait for the latch
 
-        @Override
-        public void answered(long sentNanos, Boolean opened) {
-            if (opened) {
-                open();
-            } else {
-                // Not at once: a request made by the answer to another would go round on Redisson's threads.
-                session.execute(RedissonLatch.this::pulse);
-            }
-        }
+    @Override
+    @GuardedBy("mutex")
+    public @Nullable CompletableFuture<Boolean> say(long nowNanos) {
+        return open || waiting == 0 || session.isClosed()
+                ? null
+                : asked(() -> latch.awaitAsync(LOOK_NANOS, TimeUnit.NANOSECONDS));
+    }
 
-        @Override
-        @GuardedBy("mutex")
-        public void refused(Throwable cause) {
-            refusal = waiting > 0 ? cause : refusal;
+    @Override
+    public void answered(long sentNanos, Boolean opened) {
+        if (opened) {
+            open();
+        } else {
+            // Not at once: a request made by the answer to another would go round on Redisson's threads.
+            session.execute(this::pulse);
         }
+    }
+
+    @Override
+    @GuardedBy("mutex")
+    public void refused(Throwable cause) {
+        refusal = waiting > 0 ? cause : refusal;
     }
 
     private void open() {

@@ -92,8 +92,16 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
         if (failure != null) {
             return false;
         }
-        boolean isNew = born() == 0;
-        hear(ask());
+        boolean isNew;
+        CompletableFuture<Void> answer;
+        mutex.lock();
+        try {
+            isNew = born == 0;
+            answer = tellAndHear();
+        } finally {
+            mutex.unlock();
+        }
+        hear(answer);
         Failure known = failure;
         int began = known == null ? count : otherCount;
         if (isNew && known != null && otherCount < 0) {
@@ -103,15 +111,6 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
                     + "; it can't be joined with a count of " + wanted);
         }
         return known == null && !past;
-    }
-
-    private long born() {
-        mutex.lock();
-        try {
-            return born;
-        } finally {
-            mutex.unlock();
-        }
     }
 
     private CompletableFuture<Void> ask() {

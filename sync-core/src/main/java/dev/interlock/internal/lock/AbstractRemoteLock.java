@@ -2,6 +2,7 @@ package dev.interlock.internal.lock;
 
 import dev.interlock.LeaseLostException;
 import dev.interlock.SyncListener;
+import dev.interlock.internal.Names;
 import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.session.Participant;
 import dev.interlock.internal.session.RemoteWait;
@@ -14,9 +15,10 @@ import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What the remote halves have in common: the leader, what listeners hear of, and the cleanup behind threads that leave.
+ * What the remote halves have in common: the leader, how threads enter on a tenure and check it, what listeners hear
+ * of, and the cleanup behind threads that leave.
  */
-public abstract class AbstractRemoteLock<S extends Session> implements RemoteLock, Participant {
+public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> implements RemoteLock, Participant {
     protected final S session;
     protected final Settings settings;
     protected final String name;
@@ -48,11 +50,59 @@ public abstract class AbstractRemoteLock<S extends Session> implements RemoteLoc
         this.listening = listener != SyncListener.NONE;
     }
 
-    /** Returns whether this session owns the name or has asked for it. */
-    protected abstract boolean hasInterest();
+    /** Returns the tenure of this session, if it has one. */
+    protected abstract @Nullable T tenure();
+
+    /** Gives up a tenure that no thread wants. */
+    protected abstract void giveUp(T current);
+
+    /** Returns whether this session has what no thread wants. */
+    protected boolean hasInterest() {
+        return tenure() != null && leader == null;
+    }
 
     /** Gives up what {@link #hasInterest} speaks of. The caller has the local half. */
-    protected abstract void relinquish();
+    protected void relinquish() {
+        T current = tenure();
+        if (current != null) {
+            giveUp(current);
+        }
+    }
+
+    @Override
+    public final boolean enterAtOnce(long start) {
+        boolean enters = enterOnTenure();
+        if (enters && listening) {
+            reportAcquired(session.now() - start, true);
+        }
+        return enters;
+    }
+
+    /** Enters on the tenure that the session has, if it has one that is usable. */
+    protected abstract boolean enterOnTenure();
+
+    /** Returns the tenure that is entered, even if it is lost. */
+    protected T owned() {
+        T current = tenure();
+        if (current == null) {
+            throw new IllegalStateException("no tenure of " + Names.quoted(name));
+        }
+        return current;
+    }
+
+    /** Returns the tenure that is entered, unless it is lost. */
+    public final T valid() {
+        T current = owned();
+        if (!current.isUsable(session.now())) {
+            throw new LeaseLostException(current.lose("its lease is over"));
+        }
+        return current;
+    }
+
+    @Override
+    public final void assertValid() {
+        valid();
+    }
 
     /** Returns whether threads of this session want the local half, or are about to. */
     protected boolean isWanted() {
@@ -187,7 +237,7 @@ public abstract class AbstractRemoteLock<S extends Session> implements RemoteLoc
     }
 
     /** Returns for how long an answer is waited for. */
-    protected final long commandTimeoutNanos() {
+    public final long commandTimeoutNanos() {
         return TimeUnit.MILLISECONDS.toNanos(settings.commandTimeoutMillis());
     }
 

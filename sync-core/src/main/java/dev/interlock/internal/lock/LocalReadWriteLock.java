@@ -1,21 +1,17 @@
 package dev.interlock.internal.lock;
 
+import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.ReadWriteLock;
+
 /** The local half of a read-write lock: it is taken by one thread, or shared by several. */
-public interface LocalReadWriteLock extends LocalLock {
-    /** Shares it, waiting for as long as that takes. */
-    void lockShared();
+public interface LocalReadWriteLock extends LocalLock, ReadWriteLock {
+    /** Returns what shares it, waiting unless or until no thread has it. */
+    @Override
+    Lock readLock();
 
-    /** Shares it unless interrupted. */
-    void lockSharedInterruptibly() throws InterruptedException;
-
-    /** Shares it unless a thread has it. */
-    boolean tryLockShared();
-
-    /** Shares it if that becomes possible within the wait. */
-    boolean tryLockShared(long waitNanos) throws InterruptedException;
-
-    /** Stops sharing it, once. */
-    void unlockShared();
+    /** Returns what takes it, as the methods of this do. */
+    @Override
+    Lock writeLock();
 
     /** Returns how many times the current thread shares it. */
     int sharedHolds();
@@ -30,7 +26,7 @@ public interface LocalReadWriteLock extends LocalLock {
     default int giveUpShares() {
         int shares = sharedHolds();
         for (int i = 0; i < shares; i++) {
-            unlockShared();
+            readLock().unlock();
         }
         return shares;
     }
@@ -38,7 +34,7 @@ public interface LocalReadWriteLock extends LocalLock {
     @Override
     default void takeShares(int shares) {
         for (int i = 0; i < shares; i++) {
-            lockShared();
+            readLock().lock();
         }
     }
 }

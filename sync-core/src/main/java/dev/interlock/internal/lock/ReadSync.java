@@ -33,18 +33,12 @@ public final class ReadSync implements Lock {
 
     private final LocalReadWriteLock local;
     private final RemoteReadWriteLock remote;
-    private final long answerNanos;
     private final AtomicReference<@Nullable Thread> leader = new AtomicReference<>();
 
-    /**
-     * Joins the two halves.
-     *
-     * @param answerNanos for how long a thread waits for another one's answer that doesn't wait for the lock
-     */
-    public ReadSync(LocalReadWriteLock local, RemoteReadWriteLock remote, long answerNanos) {
+    /** Joins the two halves. */
+    public ReadSync(LocalReadWriteLock local, RemoteReadWriteLock remote) {
         this.local = local;
         this.remote = remote;
-        this.answerNanos = answerNanos;
     }
 
     @Override
@@ -78,7 +72,7 @@ public final class ReadSync implements Lock {
             throw new InterruptedException();
         }
         if (isInside()) {
-            local.lockShared();
+            local.readLock().lock();
             return true;
         }
         long begun = remote.now();
@@ -113,16 +107,7 @@ public final class ReadSync implements Lock {
     private boolean follow(boolean interruptible, long waitNanos, long begun) throws InterruptedException {
         boolean shares = false;
         try {
-            if (waitNanos != FOREVER) {
-                shares = local.tryLockShared(left(waitNanos, begun));
-            } else {
-                if (interruptible) {
-                    local.lockSharedInterruptibly();
-                } else {
-                    local.lockShared();
-                }
-                shares = true;
-            }
+            shares = take(local.readLock(), interruptible, left(waitNanos, begun));
         } finally {
             if (!shares) {
                 remote.cleanUp();
@@ -141,7 +126,7 @@ public final class ReadSync implements Lock {
 
     // A thread that has left meanwhile may have had to leave it to this one to clean up.
     private void stepBack() {
-        local.unlockShared();
+        local.readLock().unlock();
         remote.leftShared();
     }
 
@@ -149,16 +134,9 @@ public final class ReadSync implements Lock {
     private boolean takeWhole(boolean interruptible, long waitNanos) throws InterruptedException {
         boolean locked = false;
         try {
-            if (waitNanos != FOREVER) {
-                locked = interruptible ? local.tryLock(waitNanos) : tryLockUninterruptibly(waitNanos);
-            } else {
-                if (interruptible) {
-                    local.lockInterruptibly();
-                } else {
-                    local.lock();
-                }
-                locked = true;
-            }
+            locked = (interruptible || waitNanos == FOREVER)
+                    ? take(local.writeLock(), interruptible, waitNanos)
+                    : tryLockUninterruptibly(waitNanos);
         } finally {
             if (!locked) {
                 leader.set(null);
@@ -166,6 +144,18 @@ public final class ReadSync implements Lock {
             }
         }
         return locked;
+    }
+
+    private static boolean take(Lock half, boolean interruptible, long waitNanos) throws InterruptedException {
+        if (waitNanos != FOREVER) {
+            return half.tryLock(waitNanos, TimeUnit.NANOSECONDS);
+        }
+        if (interruptible) {
+            half.lockInterruptibly();
+        } else {
+            half.lock();
+        }
+        return true;
     }
 
     private boolean tryLockUninterruptibly(long waitNanos) {
@@ -192,7 +182,7 @@ public final class ReadSync implements Lock {
             entered = remote.enterShared(interruptible, waitNanos, begun);
         } finally {
             if (entered) {
-                local.lockShared();
+                local.readLock().lock();
             }
             // In this order: a thread that finds it taken by another one than the leader takes that for a writer.
             local.unlock();
@@ -216,14 +206,14 @@ public final class ReadSync implements Lock {
     // A thread that doesn't barge leaves the lock to those that queue for it.
     private boolean tryShare(boolean barges) throws InterruptedException {
         if (isInside()) {
-            return local.tryLockShared();
+            return local.readLock().tryLock();
         }
         long begun = remote.now();
         while (true) {
             if (!barges && local.isWanted()) {
                 return false;
             }
-            if (barges ? local.tryLockShared() : local.tryLockShared(0)) {
+            if (barges ? local.readLock().tryLock() : local.readLock().tryLock(0, TimeUnit.NANOSECONDS)) {
                 if (remote.enterSharedAtOnce(begun)) {
                     return true;
                 }
@@ -241,7 +231,7 @@ public final class ReadSync implements Lock {
                 return ask(begun);
             }
             // Another thread of this session asks, too. If it only asks, or has had no answer, that is soon to come.
-            if (remote.isRefused() || remote.now() - begun >= answerNanos) {
+            if (remote.isRefused() || remote.now() - begun >= remote.commandTimeoutNanos()) {
                 return false;
             }
             remote.pause(this, LOOK_NANOS);
@@ -272,7 +262,7 @@ public final class ReadSync implements Lock {
             throw LockSync.notHeld(remote);
         }
         if (shares > 1 || local.holds() > 0) {
-            local.unlockShared();
+            local.readLock().unlock();
             return;
         }
         LeaseLostException loss = remote.leaveShared();

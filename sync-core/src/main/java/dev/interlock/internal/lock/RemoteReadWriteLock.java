@@ -57,6 +57,9 @@ public interface RemoteReadWriteLock extends RemoteLock {
     /** Pauses the current thread before it looks again at what another thread of this session does. */
     void pause(Object blocker, long nanos);
 
+    /** Returns for how long an answer is waited for. */
+    long commandTimeoutNanos();
+
     /** Returns whether Redis has said that others have the lock, for which a thread of this session waits. */
     boolean isRefused();
 }

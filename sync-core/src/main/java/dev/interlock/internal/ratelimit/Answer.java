@@ -4,11 +4,12 @@ import dev.interlock.ratelimit.Decision;
 import dev.interlock.ratelimit.RateLimit;
 import java.time.Duration;
 import java.time.temporal.ChronoUnit;
+import java.util.Iterator;
 import java.util.List;
 
 /**
- * What Redis says of one request. The only place that knows the positions of a reply's fields. All times are
- * microseconds since Redis decided.
+ * What Redis says of one request. The only place that knows the fields of a reply. All times are microseconds since
+ * Redis decided.
  *
  * @param limit the limit it was held against
  * @param granted how many permits were taken, at least those that were asked for, or 0
@@ -27,37 +28,24 @@ record Answer(
         long goodMicros,
         long sentNanos) {
 
-    /** The first field of a reply: the limit that was set for all. The answers to the requests follow. */
-    private static final int LIMIT = 0;
-
-    private static final int FIRST_ANSWER = 1;
-
-    /** The fields of one answer, from its beginning, and how many they are. */
-    private static final int GRANTED = 0;
-
-    private static final int WAIT = 1;
-    private static final int REMAINING = 2;
-    private static final int RESET = 3;
-    private static final int GOOD = 4;
-    private static final int SIZE = 5;
-
-    /** Completes requests by the reply to the command that brought them. */
+    /**
+     * Completes requests by the reply to the command that brought them. Its first field is the limit that was set for
+     * all; the answers to the requests follow, each with its fields in the order of this record's.
+     */
     static void complete(List<Request> requests, List<Object> reply, long sentNanos) {
-        String set = (String) reply.get(LIMIT);
-        int begin = FIRST_ANSWER;
+        Iterator<Object> fields = reply.iterator();
+        String set = (String) fields.next();
         for (Request request : requests) {
             RateLimit limit = request.limit().update(set);
-            List<Object> fields = reply.subList(begin, begin + SIZE);
             request.answer()
                     .complete(new Answer(
                             limit,
-                            (Long) fields.get(GRANTED),
-                            (Long) fields.get(WAIT),
-                            (Long) fields.get(REMAINING),
-                            (Long) fields.get(RESET),
-                            (Long) fields.get(GOOD),
+                            (Long) fields.next(),
+                            (Long) fields.next(),
+                            (Long) fields.next(),
+                            (Long) fields.next(),
+                            (Long) fields.next(),
                             sentNanos));
-            begin += SIZE;
         }
     }
 

@@ -2,15 +2,14 @@ package dev.interlock.internal.semaphore;
 
 import com.google.common.primitives.Ints;
 import dev.interlock.LeaseLostException;
+import dev.interlock.internal.Locked;
 import dev.interlock.internal.semaphore.SemaphoreWaiters.Need;
 import dev.interlock.internal.semaphore.SemaphoreWaiters.Waiter;
 import dev.interlock.internal.session.Session;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -41,7 +40,7 @@ final class LocalPermits implements RemoteSemaphore.Recipient {
     private final LocalSemaphore local;
     private final RemoteSemaphore remote;
     private final boolean fair;
-    private final SemaphoreWaiters waiters = new SemaphoreWaiters();
+    private final SemaphoreWaiters waiters;
     private final PermitAges ages = new PermitAges();
     private final Deque<Taking> takings = new ArrayDeque<>();
     private final Holdings holdings;
@@ -73,15 +72,12 @@ final class LocalPermits implements RemoteSemaphore.Recipient {
     record Released(
             CompletableFuture<Void> confirmed, @Nullable LeaseLostException loss) {}
 
-    LocalPermits(
-            Session session,
-            LocalSemaphore local,
-            boolean fair,
-            Function<? super RemoteSemaphore.Recipient, ? extends RemoteSemaphore> remote) {
+    LocalPermits(Session session, LocalSemaphore local, boolean fair, RemoteSemaphore.Factory remote) {
         this.session = session;
         this.local = local;
         this.fair = fair;
-        this.remote = remote.apply(this);
+        this.waiters = new SemaphoreWaiters(local);
+        this.remote = remote.create(this);
         this.holdings = new Holdings(session, this.remote.name());
     }
 
@@ -96,7 +92,7 @@ final class LocalPermits implements RemoteSemaphore.Recipient {
         if (failure != null) {
             return;
         }
-        Need need = need();
+        Need need = waiters.need(supply);
         if (!need.certain()) {
             lookAgain();
         }
@@ -109,18 +105,6 @@ final class LocalPermits implements RemoteSemaphore.Recipient {
         tell(back, need.permits());
     }
 
-    private Need need() {
-        if (waiters.isEmpty()) {
-            return new Need(0, supply, true);
-        }
-        if (!waiters.isUniform()) {
-            return waiters.need(local.queuedThreads(), local.availablePermits(), supply);
-        }
-        int each = waiters.any();
-        long all = (long) waiters.size() * each;
-        return all > supply ? new Need(each, supply % each, true) : new Need(0, Ints.saturatedCast(supply - all), true);
-    }
-
     private CompletableFuture<Void> tell(int back, int need) {
         wanted = need;
         ages.remove(back);
@@ -131,19 +115,14 @@ final class LocalPermits implements RemoteSemaphore.Recipient {
     private void lookAgain() {
         if (!lookingAgain) {
             lookingAgain = true;
-            session.schedule(this::evaluateAgain, LOOK_AGAIN_MILLIS);
+            var locked = new Locked<>(remote.mutex(), this);
+            session.schedule(() -> locked.run(LocalPermits::evaluateAgain), LOOK_AGAIN_MILLIS);
         }
     }
 
     private void evaluateAgain() {
-        ReentrantLock mutex = remote.mutex();
-        mutex.lock();
-        try {
-            lookingAgain = false;
-            evaluate();
-        } finally {
-            mutex.unlock();
-        }
+        lookingAgain = false;
+        evaluate();
     }
 
     @Override

@@ -200,7 +200,7 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
 
     @GuardedBy("mutex")
     private void keepAlive() {
-        requests.values().removeIf(request -> !request.loop.isInFlight() && !request.loop.isPending());
+        requests.values().removeIf(request -> !request.loop.isBusy());
         if (wanted > 0 || !requests.isEmpty() || recipient.isWaiting() || !said.isDone()) {
             session.pin(this, this);
         } else {

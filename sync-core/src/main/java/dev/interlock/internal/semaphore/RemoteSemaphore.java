@@ -40,6 +40,12 @@ public interface RemoteSemaphore {
         boolean isHeld();
     }
 
+    /** Makes the remote half of a local half. */
+    interface Factory {
+        /** Makes the remote half. */
+        RemoteSemaphore create(Recipient local);
+    }
+
     /** Returns the mutex of both halves. */
     ReentrantLock mutex();
 

@@ -3,6 +3,7 @@ package dev.interlock.internal.semaphore;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.Locked;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.semaphore.LocalPermits.Released;
@@ -29,18 +30,17 @@ public final class SemaphoreSync {
     @GuardedBy("mutex")
     private final LocalPermits stock;
 
+    private final Locked<LocalPermits> locked;
+
     /** Joins the two halves. */
-    public SemaphoreSync(
-            Session session,
-            LocalSemaphore local,
-            boolean fair,
-            Function<? super RemoteSemaphore.Recipient, ? extends RemoteSemaphore> remote) {
+    public SemaphoreSync(Session session, LocalSemaphore local, boolean fair, RemoteSemaphore.Factory remote) {
         this.session = session;
         this.local = local;
         this.fair = fair;
         this.stock = new LocalPermits(session, local, fair, remote);
         this.remote = stock.remote();
         this.mutex = this.remote.mutex();
+        this.locked = new Locked<>(mutex, stock);
     }
 
     /** Returns whether threads of this session are served in the order in which they have come. */
@@ -85,16 +85,7 @@ public final class SemaphoreSync {
         if (waitNanos > 0) {
             return acquire(permits, true, waitNanos);
         }
-        return !(fair && isAwaited()) && tryAcquire(permits);
-    }
-
-    private boolean isAwaited() {
-        mutex.lock();
-        try {
-            return stock.isAwaited();
-        } finally {
-            mutex.unlock();
-        }
+        return !(fair && locked.call(LocalPermits::isAwaited)) && tryAcquire(permits);
     }
 
     private boolean acquire(int permits, boolean interruptible, long waitNanos) throws InterruptedException {
@@ -138,7 +129,7 @@ public final class SemaphoreSync {
             return true;
         } finally {
             if (!acquired) {
-                withdraw(waiter);
+                locked.run(permits -> permits.withdraw(waiter));
             }
         }
     }
@@ -156,21 +147,7 @@ public final class SemaphoreSync {
     }
 
     private boolean comeOut(Waiter waiter, boolean taken) {
-        mutex.lock();
-        try {
-            return stock.comeOut(waiter, taken);
-        } finally {
-            mutex.unlock();
-        }
-    }
-
-    private void withdraw(Waiter waiter) {
-        mutex.lock();
-        try {
-            stock.withdraw(waiter);
-        } finally {
-            mutex.unlock();
-        }
+        return locked.call(permits -> permits.comeOut(waiter, taken));
     }
 
     /**
@@ -260,7 +237,8 @@ public final class SemaphoreSync {
 
     /** Gives permits back: to the next waiter, or to the pool. More than were acquired enlarge the pool. */
     public void release(int permits) {
-        session.await(certainty());
+        // A thread that was stopped for longer than the lease learns of the loss only by asking.
+        session.await(locked.call(LocalPermits::certainty));
         Released released;
         mutex.lock();
         try {
@@ -271,16 +249,6 @@ public final class SemaphoreSync {
         session.await(released.confirmed());
         if (released.loss() != null) {
             throw new LeaseLostException(released.loss());
-        }
-    }
-
-    // A thread that was stopped for longer than the lease learns of the loss only by asking.
-    private CompletableFuture<Void> certainty() {
-        mutex.lock();
-        try {
-            return stock.certainty();
-        } finally {
-            mutex.unlock();
         }
     }
 
@@ -408,11 +376,6 @@ public final class SemaphoreSync {
 
     /** Calls the listener when permits are lost that threads have. The result ends that. */
     public Runnable onLost(Consumer<? super LeaseLostException> listener) {
-        mutex.lock();
-        try {
-            return stock.onLost(listener);
-        } finally {
-            mutex.unlock();
-        }
+        return locked.call(permits -> permits.onLost(listener));
     }
 }

@@ -1,5 +1,6 @@
 package dev.interlock.internal.semaphore;
 
+import com.google.common.primitives.Ints;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -33,17 +34,18 @@ final class SemaphoreWaiters {
      */
     record Need(int permits, int surplus, boolean certain) {}
 
+    private final LocalSemaphore local;
     private final Map<Thread, Waiter> byThread = new LinkedHashMap<>();
 
     /** How many waiters want so many permits. */
     private final Map<Integer, Integer> sizes = new HashMap<>();
 
-    boolean isEmpty() {
-        return byThread.isEmpty();
+    SemaphoreWaiters(LocalSemaphore local) {
+        this.local = local;
     }
 
-    int size() {
-        return byThread.size();
+    boolean isEmpty() {
+        return byThread.isEmpty();
     }
 
     void add(Waiter waiter) {
@@ -59,16 +61,6 @@ final class SemaphoreWaiters {
         return true;
     }
 
-    /** Returns whether all want the same number of permits. */
-    boolean isUniform() {
-        return sizes.size() == 1;
-    }
-
-    /** Returns what one of them wants. */
-    int any() {
-        return byThread.values().iterator().next().permits;
-    }
-
     /** Returns the most that any of them wants. */
     int most() {
         int most = 0;
@@ -79,13 +71,24 @@ final class SemaphoreWaiters {
     }
 
     /**
-     * Returns what the next one needs if they want different numbers.
+     * Returns what the next one needs.
      *
-     * @param parked those in the superclass's queue, in its order
-     * @param stock permits that the superclass has
-     * @param supply these, and those taken by threads that are still registered
+     * @param supply permits that the superclass has, and those taken by threads that are still registered
      */
-    Need need(List<Thread> parked, int stock, int supply) {
+    Need need(int supply) {
+        if (isEmpty()) {
+            return new Need(0, supply, true);
+        }
+        if (sizes.size() > 1) {
+            return need(local.queuedThreads(), local.availablePermits(), supply);
+        }
+        int each = byThread.values().iterator().next().permits;
+        long all = (long) byThread.size() * each;
+        return all > supply ? new Need(each, supply % each, true) : new Need(0, Ints.saturatedCast(supply - all), true);
+    }
+
+    // They want different numbers. Parked threads are those in the superclass's queue, in its order.
+    private Need need(List<Thread> parked, int stock, int supply) {
         Map<Thread, Waiter> others = new LinkedHashMap<>(byThread);
         int left = stock;
         for (Thread thread : parked) {

@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,10 +31,13 @@ public final class Backlog {
 
     private final Settings settings;
     private final Timer timer;
-    private final BooleanSupplier closed;
 
     @GuardedBy("this")
     private List<Entry> entries = new ArrayList<>();
+
+    /** Whether all is sent at once from now on. */
+    @GuardedBy("this")
+    private boolean flushed;
 
     /** Whether nothing of the last batch was answered. */
     @GuardedBy("this")
@@ -49,10 +51,9 @@ public final class Backlog {
     private @Nullable Object next;
 
     /** Creates an empty one. */
-    public Backlog(Settings settings, Timer timer, BooleanSupplier closed) {
+    public Backlog(Settings settings, Timer timer) {
         this.settings = settings;
         this.timer = timer;
-        this.closed = closed;
     }
 
     /** Takes a command that was sent once. */
@@ -77,8 +78,11 @@ public final class Backlog {
         beatIn(0);
     }
 
-    /** Sends everything at once. */
+    /** Sends everything at once, and so what comes later: the session is being closed. */
     public void flush() {
+        synchronized (this) {
+            flushed = true;
+        }
         beatIn(0);
     }
 
@@ -100,7 +104,7 @@ public final class Backlog {
             }
             all = entries;
             entries = new ArrayList<>();
-            most = closed.getAsBoolean() ? Long.MAX_VALUE : silent ? 1 : BATCH;
+            most = flushed ? Long.MAX_VALUE : silent ? 1 : BATCH;
         }
         long now = settings.ticker().getAsLong();
         List<Entry> due = new ArrayList<>();

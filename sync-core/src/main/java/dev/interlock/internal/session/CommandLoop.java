@@ -222,9 +222,9 @@ public final class CommandLoop<R> {
         return inFlight;
     }
 
-    /** Returns whether there is something to say that the command in flight doesn't. */
-    public boolean isPending() {
-        return pending;
+    /** Returns whether a command is in flight, or there is something to say. */
+    public boolean isBusy() {
+        return inFlight || pending;
     }
 
     /** Returns when the last command was sent. */

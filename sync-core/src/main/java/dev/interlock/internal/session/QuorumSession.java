@@ -32,7 +32,7 @@ public final class QuorumSession extends Session {
             throw new IllegalStateException("quorum locks renew their leases at all nodes by themselves");
         });
         this.nodes = nodes.stream()
-                .map(node -> new QuorumNode(node, new Backlog(settings, environment, this::isClosed)))
+                .map(node -> new QuorumNode(node, new Backlog(settings, environment)))
                 .toList();
     }
 

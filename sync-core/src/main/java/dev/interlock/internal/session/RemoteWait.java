@@ -87,19 +87,13 @@ public final class RemoteWait implements AutoCloseable {
         return begunNanos;
     }
 
-    /** Returns for how long the thread has waited. */
-    public long elapsedNanos() {
+    private long elapsedNanos() {
         return session.now() - begunNanos;
     }
 
     /** Redis has said something about the name: the caller's wait is all that counts now. */
     public void heard() {
         heard = true;
-    }
-
-    /** Returns whether {@link #heard} was called. */
-    public boolean hasHeard() {
-        return heard;
     }
 
     /** Returns how much of the time is left, of that for the first answer if there has been none. */

@@ -299,7 +299,7 @@ public abstract class StateSync implements Participant {
     /** Has the session keep this alive for as long as it is needed. */
     @GuardedBy("mutex")
     protected final void keepAlive() {
-        if (loop.isInFlight() || loop.isPending() || isWaiting() || isLeased() || isHeld()) {
+        if (loop.isBusy() || isWaiting() || isLeased() || isHeld()) {
             session.pin(key, this);
         } else {
             session.unpin(key, this);

@@ -16,13 +16,10 @@ class BacklogTest {
     private final List<Long> pauses = new ArrayList<>();
     private final List<Task> sent = new ArrayList<>();
     private @Nullable Runnable next;
-    private boolean isClosed;
     private boolean isAway = true;
 
     private final Backlog backlog = new Backlog(
-            new Settings(30_000, 0, 1_000_000_000, 1_000, 1, "", SyncListener.NONE, System::nanoTime),
-            this::schedule,
-            () -> isClosed);
+            new Settings(30_000, 0, 1_000_000_000, 1_000, 1, "", SyncListener.NONE, System::nanoTime), this::schedule);
 
     private void schedule(Runnable task, long millis) {
         next = task;
@@ -138,7 +135,6 @@ class BacklogTest {
     void aSessionThatClosesTellsEverythingAtOnce() {
         add(100);
         beat();
-        isClosed = true;
         backlog.flush();
         assertThat(beat()).isEqualTo(100);
     }

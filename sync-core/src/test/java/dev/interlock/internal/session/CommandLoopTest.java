@@ -246,8 +246,7 @@ class CommandLoopTest {
     void whoHasNothingToSayHasNoCommandInFlight() {
         speaker.hasNothingToSay = true;
         tell();
-        assertThat(loop.isInFlight()).isFalse();
-        assertThat(loop.isPending()).isFalse();
+        assertThat(loop.isBusy()).isFalse();
         beatFor(5_000);
         assertThat(speaker.replies).isEmpty();
     }

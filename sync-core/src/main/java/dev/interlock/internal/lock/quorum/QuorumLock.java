@@ -31,7 +31,7 @@ import org.jspecify.annotations.Nullable;
  * than about a second. A session that has released the name to others pauses before it asks again, since it would win
  * any race.
  */
-public final class QuorumLock extends AbstractRemoteLock<QuorumSession> {
+public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTenure> {
     /** The longest time between two rounds. */
     private static final long POLL_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -77,14 +77,9 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession> {
     }
 
     @Override
-    public boolean enterAtOnce(long start) {
+    protected boolean enterOnTenure() {
         QuorumTenure current = tenure;
-        long now = session.now();
-        if (current == null || !current.renewed || !current.isUsable(now) || !current.tokens.draw()) {
-            return false;
-        }
-        reportAcquired(now - start, true);
-        return true;
+        return current != null && current.renewed && current.isUsable(session.now()) && current.tokens.draw();
     }
 
     // ---- acquisition
@@ -145,8 +140,8 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession> {
         boolean renewed = leaseMillis == RENEWED;
         long millis = renewed ? settings.leaseMillis() : leaseMillis;
         freed.set(0);
-        long sequence = requests.begin(millis);
-        VoteRound next = new VoteRound(session, scripts, sequence, millis, renewed, waits, floor, this::answered);
+        VoteRound.Request request = new VoteRound.Request(requests.begin(millis), millis, renewed, waits, floor);
+        VoteRound next = new VoteRound(session, scripts, request, this::answered);
         round = next;
         next.begin();
         return next;
@@ -159,7 +154,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession> {
     }
 
     private void awaitAnswers(VoteRound asked, RemoteWait wait) throws InterruptedException {
-        long patience = VoteRound.patienceNanos(session, asked.leaseMillis);
+        long patience = VoteRound.patienceNanos(session, asked.request.leaseMillis());
         long limit = Math.min(patience, wait.leftNanos());
         long deadline = asked.sentNanos() + limit;
         while (true) {
@@ -295,7 +290,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession> {
         long now = session.now();
         if (!current.isUsable(now)) {
             LeaseLostException loss = current.lose("its lease is over");
-            giveUp(current, now);
+            release(current, now);
             return () -> {
                 throw new LeaseLostException(loss);
             };
@@ -304,7 +299,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession> {
             reportHandedOff();
             return null;
         }
-        QuorumRelease release = giveUp(current, now);
+        QuorumRelease release = release(current, now);
         return () -> {
             if (release != null && session.await(release.verdict()) == Verdict.LOST) {
                 LeaseLostException loss = new LeaseLostException(
@@ -317,7 +312,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession> {
         };
     }
 
-    private @Nullable QuorumRelease giveUp(QuorumTenure current, long now) {
+    private @Nullable QuorumRelease release(QuorumTenure current, long now) {
         tenure = null;
         current.end();
         reportReleased(now - current.startNanos);
@@ -329,16 +324,13 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession> {
     }
 
     @Override
-    protected boolean hasInterest() {
-        return tenure != null && leader == null;
+    protected @Nullable QuorumTenure tenure() {
+        return tenure;
     }
 
     @Override
-    protected void relinquish() {
-        QuorumTenure current = tenure;
-        if (current != null) {
-            giveUp(current, session.now());
-        }
+    protected void giveUp(QuorumTenure current) {
+        release(current, session.now());
     }
 
     // ---- questions
@@ -346,27 +338,6 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession> {
     @Override
     public long fencingToken() {
         return valid().tokens.current();
-    }
-
-    @Override
-    public void assertValid() {
-        valid();
-    }
-
-    private QuorumTenure valid() {
-        QuorumTenure current = owned();
-        if (!current.isUsable(session.now())) {
-            throw new LeaseLostException(current.lose("its lease is over"));
-        }
-        return current;
-    }
-
-    private QuorumTenure owned() {
-        QuorumTenure current = tenure;
-        if (current == null) {
-            throw new IllegalStateException("no tenure of " + Names.quoted(name));
-        }
-        return current;
     }
 
     @Override
@@ -442,6 +413,6 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession> {
                     + session.id() + " at " + current.strength() + " of "
                     + session.nodes().size() + " nodes";
         }
-        return (asked == null ? "no tenure of " : "request " + asked.sequence + " of ") + session.id();
+        return (asked == null ? "no tenure of " : "request " + asked.request.sequence() + " of ") + session.id();
     }
 }

@@ -56,8 +56,10 @@ final class QuorumScripts {
     record Vote(Status status, long ttlMillis, long token, String owner) {}
 
     /** Asks a node for its vote. */
-    CompletableFuture<Vote> acquire(QuorumNode node, long sequence, long leaseMillis, long floor, boolean waits) {
-        return node.run(ACQUIRE.on(acquireKeys, session, sequence, leaseMillis, floor, waits ? 1 : 0))
+    CompletableFuture<Vote> acquire(QuorumNode node, VoteRound.Request request) {
+        int waits = request.waits() ? 1 : 0;
+        return node.run(ACQUIRE.on(
+                        acquireKeys, session, request.sequence(), request.leaseMillis(), request.floor(), waits))
                 .thenApply(reply -> new Vote(
                         Status.values()[(int) number(reply, 0)],
                         number(reply, 1),

@@ -3,6 +3,7 @@ package dev.interlock.internal.lock.quorum;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.lock.FencingTokens;
+import dev.interlock.internal.lock.Tenure;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Kept;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Settings;
@@ -24,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * renewal finds the same vote there (told by the token that was drawn with it), as long as the others have been a
  * majority until then.
  */
-final class QuorumTenure {
+final class QuorumTenure implements Tenure {
     /** A lease so short may be over before the lease renewer comes by. */
     private static final long SHORT_MILLIS = 3_000;
 
@@ -71,9 +72,9 @@ final class QuorumTenure {
         this.nodes = session.nodes();
         this.majority = session.majority();
         nodes.forEach(node -> votes.add(new NodeVote()));
-        this.sequence = round.sequence;
-        this.leaseMillis = round.leaseMillis;
-        this.renewed = round.renewed;
+        this.sequence = round.request.sequence();
+        this.leaseMillis = round.request.leaseMillis();
+        this.renewed = round.request.renewed();
         this.startNanos = session.now();
         this.tokens = new FencingTokens(remoteToken);
         this.lease = new Lease(settings, startNanos - 1);
@@ -104,7 +105,8 @@ final class QuorumTenure {
         }
     }
 
-    boolean isUsable(long nowNanos) {
+    @Override
+    public boolean isUsable(long nowNanos) {
         return lease.isValid(nowNanos);
     }
 
@@ -259,7 +261,7 @@ final class QuorumTenure {
             if (isLost) {
                 lose("no majority of the nodes knows this owner any more");
             } else if (found >= majority) {
-                session.listeners().execute(() -> settings.listener().renewed(lock.name(), left));
+                session.renewer().renewed(lock.name(), left);
             } else {
                 Throwable known = cause == null ? new IllegalStateException("no answer") : cause;
                 session.renewer().renewalFailed(lock.name(), left, known);
@@ -280,8 +282,8 @@ final class QuorumTenure {
         }
     }
 
-    /** Marks it lost, and tells the lock the first time. Returns the loss. */
-    LeaseLostException lose(String reason) {
+    @Override
+    public LeaseLostException lose(String reason) {
         LeaseLostException news = new LeaseLostException(lock.name(), tokens.current(), reason);
         LeaseLostException known = lease.lose(news);
         if (known != null) {

@@ -25,17 +25,22 @@ import org.jspecify.annotations.Nullable;
  * goes wrong.
  */
 final class VoteRound {
+    /**
+     * What nodes are asked.
+     *
+     * @param renewed whether the lease is to be renewed
+     * @param waits whether the session goes on waiting if it is refused
+     * @param floor the least token
+     */
+    record Request(long sequence, long leaseMillis, boolean renewed, boolean waits, long floor) {}
+
     private final QuorumSession session;
     private final QuorumScripts scripts;
     private final Runnable changed;
     private final List<QuorumNode> nodes;
     private final int majority;
 
-    final long sequence;
-    final long leaseMillis;
-    final boolean renewed;
-    private final boolean waits;
-    private final long floor;
+    final Request request;
     private final long sentNanos;
 
     /** Answers by node. */
@@ -84,29 +89,15 @@ final class VoteRound {
     /**
      * Prepares a round.
      *
-     * @param waits whether the session goes on waiting if it is refused
-     * @param floor the least token
      * @param changed runs when an answer has come
      */
-    VoteRound(
-            QuorumSession session,
-            QuorumScripts scripts,
-            long sequence,
-            long leaseMillis,
-            boolean renewed,
-            boolean waits,
-            long floor,
-            Runnable changed) {
+    VoteRound(QuorumSession session, QuorumScripts scripts, Request request, Runnable changed) {
         this.session = session;
         this.scripts = scripts;
         this.changed = changed;
         this.nodes = session.nodes();
         this.majority = session.majority();
-        this.sequence = sequence;
-        this.leaseMillis = leaseMillis;
-        this.renewed = renewed;
-        this.waits = waits;
-        this.floor = floor;
+        this.request = request;
         this.sentNanos = session.now();
     }
 
@@ -117,8 +108,7 @@ final class VoteRound {
     void begin() {
         for (int i = 0; i < nodes.size(); i++) {
             int node = i;
-            scripts.acquire(nodes.get(node), sequence, leaseMillis, floor, waits)
-                    .whenComplete((vote, thrown) -> answered(node, vote, thrown));
+            scripts.acquire(nodes.get(node), request).whenComplete((vote, thrown) -> answered(node, vote, thrown));
         }
     }
 
@@ -188,7 +178,8 @@ final class VoteRound {
             confirmed++;
             return;
         }
-        scripts.renew(nodes.get(node), sequence, renewed ? leaseMillis : 0, token)
+        long millis = request.renewed ? request.leaseMillis : 0;
+        scripts.renew(nodes.get(node), request.sequence, millis, token)
                 .whenComplete((kept, thrown) -> wroteBack(vote, kept, thrown));
     }
 
@@ -306,7 +297,7 @@ final class VoteRound {
 
     // Sent once: the next round implies it, and so does the end of the wait.
     private void giveUp(int node) {
-        scripts.release(nodes.get(node), sequence, leaseMillis, false);
+        scripts.release(nodes.get(node), request.sequence, request.leaseMillis, false);
     }
 
     /** Returns for how long the answers are waited for: short beside the lease, which runs meanwhile. */

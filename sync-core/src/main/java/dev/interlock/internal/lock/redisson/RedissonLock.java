@@ -27,7 +27,7 @@ import org.slf4j.LoggerFactory;
  * The remote half of a lock over a lock object of Redisson's, whose scripts and watchdog decide. Redisson tells nobody
  * that others wait, so a tenure ends at the first unlock after the hand-off slice, waited for or not.
  */
-public class RedissonLock extends AbstractRemoteLock<RedisSession> {
+public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenure> {
     private static final Logger log = LoggerFactory.getLogger(RedissonLock.class);
 
     /** How long a request waits for the lock before it is made anew: Redisson may have missed that the lock is free. */
@@ -70,15 +70,9 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
     }
 
     @Override
-    public boolean enterAtOnce(long start) {
+    protected boolean enterOnTenure() {
         RedissonTenure current = tenure;
-        if (current == null || current.leaseMillis != RENEWED || current.loss() != null) {
-            return false;
-        }
-        if (listening) {
-            reportAcquired(session.now() - start, true);
-        }
-        return true;
+        return current != null && current.leaseMillis == RENEWED && current.loss() == null;
     }
 
     @Override
@@ -103,7 +97,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
             await(ending, wait);
             while (true) {
                 session.ensureOpen();
-                RedissonTenure next = new RedissonTenure(settings, by, reads, leaseMillis);
+                RedissonTenure next = new RedissonTenure(this, settings, by, reads, leaseMillis);
                 Answer answer = request(next, wait);
                 if (answer != Answer.ASK_AGAIN) {
                     return answer == Answer.GRANTED && own(next, start);
@@ -226,10 +220,10 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
 
     @Override
     public @Nullable Departure leave() {
-        RedissonTenure current = current();
+        RedissonTenure current = owned();
         long now = session.now();
-        if (current.loss() == null && current.isOver(now)) {
-            lose(current, "its lease is over");
+        if (current.isOver(now)) {
+            current.lose("its lease is over");
         }
         if (current.loss() == null && local.isWanted() && !isSliceOver(current, now)) {
             reportHandedOff();
@@ -239,7 +233,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
         return () -> {
             LeaseLostException known = current.loss();
             if (known == null && Boolean.FALSE.equals(session.await(released))) {
-                known = lose(current, "its owner in Redis had changed before it was released");
+                known = current.lose("its owner in Redis had changed before it was released");
             }
             if (known != null) {
                 throw new LeaseLostException(known);
@@ -296,8 +290,8 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
         return failure instanceof IllegalMonitorStateException || failure instanceof RedissonShutdownException;
     }
 
-    /** Returns the tenure of this session, if it has one. */
-    final @Nullable RedissonTenure tenure() {
+    @Override
+    protected final @Nullable RedissonTenure tenure() {
         return tenure;
     }
 
@@ -306,37 +300,16 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
         return refused;
     }
 
-    private RedissonTenure current() {
-        RedissonTenure current = tenure;
-        if (current == null) {
-            throw new IllegalStateException("no tenure of " + Names.quoted(name));
-        }
-        return current;
-    }
-
-    final LeaseLostException lose(RedissonTenure current, String reason) {
-        LeaseLostException news = new LeaseLostException(name, 0, reason);
-        LeaseLostException known = current.lose(news);
-        if (known != null) {
-            return known;
-        }
+    /** A tenure has been lost. */
+    final void lost(LeaseLostException loss) {
         if (local.isHeld()) {
-            reportLoss(news);
+            reportLoss(loss);
         }
-        return news;
     }
 
     @Override
-    protected boolean hasInterest() {
-        return tenure != null && leader == null;
-    }
-
-    @Override
-    protected void relinquish() {
-        RedissonTenure current = tenure;
-        if (current != null) {
-            release(current, session.now());
-        }
+    protected void giveUp(RedissonTenure current) {
+        release(current, session.now());
     }
 
     @Override
@@ -352,15 +325,6 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
                     "Redis has not answered for the token of lock " + Names.quoted(name), null);
         }
         return token;
-    }
-
-    @Override
-    public void assertValid() {
-        RedissonTenure current = current();
-        LeaseLostException known = current.isOver(session.now()) ? lose(current, "its lease is over") : current.loss();
-        if (known != null) {
-            throw new LeaseLostException(known);
-        }
     }
 
     @Override
@@ -389,12 +353,12 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
         if (!local.isHeld()) {
             cleanUp();
         } else if (current.isOver(now)) {
-            lose(current, "its lease is over");
+            current.lose("its lease is over");
         } else if (!(lock instanceof RedissonMultiLock) && current.isToCheck(now)) {
             RLock known = current.lock();
             known.isHeldByThreadAsync(current.owner).whenComplete((held, failure) -> {
                 if (failure == null && !held && tenure == current && current.lock() == known) {
-                    lose(current, "Redisson doesn't know this owner any more");
+                    current.lose("Redisson doesn't know this owner any more");
                 }
             });
         }
@@ -413,7 +377,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession> {
         if (current == null) {
             return CompletableFuture.completedFuture(null);
         }
-        lose(current, "its session was closed");
+        current.lose("its session was closed");
         return current.end().exceptionally(failure -> null);
     }
 

@@ -53,12 +53,9 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
     // ---- the exclusive side
 
     @Override
-    public boolean enterAtOnce(long start) {
+    protected boolean enterOnTenure() {
         RedissonTenure current = tenure();
-        return current != null
-                && !current.isShared()
-                && !isSliceOver(current, session.now())
-                && super.enterAtOnce(start);
+        return current != null && !current.isShared() && !isSliceOver(current, session.now()) && super.enterOnTenure();
     }
 
     @Override
@@ -84,7 +81,7 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
             if (failure == null) {
                 callReaders();
             } else if (Failures.cause(failure) instanceof IllegalMonitorStateException) {
-                lose(current, "its owner in Redis had changed before it was released");
+                current.lose("its owner in Redis had changed before it was released");
             } else {
                 log.warn("{} stays locked for others until its readers have left", Names.quoted(name), failure);
             }

@@ -3,6 +3,7 @@ package dev.interlock.internal.lock.redisson;
 import static dev.interlock.internal.lock.RemoteLock.RENEWED;
 
 import dev.interlock.LeaseLostException;
+import dev.interlock.internal.lock.Tenure;
 import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.session.Lease;
 import java.util.List;
@@ -18,13 +19,14 @@ import org.redisson.api.RLock;
  * so disjoint from the thread ids by which Redisson knows its own callers. So a request whose reply was lost can't
  * count as a re-entry of the next one. Redisson's watchdog renews its lease, unless that has a fixed length.
  */
-final class RedissonTenure {
+final class RedissonTenure implements Tenure {
     /** Redisson computes with waits in a way that overflows; nobody sees the end of this one. */
     static final long FOREVER_NANOS = TimeUnit.DAYS.toNanos(365);
 
     /** Shared by all sessions, since several may use one client. */
     private static final AtomicLong OWNERS = new AtomicLong();
 
+    private final RedissonLock remote;
     final long owner = -OWNERS.incrementAndGet();
     final long leaseMillis;
 
@@ -47,7 +49,8 @@ final class RedissonTenure {
     /** Whether it is kept for the rest of the hand-off slice although no thread uses it. */
     volatile boolean retained;
 
-    RedissonTenure(Settings settings, RLock lock, boolean shared, long leaseMillis) {
+    RedissonTenure(RedissonLock remote, Settings settings, RLock lock, boolean shared, long leaseMillis) {
+        this.remote = remote;
         this.lease = new Lease(settings, settings.ticker().getAsLong());
         this.lock = lock;
         this.locks = List.of(lock);
@@ -93,10 +96,20 @@ final class RedissonTenure {
         return true;
     }
 
-    /** Marks it lost. Returns the loss that was known before, or null if this is the first. */
-    @Nullable
-    LeaseLostException lose(LeaseLostException news) {
-        return lease.lose(news);
+    @Override
+    public boolean isUsable(long nowNanos) {
+        return loss() == null && !isOver(nowNanos);
+    }
+
+    @Override
+    public LeaseLostException lose(String reason) {
+        LeaseLostException news = new LeaseLostException(remote.name(), 0, reason);
+        LeaseLostException known = lease.lose(news);
+        if (known != null) {
+            return known;
+        }
+        remote.lost(news);
+        return news;
     }
 
     /** Returns the loss, if it was seen to be lost. */

@@ -3,11 +3,11 @@ package dev.interlock.internal.lock.script;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
 import dev.interlock.internal.lock.script.LockScripts.SignalReply;
-import dev.interlock.internal.session.RedisSession;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -21,17 +21,6 @@ final class ConditionOperations {
     /** A release that was not confirmed after so long is no reason to put off what leaves. */
     private static final long RELEASE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
-    /** What takes the reply to operations that were sent ahead, without the mutex. */
-    interface Sender {
-        /**
-         * Takes the reply.
-         *
-         * @param last the number of the last operation
-         * @param reply null if there was none
-         */
-        void signalled(LockTenure current, long last, @Nullable SignalReply reply);
-    }
-
     /** A waiter's registration, or a signal. */
     private record Operation(String text, @Nullable ConditionWaiter waiter) {
         boolean isSignal() {
@@ -39,9 +28,8 @@ final class ConditionOperations {
         }
     }
 
-    private final RedisSession session;
-    private final LockScripts scripts;
-    private final Sender sender;
+    private final LockMonitor.Shared shared;
+    private final Runnable whenDone;
 
     /** Those that Redis has not confirmed. */
     private final List<Operation> log = new ArrayList<>();
@@ -57,10 +45,14 @@ final class ConditionOperations {
 
     private long releasingSinceNanos;
 
-    ConditionOperations(RedisSession session, LockScripts scripts, Sender sender) {
-        this.session = session;
-        this.scripts = scripts;
-        this.sender = sender;
+    /**
+     * Creates an empty log.
+     *
+     * @param whenDone runs with the mutex held, when operations that were sent ahead are done
+     */
+    ConditionOperations(LockMonitor.Shared shared, Runnable whenDone) {
+        this.shared = shared;
+        this.whenDone = whenDone;
     }
 
     boolean isEmpty() {
@@ -121,13 +113,14 @@ final class ConditionOperations {
         Operations operations = operations();
         long last = first + log.size() - 1;
         isAnySignalDue = false;
-        CompletableFuture<SignalReply> reply = scripts.signal(current.sequence, operations, condition, isListed);
-        reply.whenComplete((signalled, failure) -> sender.signalled(current, last, signalled));
+        CompletableFuture<SignalReply> reply =
+                shared.scripts().signal(current.sequence, operations, condition, isListed);
+        reply.whenComplete((signalled, failure) -> signalled(current, last, signalled));
         return reply;
     }
 
     private Operations operations() {
-        long now = session.now();
+        long now = shared.session().now();
         for (Operation operation : log) {
             ConditionWaiter waiter = operation.waiter;
             if (waiter != null && !waiter.isRegistered) {
@@ -138,8 +131,34 @@ final class ConditionOperations {
         return new Operations(first, log.stream().map(Operation::text).collect(Collectors.joining(" ")));
     }
 
+    /** Takes the reply to operations up to that one, null if there was none. Called without the mutex. */
+    private void signalled(LockTenure current, long last, @Nullable SignalReply reply) {
+        ReentrantLock mutex = shared.mutex();
+        mutex.lock();
+        try {
+            if (shared.state().tenure() != current) {
+                return;
+            }
+            if (done(current, last, reply)) {
+                whenDone.run();
+            }
+            if (reply != null) {
+                shared.state().heard(shared.session().now());
+                current.demand |= reply.waiters();
+            }
+        } finally {
+            mutex.unlock();
+        }
+        if (reply != null && !reply.owned()) {
+            current.lose("its owner in Redis had changed");
+        }
+        if (reply != null && reply.waiters()) {
+            shared.owner().demanded();
+        }
+    }
+
     /** Takes note that operations are done; or that it isn't known, and they have to be sent again: returns false. */
-    boolean done(LockTenure current, long last, @Nullable SignalReply reply) {
+    private boolean done(LockTenure current, long last, @Nullable SignalReply reply) {
         if (reply == null || !reply.owned()) {
             isAnySignalDue = hasSignals();
             return false;
@@ -166,7 +185,7 @@ final class ConditionOperations {
         Operations operations = operations();
         clear();
         releasing++;
-        releasingSinceNanos = session.now();
+        releasingSinceNanos = shared.session().now();
         return operations;
     }
 

@@ -1,6 +1,5 @@
 package dev.interlock.internal.lock.script;
 
-import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.script.ConditionWaiter.Outcome;
 import dev.interlock.internal.lock.script.LockScripts.Released;
 import dev.interlock.internal.lock.script.LockScripts.SignalReply;
@@ -18,7 +17,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -50,12 +48,11 @@ final class ConditionQueue implements CommandLoop.Speaker<ConditionQueue.Answer>
      */
     record Answer(List<String> gone, boolean isSignalLost, List<WaiterReply> replies) {}
 
+    private final LockMonitor.Shared shared;
     private final RedisSession session;
-    private final LockScripts scripts;
     private final LockState state;
     private final TicketRequest request;
     private final ConditionOperations operations;
-    private final LockTenure.Owner owner;
     private final CommandLoop<Answer> loop;
 
     /** By sequence, oldest first. */
@@ -81,21 +78,17 @@ final class ConditionQueue implements CommandLoop.Speaker<ConditionQueue.Answer>
     /** The last waiter that was done with waiting. */
     private @Nullable ConditionWaiter last;
 
-    ConditionQueue(
-            RedisSession session,
-            ReentrantLock mutex,
-            LockScripts scripts,
-            LockState state,
-            TicketRequest request,
-            ConditionOperations operations,
-            LockTenure.Owner owner) {
-        this.session = session;
-        this.scripts = scripts;
-        this.state = state;
+    ConditionQueue(LockMonitor.Shared shared, TicketRequest request) {
+        this.shared = shared;
+        this.session = shared.session();
+        this.state = shared.state();
         this.request = request;
-        this.operations = operations;
-        this.owner = owner;
-        this.loop = new CommandLoop<>(session, mutex, this);
+        this.operations = new ConditionOperations(shared, this::askForLeavers);
+        this.loop = new CommandLoop<>(session, shared.mutex(), this);
+    }
+
+    ConditionOperations operations() {
+        return operations;
     }
 
     /** Returns whether no thread waits. If some do, Redis may make tickets of which this session doesn't know. */
@@ -118,16 +111,8 @@ final class ConditionQueue implements CommandLoop.Speaker<ConditionQueue.Answer>
     /** Has the current thread wait for a condition, as soon as it has given up the tenure. */
     ConditionWaiter enlist(LockTenure current, String condition) {
         session.ensureOpen();
-        Ticket ticket = current.ticket;
-        ConditionWaiter waiter = new ConditionWaiter(
-                Thread.currentThread(),
-                condition,
-                session.nextSequence(),
-                current.renewed ? RemoteLock.RENEWED : ticket.leaseMillis,
-                ticket.grantMillis(),
-                current.tokens.remotePart(),
-                current.awaits++,
-                session.now());
+        var waiter = new ConditionWaiter(condition, session.nextSequence(), current, session.now());
+        current.awaits++;
         waiting.put(waiter.sequence, waiter);
         operations.register(waiter, state.fair);
         return waiter;
@@ -207,7 +192,7 @@ final class ConditionQueue implements CommandLoop.Speaker<ConditionQueue.Answer>
     }
 
     /** Asks for those that had to wait for operations which are confirmed now. */
-    void askForLeavers() {
+    private void askForLeavers() {
         if (isSignalLost || !gone.isEmpty() || waiting.values().stream().anyMatch(waiter -> waiter.isLeaving)) {
             ask();
         }
@@ -333,7 +318,8 @@ final class ConditionQueue implements CommandLoop.Speaker<ConditionQueue.Answer>
         }
         List<String> wereGone = List.copyOf(gone);
         boolean wasLost = isSignalLost;
-        return scripts.await(
+        return shared.scripts()
+                .await(
                         String.join(" ", asked),
                         String.join(" ", leaving),
                         String.join(" ", wereGone),
@@ -390,7 +376,7 @@ final class ConditionQueue implements CommandLoop.Speaker<ConditionQueue.Answer>
 
     @Override
     public void changed() {
-        owner.changed();
+        shared.owner().changed();
     }
 
     /** A waiter queues for the lock now; negative if it wasn't signalled. */
@@ -445,6 +431,6 @@ final class ConditionQueue implements CommandLoop.Speaker<ConditionQueue.Answer>
                 .collect(Collectors.joining(" "));
         return texts.isEmpty() && !isAnyLost
                 ? CompletableFuture.completedFuture(null)
-                : scripts.await("", "", texts, isAnyLost, state.floor());
+                : shared.scripts().await("", "", texts, isAnyLost, state.floor());
     }
 }

@@ -64,27 +64,19 @@ final class ConditionWaiter implements RemoteConditions.Wait {
 
     volatile @Nullable Outcome outcome;
 
-    /**
-     * @param token the remote part of the tenure's token
-     * @param number how many have begun to wait in that tenure before
-     */
-    ConditionWaiter(
-            Thread thread,
-            String condition,
-            long sequence,
-            long leaseMillis,
-            long grantMillis,
-            long token,
-            int number,
-            long nowNanos) {
-        this.thread = thread;
+    /** The current thread is about to wait, having entered on that tenure. */
+    ConditionWaiter(String condition, long sequence, LockTenure tenure, long nowNanos) {
+        this.thread = Thread.currentThread();
         this.condition = condition;
         this.sequence = sequence;
-        this.leaseMillis = leaseMillis;
-        String position =
-                Strings.padStart(Long.toString(token), 16, '0') + Strings.padStart(Integer.toString(number), 9, '0');
-        this.text = condition + ":" + position + ":" + sequence + ":" + grantMillis;
+        this.leaseMillis = tenure.renewed ? RemoteLock.RENEWED : tenure.ticket.leaseMillis;
+        String position = padded(tenure.tokens.remotePart(), 16) + padded(tenure.awaits, 9);
+        this.text = condition + ":" + position + ":" + sequence + ":" + tenure.ticket.grantMillis();
         this.waitingNanos = nowNanos;
+    }
+
+    private static String padded(long number, int digits) {
+        return Strings.padStart(Long.toString(number), digits, '0');
     }
 
     void waitsAt(long sentNanos) {

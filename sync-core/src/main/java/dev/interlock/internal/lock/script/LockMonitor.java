@@ -1,15 +1,13 @@
 package dev.interlock.internal.lock.script;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.interlock.internal.Locked;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.lock.LocalLock;
-import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
-import dev.interlock.internal.lock.script.LockScripts.SignalReply;
 import dev.interlock.internal.lock.script.Ownership.Advance;
 import dev.interlock.internal.lock.script.Ownership.Attempt;
 import dev.interlock.internal.redis.Mail;
-import dev.interlock.internal.session.Participant;
 import dev.interlock.internal.session.RedisSession;
 import java.util.ArrayList;
 import java.util.List;
@@ -52,6 +50,21 @@ import org.slf4j.LoggerFactory;
 final class LockMonitor {
     private static final Logger log = LoggerFactory.getLogger(LockMonitor.class);
 
+    /** What the parts of a monitor have in common. */
+    record Shared(
+            RedisSession session, LockScripts scripts, ReentrantLock mutex, LockState state, LockTenure.Owner owner) {
+        /** Runs what a reply brings, which comes without the mutex. */
+        void locked(Runnable event) {
+            mutex.lock();
+            try {
+                event.run();
+            } finally {
+                mutex.unlock();
+            }
+        }
+    }
+
+    private final Shared shared;
     private final RedisSession session;
     private final LockTenure.Owner owner;
     private final LockScripts scripts;
@@ -72,15 +85,19 @@ final class LockMonitor {
     @GuardedBy("mutex")
     private final Ownership ownership;
 
-    <L extends LockTenure.Owner & Participant> LockMonitor(RedisSession session, String key, boolean fair, L lock) {
+    private final Locked<Ownership> locked;
+
+    LockMonitor(RedisSession session, String key, boolean fair, LockTenure.Owner owner) {
         this.session = session;
-        this.owner = lock;
+        this.owner = owner;
         this.scripts = new LockScripts(session, key);
         this.state = new LockState(fair, session.settings().leaseMillis(), session.now());
-        this.operations = new ConditionOperations(session, scripts, this::signalled);
-        this.request = new TicketRequest(session, mutex, scripts, state, operations, lock, this::pulse, this::locked);
+        this.shared = new Shared(session, scripts, mutex, state, owner);
+        this.request = new TicketRequest(shared, this::pulse);
         this.conditions = request.conditions();
+        this.operations = conditions.operations();
         this.ownership = request.ownership();
+        this.locked = new Locked<>(mutex, ownership);
     }
 
     LockScripts scripts() {
@@ -91,7 +108,7 @@ final class LockMonitor {
     ScriptConditions newConditions(ScriptLock lock, LocalLock local) {
         mutex.lock();
         try {
-            return new ScriptConditions(session, lock, local, state.fair, mutex, conditions);
+            return new ScriptConditions(lock, local, shared, conditions);
         } finally {
             mutex.unlock();
         }
@@ -152,30 +169,12 @@ final class LockMonitor {
 
     /** Has readers leave the lock to a thread of this session that is about to queue for the local half, to write. */
     void announceWriter() {
-        mutex.lock();
-        try {
-            LockTenure current = state.tenure();
-            boolean isShared = current != null && current.shared && state.ticket() == null;
-            if (isShared && !state.closed && !session.isClosed()) {
-                long now = session.now();
-                request.open(state.newTicket(RemoteLock.RENEWED, true, false, 0, now), now);
-            }
-        } finally {
-            mutex.unlock();
-        }
+        locked.run(Ownership::announceWriter);
     }
 
     /** Takes that back, unless it has come so far that a thread waits for the lock. */
     void departWriter() {
-        mutex.lock();
-        try {
-            Ticket ticket = state.ticket();
-            if (state.tenure() != null && ticket != null) {
-                request.withdraw(ticket);
-            }
-        } finally {
-            mutex.unlock();
-        }
+        locked.run(Ownership::departWriter);
     }
 
     /** Enters on a tenure of a fair lock that has come to this thread. */
@@ -310,48 +309,10 @@ final class LockMonitor {
 
     /** Has the tenure go on for reading only. It ought to be usable. */
     ReliableRelease downgrade(LockTenure current) {
-        mutex.lock();
-        try {
-            return ownership.downgrade(current);
-        } finally {
-            mutex.unlock();
-        }
-    }
-
-    private void locked(Runnable event) {
-        mutex.lock();
-        try {
-            event.run();
-        } finally {
-            mutex.unlock();
-        }
+        return locked.call(own -> own.downgrade(current));
     }
 
     // ---- what Redis and the session tell
-
-    private void signalled(LockTenure current, long last, @Nullable SignalReply reply) {
-        mutex.lock();
-        try {
-            if (state.tenure() != current) {
-                return;
-            }
-            if (operations.done(current, last, reply)) {
-                conditions.askForLeavers();
-            }
-            if (reply != null) {
-                state.heard(session.now());
-                current.demand |= reply.waiters();
-            }
-        } finally {
-            mutex.unlock();
-        }
-        if (reply != null && !reply.owned()) {
-            current.lose("its owner in Redis had changed");
-        }
-        if (reply != null && reply.waiters()) {
-            owner.demanded();
-        }
-    }
 
     void receive(Mail mail) {
         if (mail instanceof Mail.Grant grant) {
@@ -384,14 +345,7 @@ final class LockMonitor {
     }
 
     private void granted(Mail.Grant grant) {
-        boolean isNews;
-        mutex.lock();
-        try {
-            isNews = ownership.granted(grant);
-        } finally {
-            mutex.unlock();
-        }
-        if (isNews) {
+        if (locked.call(own -> own.granted(grant))) {
             owner.changed();
         }
     }

@@ -79,8 +79,8 @@ final class LockState {
     }
 
     /** Returns a ticket that was not sent. */
-    Ticket newTicket(long lease, boolean queues, boolean reads, long from, long now) {
-        return new Ticket(wantedMillis(lease), lease == RemoteLock.RENEWED, queues, reads, from, now);
+    Ticket newTicket(long lease, boolean queues, boolean reads, long now) {
+        return new Ticket(wantedMillis(lease), lease == RemoteLock.RENEWED, queues, reads, now);
     }
 
     /** Returns the length of a lease. */

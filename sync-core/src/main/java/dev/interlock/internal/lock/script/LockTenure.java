@@ -2,12 +2,13 @@ package dev.interlock.internal.lock.script;
 
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.lock.FencingTokens;
+import dev.interlock.internal.lock.Tenure;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Script.Call;
-import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.session.Lease;
 import dev.interlock.internal.session.LeaseRenewer;
+import dev.interlock.internal.session.Participant;
 import dev.interlock.internal.session.Participant.Renewal;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -18,9 +19,9 @@ import org.jspecify.annotations.Nullable;
  * The interval in which a session owns a name, with its {@link Lease} and {@link FencingTokens}. Renews its lease in
  * time; knows whether others wait for the name.
  */
-final class LockTenure {
-    /** What the tenure tells the lock it belongs to. */
-    interface Owner {
+final class LockTenure implements Tenure {
+    /** The lock it belongs to, and what the tenure tells that. */
+    interface Owner extends Participant {
         /** Returns the name of the lock. */
         String name();
 
@@ -47,7 +48,6 @@ final class LockTenure {
     private static final long SHORT_MILLIS = 3_000;
 
     private final LeaseRenewer renewer;
-    private final Settings settings;
     private final LongFunction<Call> renewals;
     private final Owner owner;
 
@@ -125,7 +125,6 @@ final class LockTenure {
             long nowNanos,
             long validUntilNanos) {
         this.renewer = renewer;
-        this.settings = renewer.settings();
         this.renewals = renewals;
         this.owner = owner;
         this.ticket = ticket;
@@ -136,7 +135,7 @@ final class LockTenure {
         this.turnNanos = nowNanos;
         this.demandNanos = nowNanos;
         this.lookAtNanos = nowNanos;
-        this.lease = new Lease(settings, validUntilNanos);
+        this.lease = new Lease(renewer.settings(), validUntilNanos);
         this.tokens = new FencingTokens(remoteToken);
         // When a third of the lease is over: at once, if it began as a short one.
         this.renewAtNanos = validUntilNanos - 2 * lease.renewalNanos();
@@ -145,7 +144,8 @@ final class LockTenure {
         }
     }
 
-    boolean isUsable(long nowNanos) {
+    @Override
+    public boolean isUsable(long nowNanos) {
         return lease.isValid(nowNanos);
     }
 
@@ -210,7 +210,7 @@ final class LockTenure {
     }
 
     private boolean isUnderWay(long now) {
-        return renewing && now - renewalSentNanos < Math.min(settings.silenceNanos(), patienceNanos(now));
+        return renewing && now - renewalSentNanos < Math.min(renewer.settings().silenceNanos(), patienceNanos(now));
     }
 
     // The less is left, the sooner it is sent again: a short lease would be over before a command is taken to be lost.
@@ -276,8 +276,9 @@ final class LockTenure {
         }
     }
 
-    /** Marks it lost, and tells the lock the first time if a thread relies on it. Returns the loss. */
-    LeaseLostException lose(String reason) {
+    // Tells the lock of a loss only if a thread relies on it.
+    @Override
+    public LeaseLostException lose(String reason) {
         return lose(reason, owner.isRelied());
     }
 

@@ -12,7 +12,6 @@ import dev.interlock.internal.session.Lease;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.Session;
 import java.util.List;
-import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -41,37 +40,22 @@ final class Ownership {
     /** A ticket that has been granted, and what came with that. */
     private record Grant(long sequence, long token, long run, boolean waiters, boolean conditions) {}
 
+    private final LockMonitor.Shared shared;
     private final RedisSession session;
     private final LockScripts scripts;
     private final LockState state;
     private final TicketRequest request;
     private final ConditionQueue conditions;
     private final ConditionOperations operations;
-    private final LockTenure.Owner owner;
-    private final Executor underMutex;
 
-    /**
-     * Creates it, without a tenure.
-     *
-     * @param underMutex runs a task at once, holding the mutex
-     */
-    Ownership(
-            RedisSession session,
-            LockScripts scripts,
-            LockState state,
-            TicketRequest request,
-            ConditionQueue conditions,
-            ConditionOperations operations,
-            LockTenure.Owner owner,
-            Executor underMutex) {
-        this.session = session;
-        this.scripts = scripts;
-        this.state = state;
+    Ownership(LockMonitor.Shared shared, TicketRequest request, ConditionQueue conditions) {
+        this.shared = shared;
+        this.session = shared.session();
+        this.scripts = shared.scripts();
+        this.state = shared.state();
         this.request = request;
         this.conditions = conditions;
-        this.operations = operations;
-        this.owner = owner;
-        this.underMutex = underMutex;
+        this.operations = conditions.operations();
     }
 
     // ---- threads
@@ -98,6 +82,24 @@ final class Ownership {
             if (served.sequence != current.sequence) {
                 request.used(served);
             }
+        }
+    }
+
+    /** Has readers leave the tenure to a thread that is about to queue for the local half, to write. */
+    void announceWriter() {
+        LockTenure current = state.tenure();
+        boolean isShared = current != null && current.shared && state.ticket() == null;
+        if (isShared && !state.closed && !session.isClosed()) {
+            long now = session.now();
+            request.open(state.newTicket(RemoteLock.RENEWED, true, false, now), now);
+        }
+    }
+
+    /** Takes that back, unless it has come so far that a thread waits for the lock. */
+    void departWriter() {
+        Ticket ticket = state.ticket();
+        if (state.tenure() != null && ticket != null) {
+            request.withdraw(ticket);
         }
     }
 
@@ -155,7 +157,8 @@ final class Ownership {
             return Advance.ENTERED;
         }
         end(current);
-        Ticket next = state.newTicket(lease, !attempt.once, attempt.reads, current.sequence, now);
+        Ticket next = state.newTicket(lease, !attempt.once, attempt.reads, now);
+        next.from = current.sequence;
         if (state.fair && !attempt.once) {
             next.thread = Thread.currentThread();
         }
@@ -175,7 +178,7 @@ final class Ownership {
             if (attempt.once && !asks) {
                 return Advance.REFUSED;
             }
-            request.open(state.newTicket(attempt.leaseMillis, !attempt.once, attempt.reads, 0, now), now);
+            request.open(state.newTicket(attempt.leaseMillis, !attempt.once, attempt.reads, now), now);
         } else if (state.refusal != null) {
             throw refused(own, state.refusal);
         } else if (attempt.once && own.queues && (state.fair || state.hasHeardSince(attempt.begunNanos))) {
@@ -234,7 +237,7 @@ final class Ownership {
             @Nullable ConditionWaiter leaver) {
         if (!due.text().isEmpty()) {
             release.confirmed()
-                    .whenComplete((released, failure) -> underMutex.execute(() -> {
+                    .whenComplete((released, failure) -> shared.locked(() -> {
                         conditions.released(registered, released, leaver);
                         request.settle();
                     }));
@@ -252,7 +255,7 @@ final class Ownership {
                 session, scripts, current.ticket, due, state.floor(), () -> current.undemanded(sent));
         tellWaiters(release, due, registered, null);
         release.confirmed().thenAccept(released -> {
-            underMutex.execute(() -> current.downgrading = Operations.NONE);
+            shared.locked(() -> current.downgrading = Operations.NONE);
             if (released == Released.NOTHING && state.tenure() == current) {
                 current.lose("its owner in Redis had changed");
             }
@@ -372,8 +375,8 @@ final class Ownership {
         }
         boolean continues = ticket.from != 0;
         ticket.from = 0;
-        LockTenure granted =
-                new LockTenure(session.renewer(), scripts::renew, owner, ticket, grant.token, now, validUntilNanos);
+        LockTenure granted = new LockTenure(
+                session.renewer(), scripts::renew, shared.owner(), ticket, grant.token, now, validUntilNanos);
         granted.run = grant.run;
         granted.turnNanos = continues ? state.endedTurnNanos : now;
         granted.demand = grant.waiters;
@@ -391,8 +394,7 @@ final class Ownership {
     }
 
     // Granted is what no thread waits for any more, or what is a tenure already; or what can't be one, because Redis
-    // has
-    // forgotten a tenure that a thread still relies on: then its waiter has to queue again.
+    // has forgotten a tenure that a thread still relies on: then its waiter has to queue again.
     private void ownedInVain(@Nullable Ticket ticket, long sequence, long run) {
         if (ticket != null && state.tenure() != null && !state.isTenure(sequence)) {
             drop(ticket);

@@ -93,7 +93,7 @@ final class ReliableRelease {
                 && release.key.equals(scripts.key()))) {
             return;
         }
-        Ticket unwanted = new Ticket(session.settings().leaseMillis(), true, true, 0, session.now());
+        Ticket unwanted = new Ticket(session.settings().leaseMillis(), true, true, false, session.now());
         unwanted.sequence = sequence;
         unwanted.waiter = waiter;
         of(session, scripts, unwanted, List.of(), operations, floor, false).insist();

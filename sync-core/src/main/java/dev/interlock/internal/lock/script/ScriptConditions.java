@@ -2,8 +2,8 @@ package dev.interlock.internal.lock.script;
 
 import static java.util.Objects.requireNonNull;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.LeaseLostException;
+import dev.interlock.internal.Locked;
 import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.RemoteConditions;
 import dev.interlock.internal.lock.script.LockScripts.SignalReply;
@@ -11,10 +11,7 @@ import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.RemoteWait;
 import java.util.Collection;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The conditions of a lock over our own scripts: what threads do. What becomes of them meanwhile is with
@@ -31,36 +28,21 @@ final class ScriptConditions implements RemoteConditions {
     private final ScriptLock lock;
     private final LocalLock local;
     private final boolean fair;
-    private final ReentrantLock mutex;
+    private final Locked<ConditionQueue> queue;
 
-    @GuardedBy("mutex")
-    private final ConditionQueue queue;
-
-    /** Creates the threads' side of these conditions; the mutex is the one that guards them. */
-    ScriptConditions(
-            RedisSession session,
-            ScriptLock lock,
-            LocalLock local,
-            boolean fair,
-            ReentrantLock mutex,
-            ConditionQueue queue) {
-        this.session = session;
+    /** Creates the threads' side of these conditions. */
+    ScriptConditions(ScriptLock lock, LocalLock local, LockMonitor.Shared shared, ConditionQueue queue) {
+        this.session = shared.session();
         this.lock = lock;
         this.local = local;
-        this.fair = fair;
-        this.mutex = mutex;
-        this.queue = queue;
+        this.fair = shared.state().fair;
+        this.queue = new Locked<>(shared.mutex(), queue);
     }
 
     @Override
     public Wait enlist(String condition) {
         LockTenure current = lock.valid();
-        mutex.lock();
-        try {
-            return queue.enlist(current, condition);
-        } finally {
-            mutex.unlock();
-        }
+        return queue.call(waiters -> waiters.enlist(current, condition));
     }
 
     @Override
@@ -85,7 +67,7 @@ final class ScriptConditions implements RemoteConditions {
                 byInterrupt = true;
             }
             if (waiter.outcome == null) {
-                leaveCondition(waiter);
+                queue.run(waiters -> waiters.leave(waiter));
                 awaitOutcomeUninterruptibly(waiter);
             }
             isInterrupt = byInterrupt && waiter.outcome == ConditionWaiter.Outcome.LEFT;
@@ -112,11 +94,11 @@ final class ScriptConditions implements RemoteConditions {
                 if (left <= 0) {
                     return;
                 }
-                if (lock.hasOutageLasted() && abandon(waiter)) {
+                if (lock.hasOutageLasted() && queue.call(waiters -> waiters.abandon(waiter))) {
                     throw lock.unavailable(session.settings().redisTimeoutNanos());
                 }
                 wait.sleep(this, Math.min(left, TicketRequest.POLL_NANOS));
-                askIfDue();
+                queue.run(ConditionQueue::askIfDue);
             }
         }
     }
@@ -126,33 +108,6 @@ final class ScriptConditions implements RemoteConditions {
             awaitOutcome(waiter, false, false, 0);
         } catch (InterruptedException e) {
             throw new AssertionError("an uninterruptible wait was interrupted", e);
-        }
-    }
-
-    private void leaveCondition(ConditionWaiter waiter) {
-        mutex.lock();
-        try {
-            queue.leave(waiter);
-        } finally {
-            mutex.unlock();
-        }
-    }
-
-    private boolean abandon(ConditionWaiter waiter) {
-        mutex.lock();
-        try {
-            return queue.abandon(waiter);
-        } finally {
-            mutex.unlock();
-        }
-    }
-
-    private void askIfDue() {
-        mutex.lock();
-        try {
-            queue.askIfDue();
-        } finally {
-            mutex.unlock();
         }
     }
 
@@ -167,7 +122,8 @@ final class ScriptConditions implements RemoteConditions {
 
     @Override
     public void lineUp(Wait wait) {
-        ConditionWaiter ahead = lineUp((ConditionWaiter) wait);
+        ConditionWaiter waiter = (ConditionWaiter) wait;
+        ConditionWaiter ahead = queue.call(waiters -> waiter.lineUp());
         if (fair && ahead != null) {
             // It is at the same point, and mostly further.
             long begun = session.now();
@@ -177,19 +133,10 @@ final class ScriptConditions implements RemoteConditions {
         }
     }
 
-    private @Nullable ConditionWaiter lineUp(ConditionWaiter waiter) {
-        mutex.lock();
-        try {
-            return waiter.lineUp();
-        } finally {
-            mutex.unlock();
-        }
-    }
-
     @Override
     public void enter(Wait wait) {
         ConditionWaiter waiter = (ConditionWaiter) wait;
-        arrived(waiter, false);
+        queue.run(waiters -> waiters.arrived(waiter, false));
         boolean entered = false;
         try {
             entered = lock.enterAgain(waiter.leaseMillis);
@@ -197,29 +144,15 @@ final class ScriptConditions implements RemoteConditions {
             if (!entered) {
                 lock.holdLocallyOnly(new LeaseLostException(
                         lock.name(), 0, "it could not be taken back after waiting for a condition"));
-                arrived(waiter, true);
+                queue.run(waiters -> waiters.arrived(waiter, true));
             }
-        }
-    }
-
-    private void arrived(ConditionWaiter waiter, boolean isLost) {
-        mutex.lock();
-        try {
-            queue.arrived(waiter, isLost);
-        } finally {
-            mutex.unlock();
         }
     }
 
     @Override
     public void signal(String condition, boolean all) {
         LockTenure current = lock.valid();
-        mutex.lock();
-        try {
-            queue.signal(current, condition, all);
-        } finally {
-            mutex.unlock();
-        }
+        queue.run(waiters -> waiters.signal(current, condition, all));
     }
 
     @Override
@@ -229,7 +162,7 @@ final class ScriptConditions implements RemoteConditions {
 
     private SignalReply inspect(String condition, boolean isListed) {
         LockTenure current = lock.valid();
-        SignalReply signalled = session.await(send(current, condition, isListed));
+        SignalReply signalled = session.await(queue.call(waiters -> waiters.inspect(current, condition, isListed)));
         if (signalled == null) {
             throw lock.unavailable(
                     TimeUnit.MILLISECONDS.toNanos(session.settings().commandTimeoutMillis()));
@@ -240,23 +173,9 @@ final class ScriptConditions implements RemoteConditions {
         return signalled;
     }
 
-    private CompletableFuture<SignalReply> send(LockTenure current, String condition, boolean isListed) {
-        mutex.lock();
-        try {
-            return queue.inspect(current, condition, isListed);
-        } finally {
-            mutex.unlock();
-        }
-    }
-
     @Override
     public Collection<Thread> threads(String condition) {
         Set<Long> own = inspect(condition, true).own();
-        mutex.lock();
-        try {
-            return queue.threads(own);
-        } finally {
-            mutex.unlock();
-        }
+        return queue.call(waiters -> waiters.threads(own));
     }
 }

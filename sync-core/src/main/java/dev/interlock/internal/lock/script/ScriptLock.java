@@ -25,7 +25,7 @@ import org.jspecify.annotations.Nullable;
  * at any time, because it keeps no state of its own: its ticket stays for the next local thread, or is cancelled by
  * {@link #cleanUp} if there is none.
  */
-public class ScriptLock extends AbstractRemoteLock<RedisSession> implements LockTenure.Owner {
+public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> implements LockTenure.Owner {
     /** How often a session that keeps a busy name looks for waiters that its mailbox has not told it of. */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -84,17 +84,13 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Lock
     }
 
     @Override
-    public boolean enterAtOnce(long start) {
+    protected boolean enterOnTenure() {
         LockTenure current = monitor.tenure();
         if (current == null || !current.renewed) {
             return false;
         }
         long now = session.now();
-        if (fair ? !monitor.enterAtOnce(now) : !current.isUsable(now) || !current.tokens.draw()) {
-            return false;
-        }
-        reportAcquired(now - start, true);
-        return true;
+        return fair ? monitor.enterAtOnce(now) : current.isUsable(now) && current.tokens.draw();
     }
 
     @Override
@@ -322,12 +318,19 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Lock
     }
 
     @Override
+    protected @Nullable LockTenure tenure() {
+        return monitor.tenure();
+    }
+
+    @Override
+    protected void giveUp(LockTenure current) {
+        reportReleased(session.now() - current.startNanos);
+        monitor.giveUp(current).insist();
+    }
+
+    @Override
     protected void relinquish() {
-        LockTenure current = monitor.tenure();
-        if (current != null) {
-            reportReleased(session.now() - current.startNanos);
-            monitor.giveUp(current).insist();
-        }
+        super.relinquish();
         Ticket request = monitor.ticket();
         if (request != null && !fair) {
             monitor.withdraw(request);
@@ -340,20 +343,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession> implements Lock
     }
 
     @Override
-    public void assertValid() {
-        valid();
-    }
-
-    /** Returns the tenure that is entered, unless it is lost. */
-    LockTenure valid() {
-        LockTenure current = owned();
-        if (!current.isUsable(session.now())) {
-            throw new LeaseLostException(current.lose("its lease is over"));
-        }
-        return current;
-    }
-
-    private LockTenure owned() {
+    protected LockTenure owned() {
         LockTenure current = monitor.tenure();
         LeaseLostException loss = localOnlyCause;
         if (loss != null) {

@@ -53,13 +53,10 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     // ---- the exclusive side
 
     @Override
-    public boolean enterAtOnce(long start) {
+    protected boolean enterOnTenure() {
         forget(false);
         LockTenure current = monitor.tenure();
-        if (current == null || current.shared || isTurnOver(current, session.now())) {
-            return false;
-        }
-        return super.enterAtOnce(start);
+        return current != null && !current.shared && !isTurnOver(current, session.now()) && super.enterOnTenure();
     }
 
     @Override
@@ -68,15 +65,9 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
         forget(false);
         LockTenure current = monitor.tenure();
         if (current != null && !current.shared && isTurnOver(current, session.now())) {
-            endTurn(current);
+            giveUp(current);
         }
         return super.enter(interruptible, waitNanos, leaseMillis, start);
-    }
-
-    // No thread is inside, and those that wait here were too late for what this session has.
-    private void endTurn(LockTenure current) {
-        reportReleased(session.now() - current.startNanos);
-        monitor.giveUp(current).insist();
     }
 
     /** Readers are to leave for writers of this session, too, which wait for them in this JVM only. */
@@ -182,7 +173,8 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     public boolean enterShared(boolean interruptible, long waitNanos, long begunNanos) throws InterruptedException {
         LockTenure current = monitor.tenure();
         if (current != null && !admits(current, begunNanos, session.now())) {
-            endTurn(current);
+            // No thread is inside, and those that wait here were too late for what this session has.
+            giveUp(current);
         }
         return enter(true, interruptible, waitNanos, RENEWED, begunNanos);
     }
@@ -237,13 +229,16 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
 
     // As long as this thread shares the local half, nobody writes.
     private void shareIfRead(LockTenure current) {
-        if (monitor.tenure() == current && !current.shared && shared.isShared() && shared.tryLockShared()) {
+        if (monitor.tenure() == current
+                && !current.shared
+                && shared.isShared()
+                && shared.readLock().tryLock()) {
             try {
                 if (monitor.tenure() == current && !current.shared) {
                     monitor.downgrade(current).insist();
                 }
             } finally {
-                shared.unlockShared();
+                shared.readLock().unlock();
                 leftShared();
             }
         }

@@ -39,17 +39,11 @@ final class Ticket {
 
     private long queuedRedisMicros;
 
-    /** A request for what isn't read only. */
-    Ticket(long leaseMillis, boolean renewed, boolean queues, long from, long nowNanos) {
-        this(leaseMillis, renewed, queues, false, from, nowNanos);
-    }
-
-    Ticket(long leaseMillis, boolean renewed, boolean queues, boolean reads, long from, long nowNanos) {
+    Ticket(long leaseMillis, boolean renewed, boolean queues, boolean reads, long nowNanos) {
         this.leaseMillis = leaseMillis;
         this.renewed = renewed;
         this.queues = queues;
         this.reads = reads;
-        this.from = from;
         this.queuedNanos = nowNanos;
     }
 

@@ -6,14 +6,11 @@ import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
 import dev.interlock.internal.redis.UnlockChannels;
 import dev.interlock.internal.session.CommandLoop;
-import dev.interlock.internal.session.Participant;
 import dev.interlock.internal.session.RedisSession;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
@@ -44,14 +41,12 @@ final class TicketRequest implements CommandLoop.Speaker<TicketRequest.Answer> {
 
     private static final Logger log = LoggerFactory.getLogger(TicketRequest.class);
 
+    private final LockMonitor.Shared shared;
     private final RedisSession session;
     private final LockScripts scripts;
     private final LockState state;
-    private final LockTenure.Owner owner;
-    private final Participant participant;
     private final Runnable pulse;
     private final CommandLoop<Answer> loop;
-    private final ConditionOperations operations;
     private final ConditionQueue conditions;
     private final Ownership ownership;
 
@@ -72,25 +67,20 @@ final class TicketRequest implements CommandLoop.Speaker<TicketRequest.Answer> {
     /** Tickets to be cancelled once the command that announces them has been answered. */
     private final List<Ticket> leaving = new ArrayList<>();
 
-    <L extends LockTenure.Owner & Participant> TicketRequest(
-            RedisSession session,
-            ReentrantLock mutex,
-            LockScripts scripts,
-            LockState state,
-            ConditionOperations operations,
-            L lock,
-            Runnable pulse,
-            Executor underMutex) {
-        this.session = session;
-        this.scripts = scripts;
-        this.state = state;
-        this.owner = lock;
-        this.participant = lock;
+    /**
+     * Creates it, without tickets.
+     *
+     * @param pulse asks how they stand, without the mutex
+     */
+    TicketRequest(LockMonitor.Shared shared, Runnable pulse) {
+        this.shared = shared;
+        this.session = shared.session();
+        this.scripts = shared.scripts();
+        this.state = shared.state();
         this.pulse = pulse;
-        this.operations = operations;
-        this.loop = new CommandLoop<>(session, mutex, this);
-        this.conditions = new ConditionQueue(session, mutex, scripts, state, this, operations, lock);
-        this.ownership = new Ownership(session, scripts, state, this, conditions, operations, lock, underMutex);
+        this.loop = new CommandLoop<>(session, shared.mutex(), this);
+        this.conditions = new ConditionQueue(shared, this);
+        this.ownership = new Ownership(shared, this, conditions);
     }
 
     ConditionQueue conditions() {
@@ -163,7 +153,7 @@ final class TicketRequest implements CommandLoop.Speaker<TicketRequest.Answer> {
     Ticket placeOf(Thread thread, long leaseMillis, long now) {
         Ticket place = state.tickets.of(thread);
         if (place == null) {
-            place = state.newTicket(leaseMillis, true, false, 0, now);
+            place = state.newTicket(leaseMillis, true, false, now);
             place.thread = thread;
             open(place, now);
         }
@@ -173,7 +163,7 @@ final class TicketRequest implements CommandLoop.Speaker<TicketRequest.Answer> {
     /** Asks for the name. */
     void open(Ticket ticket, long now) {
         state.tickets.add(ticket);
-        session.pin(scripts.key(), participant);
+        session.pin(scripts.key(), shared.owner());
         if (session.isClosed()) {
             // It may have missed this participant.
             state.tickets.remove(ticket);
@@ -219,7 +209,7 @@ final class TicketRequest implements CommandLoop.Speaker<TicketRequest.Answer> {
     /** Releases what a ticket was to continue: its request may not have got through. */
     void releaseContinued(Ticket ticket) {
         if (ticket.from != 0) {
-            Ticket continued = new Ticket(ticket.leaseMillis, ticket.renewed, true, 0, session.now());
+            Ticket continued = new Ticket(ticket.leaseMillis, ticket.renewed, true, false, session.now());
             continued.sequence = ticket.from;
             release(continued).insist();
             conditions.abandonOperations();
@@ -263,7 +253,7 @@ final class TicketRequest implements CommandLoop.Speaker<TicketRequest.Answer> {
         if (state.tickets.of(sequence) != null) {
             return;
         }
-        Ticket ticket = state.newTicket(waiter.leaseMillis, true, false, 0, waiter.waitingNanos());
+        Ticket ticket = state.newTicket(waiter.leaseMillis, true, false, waiter.waitingNanos());
         ticket.sequence = sequence;
         ticket.waiter = number;
         // Redis has said so at some time, but the grant may be older than that.
@@ -277,7 +267,7 @@ final class TicketRequest implements CommandLoop.Speaker<TicketRequest.Answer> {
             withdraw(other);
         }
         state.tickets.addQueued(ticket);
-        session.pin(scripts.key(), participant);
+        session.pin(scripts.key(), shared.owner());
     }
 
     /** Gets a waiter of a fair lock a place in the queue. */
@@ -305,8 +295,8 @@ final class TicketRequest implements CommandLoop.Speaker<TicketRequest.Answer> {
         if (state.tenure() == null && state.ticket() == null) {
             listen(false);
             conditions.abandonOperations();
-            if (conditions.isIdle() && !operations.isReleasing()) {
-                session.unpin(scripts.key(), participant);
+            if (conditions.isIdle() && !conditions.operations().isReleasing()) {
+                session.unpin(scripts.key(), shared.owner());
             }
         }
     }
@@ -342,7 +332,9 @@ final class TicketRequest implements CommandLoop.Speaker<TicketRequest.Answer> {
                 ImmutableLongArray.copyOf(tickets.stream().mapToLong(ticket -> ticket.sequence));
         Sent sent = new Sent(tickets, sequences, List.copyOf(used), now);
         // The session may own the name by a sequence of which it doesn't know yet.
-        boolean knowsAll = state.tenure() == null && conditions.isEmpty() && !operations.isReleasing();
+        boolean knowsAll = state.tenure() == null
+                && conditions.isEmpty()
+                && !conditions.operations().isReleasing();
         boolean isLeftAlone = state.fair || !knowsAll;
         long earlier = first.from != 0 ? first.from : isLeftAlone ? LockScripts.LEFT_ALONE : LockScripts.ENDED;
         CompletableFuture<AcquireReply> reply = isNew
@@ -385,7 +377,7 @@ final class TicketRequest implements CommandLoop.Speaker<TicketRequest.Answer> {
 
     @Override
     public void changed() {
-        owner.changed();
+        shared.owner().changed();
     }
 
     private void ended() {

@@ -64,11 +64,11 @@ class QuorumScriptTest {
     }
 
     private static Vote acquire(long sequence) {
-        return of(scripts.acquire(node, sequence, LEASE, 1, true));
+        return of(scripts.acquire(node, new VoteRound.Request(sequence, LEASE, true, true, 1)));
     }
 
     private static Vote rivalAcquires(long sequence) {
-        return of(rivals.acquire(node, sequence, LEASE, 1, true));
+        return of(rivals.acquire(node, new VoteRound.Request(sequence, LEASE, true, true, 1)));
     }
 
     private static Released release(long sequence) {

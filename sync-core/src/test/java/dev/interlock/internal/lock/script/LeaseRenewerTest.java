@@ -150,7 +150,7 @@ class LeaseRenewerTest {
                     (task, millis) -> timers.add(task),
                     calls -> calls.stream().map(this::send).toList(),
                     Runnable::run);
-            Ticket ticket = new Ticket(LEASE_MILLIS, true, false, 0, 0);
+            Ticket ticket = new Ticket(LEASE_MILLIS, true, false, false, 0);
             ticket.sequence = 1;
             tenure =
                     new LockTenure(renewer, sequence -> RENEWAL, this, ticket, 1, 0, Lease.validUntil(0, LEASE_MILLIS));

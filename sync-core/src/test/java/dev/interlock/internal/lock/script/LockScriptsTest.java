@@ -51,7 +51,8 @@ class LockScriptsTest extends LockScriptTest {
     }
 
     private static Ticket ticket(long sequence, long lease, boolean queues, long from) {
-        Ticket ticket = new Ticket(lease, lease == LEASE, queues, from, 0);
+        Ticket ticket = new Ticket(lease, lease == LEASE, queues, false, 0);
+        ticket.from = from;
         ticket.sequence = sequence;
         return ticket;
     }

@@ -1,0 +1,12 @@
+package dev.interlock.internal.lock;
+
+import dev.interlock.LeaseLostException;
+
+/** The interval in which a session owns a name, as far as it is the same for all locks. */
+public interface Tenure {
+    /** Returns whether it is certain that no other session owns the name then. */
+    boolean isUsable(long nowNanos);
+
+    /** Marks it lost, and tells the lock the first time. Returns the loss. */
+    LeaseLostException lose(String reason);
+}
