@@ -139,9 +139,9 @@ final class Actor {
         }
     }
 
-    /** Other threads may get on first, now and then. */
-    void preempt() {
-        if (!isKilled && jvm.random().nextInt(4) == 0) {
+    /** Other threads may get on first, once in so many times. */
+    void preempt(int times) {
+        if (!isKilled && jvm.random().nextInt(times) == 0) {
             sleep(jvm.random().nextLong(50_000));
         }
     }

@@ -12,14 +12,14 @@ import java.util.concurrent.locks.Condition;
 final class LockSubject implements Subject {
     private static final long RETAINED_MILLIS = 50;
 
-    private final int number;
+    private final Jvm jvm;
     private final LockWitness witness;
     private final ScriptLock remote;
     private final LockSync sync;
     private final Condition items;
 
     LockSubject(int number, Kind kind, RedisSession session, Jvm jvm, LockWitness witness) {
-        this.number = number;
+        this.jvm = jvm;
         this.witness = witness;
         LocalLockModel local = new LocalLockModel(jvm, kind.isFair());
         long retainMillis = kind == Kind.RETAINED_LOCK ? RETAINED_MILLIS : 0;
@@ -28,17 +28,18 @@ final class LockSubject implements Subject {
         this.items = sync.newCondition("items");
     }
 
-    int number() {
-        return number;
-    }
-
     LockSync sync() {
         return sync;
     }
 
+    @Override
+    public boolean isGuarded() {
+        return TenureProbe.isGuarded(remote);
+    }
+
     /** Returns whether its session believes that it owns the name. */
     boolean isValid() {
-        return TenureProbe.isValid(remote);
+        return TenureProbe.isValid(remote, jvm.clock());
     }
 
     @Override

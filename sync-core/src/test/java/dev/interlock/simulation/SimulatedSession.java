@@ -15,6 +15,10 @@ import java.util.concurrent.TimeUnit;
 /** A session of a simulated JVM: the library's own, on a simulated network, with the locks that its threads use. */
 final class SimulatedSession {
     private static final long REDIS_TIMEOUT_MILLIS = 10_000;
+    private static final int PREEMPTION = 12;
+
+    private final Jvm jvm;
+    private final Outage outage;
     private final RedisSession session;
     private final Link link;
     private final List<Subject> subjects = new ArrayList<>();
@@ -28,6 +32,7 @@ final class SimulatedSession {
             Trace trace,
             Map<Fault.Kind, Long> faultsUntil,
             List<Witness> witnesses) {
+        this.jvm = jvm;
         SimulatedEnvironment environment = new SimulatedEnvironment(jvm, "interlock-" + jvm.name() + "-" + number);
         Settings settings = new Settings(
                 plan.leaseMillis(),
@@ -37,8 +42,8 @@ final class SimulatedSession {
                 0,
                 "",
                 SyncListener.NONE,
-                jvm::clock);
-        Outage outage = new Outage(settings, environment.listeners());
+                this::now);
+        this.outage = new Outage(settings, environment.listeners());
         long timeoutNanos = TimeUnit.MILLISECONDS.toNanos(plan.commandTimeoutMillis());
         this.link = new Link(jvm, server, trace, environment.id(), timeoutNanos, outage, faultsUntil);
         this.session =
@@ -48,6 +53,16 @@ final class SimulatedSession {
             int subject = subjects.size();
             subjects.add(new LockSubject(subject, kind, session, jvm, (LockWitness) witnesses.get(subject)));
         }
+    }
+
+    // Whenever a thread reads the clock, others may get on first.
+    private long now() {
+        Actor actor = jvm.scheduler().current();
+        boolean isOpen = !subjects.isEmpty();
+        if (isOpen && actor != null && !Thread.holdsLock(outage) && subjects.stream().noneMatch(Subject::isGuarded)) {
+            actor.preempt(PREEMPTION);
+        }
+        return jvm.clock();
     }
 
     void open() {

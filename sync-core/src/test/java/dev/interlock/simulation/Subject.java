@@ -5,6 +5,14 @@ interface Subject {
     /** Does what the call is, and says to its {@link Witness} what comes of it. */
     void call(Op op, Worker worker) throws Exception;
 
+    /**
+     * Returns whether the current thread has a mutex of it. Other threads would wait for that in real time, so it isn't
+     * preempted then.
+     */
+    default boolean isGuarded() {
+        return true;
+    }
+
     /** Returns whether this failure of a call may be, although nothing goes wrong. */
     default boolean mayFail(Op op, Exception failure) {
         return false;

@@ -68,7 +68,7 @@ final class LockMonitor {
     private final RedisSession session;
     private final LockTenure.Owner owner;
     private final LockScripts scripts;
-    private final ReentrantLock mutex = new ReentrantLock();
+    final ReentrantLock mutex = new ReentrantLock();
 
     @GuardedBy("mutex")
     private final LockState state;

@@ -5,8 +5,14 @@ public final class TenureProbe {
     private TenureProbe() {}
 
     /** Returns whether the session believes that it owns the name, by its clock. */
-    public static boolean isValid(ScriptLock lock) {
+    public static boolean isValid(ScriptLock lock, long nowNanos) {
         LockTenure tenure = lock.monitor.tenure();
-        return tenure != null && tenure.isUsable(lock.now());
+        return tenure != null && tenure.isUsable(nowNanos);
+    }
+
+    /** Returns whether the current thread has what others would wait for without the session's knowledge. */
+    public static boolean isGuarded(ScriptLock lock) {
+        LockTenure tenure = lock.monitor.tenure();
+        return lock.monitor.mutex.isHeldByCurrentThread() || (tenure != null && Thread.holdsLock(tenure));
     }
 }
