@@ -14,6 +14,7 @@ final class Jvm {
     private static final long LATE_WAKE_UP_NANOS = 3_000_000;
 
     private final Scheduler scheduler;
+    private final int number;
     private final String name;
     private final double clockRate;
     private final long clockStart;
@@ -28,11 +29,16 @@ final class Jvm {
 
     Jvm(Scheduler scheduler, int number, double clockRate, SplittableRandom random) {
         this.scheduler = scheduler;
+        this.number = number;
         this.name = "J" + number;
         this.clockRate = clockRate;
         // The clock overflows within the first seconds: only differences of its readings mean anything.
         this.clockStart = Long.MAX_VALUE - 1_000_000_000L * (1 + number);
         this.random = random;
+    }
+
+    int number() {
+        return number;
     }
 
     String name() {

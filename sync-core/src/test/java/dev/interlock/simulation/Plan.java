@@ -1,6 +1,9 @@
 package dev.interlock.simulation;
 
 import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.SplittableRandom;
@@ -10,12 +13,13 @@ import java.util.stream.Collectors;
  * All that a simulation is given. What it doesn't say, such as the delay of a message, is drawn from the seed.
  *
  * @param subjects what threads share, by number
+ * @param leasesMillis the leases of each JVM's sessions
  * @param programs of each JVM: of each of its threads: its calls
  */
 record Plan(
         long seed,
         List<Kind> subjects,
-        long leaseMillis,
+        List<Long> leasesMillis,
         long commandTimeoutMillis,
         long sliceNanos,
         List<List<List<Op>>> programs,
@@ -41,9 +45,10 @@ record Plan(
         for (int i = 0; i < names; i++) {
             Kind kind = one(random, Kind.values());
             subjects.add(kind);
-            used.add(some(random, kind.calls().toArray(Call[]::new)).toArray(Call[]::new));
+            used.add(calls(random, kind));
         }
-        long lease = one(random, 1_000L, 3_000L, 10_000L, 30_000L);
+        List<Long> leases = leases(random, jvms);
+        long lease = Collections.max(leases);
         long timeout = one(random, 300L, 1_000L, 3_000L);
         long slice = one(random, 1L, 10L, 100L) * MILLI;
         long longest = one(random, MILLI / 10, 2 * MILLI, 20 * MILLI);
@@ -56,9 +61,30 @@ record Plan(
             }
             programs.add(ofJvm);
         }
-        long duration = calls * threads * jvms * longest / 2;
-        List<Fault> faults = random.nextInt(5) == 0 ? List.of() : faults(random, jvms, threads, lease, duration);
-        return new Plan(seed, subjects, lease, timeout, slice, programs, faults);
+        Plan plan = new Plan(seed, subjects, leases, timeout, slice, programs, List.of());
+        return random.nextInt(5) == 0
+                ? plan
+                : plan.with(programs, faults(random, jvms, threads, lease, plan.holdsNanos() / 2));
+    }
+
+    // Some of them, anywhere in the list or next to each other: that have to do with each other.
+    private static Call[] calls(SplittableRandom random, Kind kind) {
+        List<Call> all = kind.calls();
+        if (random.nextInt(3) > 0) {
+            return some(random, all.toArray(Call[]::new)).toArray(Call[]::new);
+        }
+        int from = random.nextInt(all.size() - 1);
+        return all.subList(from, Math.min(all.size(), from + 2 + random.nextInt(2))).toArray(Call[]::new);
+    }
+
+    // The same one, more often than not.
+    private static List<Long> leases(SplittableRandom random, int jvms) {
+        Long[] choice = {1_000L, 3_000L, 10_000L, 30_000L};
+        List<Long> leases = new ArrayList<>(Collections.nCopies(jvms, one(random, choice)));
+        if (random.nextInt(3) == 0) {
+            leases.replaceAll(lease -> one(random, choice));
+        }
+        return leases;
     }
 
     private static List<Op> program(
@@ -71,7 +97,7 @@ record Plan(
                     ? random.nextLong(100 * MILLI, 4_000 * MILLI)
                     : spread(random, MILLI / 10, 500 * MILLI);
             long think = random.nextInt(4) == 0 ? 0 : random.nextLong(2 * longestNanos);
-            boolean isLong = longHoldNanos > 0 && random.nextInt(20) == 0;
+            boolean isLong = longHoldNanos > 0 && random.nextInt(5) == 0;
             long hold = random.nextInt(4) == 0 ? 0 : random.nextLong(isLong ? longHoldNanos : longestNanos);
             program.add(new Op(call, subject, think, hold, wait));
         }
@@ -103,9 +129,9 @@ record Plan(
     @SafeVarargs
     private static <T> Set<T> some(SplittableRandom random, T... choice) {
         int chance = 1 + random.nextInt(3);
-        Set<T> some = java.util.Arrays.stream(choice)
+        Set<T> some = Arrays.stream(choice)
                 .filter(one -> random.nextInt(4) < chance)
-                .collect(Collectors.toCollection(java.util.LinkedHashSet::new));
+                .collect(Collectors.toCollection(LinkedHashSet::new));
         some.add(one(random, choice));
         return some;
     }
@@ -135,6 +161,6 @@ record Plan(
     }
 
     Plan with(List<List<List<Op>>> otherPrograms, List<Fault> otherFaults) {
-        return new Plan(seed, subjects, leaseMillis, commandTimeoutMillis, sliceNanos, otherPrograms, otherFaults);
+        return new Plan(seed, subjects, leasesMillis, commandTimeoutMillis, sliceNanos, otherPrograms, otherFaults);
     }
 }

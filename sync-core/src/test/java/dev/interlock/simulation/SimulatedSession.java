@@ -35,7 +35,7 @@ final class SimulatedSession {
         this.jvm = jvm;
         SimulatedEnvironment environment = new SimulatedEnvironment(jvm, "interlock-" + jvm.name() + "-" + number);
         Settings settings = new Settings(
-                plan.leaseMillis(),
+                plan.leasesMillis().get(jvm.number()),
                 plan.sliceNanos(),
                 TimeUnit.MILLISECONDS.toNanos(REDIS_TIMEOUT_MILLIS),
                 plan.commandTimeoutMillis(),
@@ -80,6 +80,10 @@ final class SimulatedSession {
     /** Returns what the session owns or waits for. */
     boolean isIdle() {
         return session.participants().isEmpty();
+    }
+
+    String id() {
+        return session.id();
     }
 
     Link link() {

@@ -1,6 +1,7 @@
 package dev.interlock.simulation;
 
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.redis.Keys;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -19,6 +20,9 @@ final class Simulation {
 
     /** All that Redis has been told is forgotten by then: marks live for minutes, tokens for an hour. */
     private static final long FORGOTTEN_NANOS = 3 * 3_600 * SECOND;
+
+    /** What was sent late, or twice, has come by then. */
+    private static final long LATE_NANOS = 5 * SECOND;
 
     private static final long STRANGERS_PAUSE_NANOS = 2 * MILLI;
 
@@ -301,14 +305,36 @@ final class Simulation {
     /** Nobody uses a lock any more: soon nothing is left in the sessions, and later nothing in Redis. */
     private void checkLeftovers() {
         run(scheduler.nanos() + 60 * SECOND, this::areAllIdle);
+        pass(LATE_NANOS);
+        checkOwners();
         hosts.forEach(host -> new Actor(host.jvm, host.jvm.name() + ".main", () -> host.session.close()).start());
         run(scheduler.nanos() + 60 * SECOND, this::areAllClosed);
         isOver = true;
-        boolean[] isForgotten = {false};
-        scheduler.after(FORGOTTEN_NANOS, () -> isForgotten[0] = true);
-        run(Long.MAX_VALUE, () -> isForgotten[0]);
+        pass(FORGOTTEN_NANOS);
         if (!server.data().keys().isEmpty()) {
             throw new Violation("Redis never forgets " + server.data().keys());
+        }
+    }
+
+    private void pass(long nanos) {
+        boolean[] hasPassed = {false};
+        scheduler.after(nanos, () -> hasPassed[0] = true);
+        run(Long.MAX_VALUE, () -> hasPassed[0]);
+    }
+
+    /** What a session has given up, and Redis has heard of, is neither owned nor queued again, whatever comes late. */
+    private void checkOwners() {
+        for (int i = 0; i < plan.subjects().size(); i++) {
+            String name = SimulatedSession.name(i);
+            List<String> keys = List.of(name + " ", Keys.of("queue", name) + " ");
+            String data = server.data().dump();
+            for (Host host : hosts) {
+                String id = host.session.id() + ":";
+                if (!host.jvm.isDead()
+                        && data.lines().anyMatch(line -> keys.stream().anyMatch(line::startsWith) && line.contains(id))) {
+                    throw new Violation("Redis still has for " + id + " what it has given up:\n" + data);
+                }
+            }
         }
     }
 
