@@ -78,7 +78,14 @@ final class Actor {
 
     /** Returns what it waits for, for people. */
     String state() {
-        return isFinished ? "finished" : isParked ? "waits for a " + (blocker == null ? "wake-up" : blocker.getClass().getSimpleName()) : "is about to go on";
+        return isFinished
+                ? "finished"
+                : isParked
+                        ? "waits for a "
+                                + (blocker == null
+                                        ? "wake-up"
+                                        : blocker.getClass().getSimpleName())
+                        : "is about to go on";
     }
 
     /** Begins. */
@@ -151,9 +158,11 @@ final class Actor {
         if (isKilled) {
             throw new Death();
         }
-        long number = ++sleep;
-        jvm.after(nanos, () -> resume(number));
-        giveTurn();
+        if (!jvm.pass(nanos)) {
+            long number = ++sleep;
+            jvm.after(nanos, () -> resume(number));
+            giveTurn();
+        }
     }
 
     /** Sleeps until it is woken or interrupted, or that much time has passed by the clock of its JVM. */
@@ -161,7 +170,8 @@ final class Actor {
         if (isKilled) {
             throw new Death();
         }
-        if (!hasPermit && !Thread.currentThread().isInterrupted() && nanos > 0) {
+        boolean sleeps = !hasPermit && !Thread.currentThread().isInterrupted() && nanos > 0;
+        if (sleeps && (nanos == Long.MAX_VALUE || !jvm.pass(nanos))) {
             long number = ++sleep;
             isParked = true;
             blocker = blockedBy;

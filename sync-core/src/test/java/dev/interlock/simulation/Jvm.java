@@ -60,8 +60,17 @@ final class Jvm {
 
     /** Runs something after so long by its own clock, unless it has died. */
     void after(long nanos, Runnable action) {
-        // Rounded up: by its own clock, the time has passed then.
-        scheduler.after(nanos <= 0 ? 0 : (long) (nanos / clockRate) + 1, () -> arrive(action));
+        scheduler.after(delay(nanos), () -> arrive(action));
+    }
+
+    /** Lets that much time pass by its own clock if nothing happens meanwhile. */
+    boolean pass(long nanos) {
+        return scheduler.pass(delay(nanos));
+    }
+
+    // Rounded up: by its own clock, the time has passed then.
+    private long delay(long nanos) {
+        return nanos <= 0 ? 0 : (long) (nanos / clockRate) + 1;
     }
 
     /** Something happens to it now. */

@@ -35,7 +35,7 @@ final class LocalLockModel implements LocalLock {
     private void preempt() {
         Actor actor = jvm.actorOf(Thread.currentThread());
         if (actor != null) {
-            actor.preempt(4);
+            actor.preempt(8);
         }
     }
 

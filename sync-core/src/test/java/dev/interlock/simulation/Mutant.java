@@ -1,5 +1,7 @@
 package dev.interlock.simulation;
 
+import static com.google.common.base.Preconditions.checkArgument;
+
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.MalformedURLException;
@@ -8,10 +10,12 @@ import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.BinaryOperator;
 import javax.tools.JavaCompiler;
@@ -43,6 +47,7 @@ final class Mutant {
 
     private final String name;
     private final List<Edit> edits = new ArrayList<>();
+    private final Set<Edit> applied = new HashSet<>();
 
     private Mutant(String name) {
         this.name = name;
@@ -78,7 +83,10 @@ final class Mutant {
             var found = (BiFunction<Long, Long, @Nullable String>) loader.loadClass(Hunt.class.getName())
                     .getConstructor(BinaryOperator.class)
                     .newInstance(scriptChange());
-            return found.apply(firstSeed, nanos);
+            String failure = found.apply(firstSeed, nanos);
+            edits.forEach(edit ->
+                    checkArgument(!edit.file.equals("lua") || applied.contains(edit), "no script has %s", edit.from));
+            return failure;
         }
     }
 
@@ -86,7 +94,10 @@ final class Mutant {
         return (script, text) -> {
             String changed = text;
             for (Edit edit : edits) {
-                changed = edit.file.equals("lua") ? changed.replace(edit.from, edit.to) : changed;
+                if (edit.file.equals("lua") && changed.contains(edit.from)) {
+                    changed = changed.replace(edit.from, edit.to);
+                    applied.add(edit);
+                }
             }
             return changed;
         };

@@ -1,7 +1,6 @@
 package dev.interlock.simulation;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
@@ -26,6 +25,7 @@ record Plan(
         List<Fault> faults) {
 
     private static final long MILLI = 1_000_000;
+    private static final List<Long> LEASES = List.of(1_000L, 3_000L, 10_000L, 30_000L);
 
     /** Returns the plan of a seed. */
     static Plan of(long seed) {
@@ -40,18 +40,18 @@ record Plan(
 
     private static Plan of(long seed, int jvms, int threads, int calls, SplittableRandom random) {
         List<Kind> subjects = new ArrayList<>();
-        List<Call[]> used = new ArrayList<>();
+        List<List<Call>> used = new ArrayList<>();
         int names = 1 + random.nextInt(2);
         for (int i = 0; i < names; i++) {
-            Kind kind = one(random, Kind.values());
+            Kind kind = one(random, List.of(Kind.values()));
             subjects.add(kind);
             used.add(calls(random, kind));
         }
         List<Long> leases = leases(random, jvms);
         long lease = Collections.max(leases);
-        long timeout = one(random, 300L, 1_000L, 3_000L);
-        long slice = one(random, 1L, 10L, 100L) * MILLI;
-        long longest = one(random, MILLI / 10, 2 * MILLI, 20 * MILLI);
+        long timeout = one(random, List.of(300L, 1_000L, 3_000L));
+        long slice = one(random, List.of(1L, 10L, 100L)) * MILLI;
+        long longest = one(random, List.of(MILLI / 10, 2 * MILLI, 20 * MILLI));
         long longHold = random.nextInt(4) == 0 ? 2 * lease * MILLI : 0;
         List<List<List<Op>>> programs = new ArrayList<>();
         for (int jvm = 0; jvm < jvms; jvm++) {
@@ -68,27 +68,30 @@ record Plan(
     }
 
     // Some of them, anywhere in the list or next to each other: that have to do with each other.
-    private static Call[] calls(SplittableRandom random, Kind kind) {
+    private static List<Call> calls(SplittableRandom random, Kind kind) {
         List<Call> all = kind.calls();
         if (random.nextInt(3) > 0) {
-            return some(random, all.toArray(Call[]::new)).toArray(Call[]::new);
+            return some(random, all);
         }
         int from = random.nextInt(all.size() - 1);
-        return all.subList(from, Math.min(all.size(), from + 2 + random.nextInt(2))).toArray(Call[]::new);
+        return all.subList(from, Math.min(all.size(), from + 2 + random.nextInt(2)));
     }
 
     // The same one, more often than not.
     private static List<Long> leases(SplittableRandom random, int jvms) {
-        Long[] choice = {1_000L, 3_000L, 10_000L, 30_000L};
-        List<Long> leases = new ArrayList<>(Collections.nCopies(jvms, one(random, choice)));
+        List<Long> leases = new ArrayList<>(Collections.nCopies(jvms, one(random, LEASES)));
         if (random.nextInt(3) == 0) {
-            leases.replaceAll(lease -> one(random, choice));
+            leases.replaceAll(lease -> one(random, LEASES));
         }
         return leases;
     }
 
     private static List<Op> program(
-            SplittableRandom random, int calls, List<Call[]> callsOfSubjects, long longestNanos, long longHoldNanos) {
+            SplittableRandom random,
+            int calls,
+            List<List<Call>> callsOfSubjects,
+            long longestNanos,
+            long longHoldNanos) {
         List<Op> program = new ArrayList<>();
         for (int i = 0; i < calls; i++) {
             int subject = random.nextInt(callsOfSubjects.size());
@@ -106,11 +109,11 @@ record Plan(
 
     private static List<Fault> faults(
             SplittableRandom random, int jvms, int threads, long leaseMillis, long durationNanos) {
-        Fault.Kind[] kinds = some(random, Fault.Kind.values()).stream()
+        List<Fault.Kind> kinds = some(random, List.of(Fault.Kind.values())).stream()
                 .filter(kind -> !kind.losesData() || random.nextInt(3) == 0)
-                .toArray(Fault.Kind[]::new);
+                .toList();
         List<Fault> faults = new ArrayList<>();
-        int count = kinds.length == 0 ? 0 : 1 + random.nextInt(12);
+        int count = kinds.isEmpty() ? 0 : 1 + random.nextInt(12);
         for (int i = 0; i < count; i++) {
             Fault.Kind kind = one(random, kinds);
             long at = random.nextLong(Math.max(durationNanos, 50 * MILLI));
@@ -121,19 +124,17 @@ record Plan(
         return faults;
     }
 
-    @SafeVarargs
-    private static <T> T one(SplittableRandom random, T... choice) {
-        return choice[random.nextInt(choice.length)];
+    private static <T> T one(SplittableRandom random, List<T> choice) {
+        return choice.get(random.nextInt(choice.size()));
     }
 
-    @SafeVarargs
-    private static <T> Set<T> some(SplittableRandom random, T... choice) {
+    private static <T> List<T> some(SplittableRandom random, List<T> choice) {
         int chance = 1 + random.nextInt(3);
-        Set<T> some = Arrays.stream(choice)
+        Set<T> some = choice.stream()
                 .filter(one -> random.nextInt(4) < chance)
                 .collect(Collectors.toCollection(LinkedHashSet::new));
         some.add(one(random, choice));
-        return some;
+        return List.copyOf(some);
     }
 
     /** Returns a number whose logarithm is evenly distributed. */

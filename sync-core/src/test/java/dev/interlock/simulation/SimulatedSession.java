@@ -59,7 +59,10 @@ final class SimulatedSession {
     private long now() {
         Actor actor = jvm.scheduler().current();
         boolean isOpen = !subjects.isEmpty();
-        if (isOpen && actor != null && !Thread.holdsLock(outage) && subjects.stream().noneMatch(Subject::isGuarded)) {
+        if (isOpen
+                && actor != null
+                && !Thread.holdsLock(outage)
+                && subjects.stream().noneMatch(Subject::isGuarded)) {
             actor.preempt(PREEMPTION);
         }
         return jvm.clock();

@@ -97,6 +97,7 @@ final class Simulation {
     private final SimulatedServer server;
     private final List<Host> hosts = new ArrayList<>();
     private final List<Witness> witnesses = new ArrayList<>();
+    private final List<Worker> helpers = new ArrayList<>();
 
     /** Whether all sessions are closed. */
     private boolean isOver;
@@ -217,13 +218,18 @@ final class Simulation {
     }
 
     private void refill(Host host) {
-        for (int i = 0; i < witnesses.size(); i++) {
-            List<Op> calls = witnesses.get(i).rescue(i);
-            if (!calls.isEmpty()) {
-                new Worker(this, host.jvm, host.jvm.name() + ".help", () -> host.session, calls)
-                        .actor()
-                        .start();
+        if (helpers.stream().allMatch(Worker::isDone)) {
+            helpers.clear();
+            for (int i = 0; i < witnesses.size(); i++) {
+                String name = host.jvm.name() + ".help" + i;
+                helpers.add(new Worker(
+                        this,
+                        host.jvm,
+                        name,
+                        () -> host.session,
+                        witnesses.get(i).rescue(i)));
             }
+            helpers.forEach(helper -> helper.actor().start());
         }
     }
 
@@ -331,7 +337,8 @@ final class Simulation {
             for (Host host : hosts) {
                 String id = host.session.id() + ":";
                 if (!host.jvm.isDead()
-                        && data.lines().anyMatch(line -> keys.stream().anyMatch(line::startsWith) && line.contains(id))) {
+                        && data.lines()
+                                .anyMatch(line -> keys.stream().anyMatch(line::startsWith) && line.contains(id))) {
                     throw new Violation("Redis still has for " + id + " what it has given up:\n" + data);
                 }
             }
