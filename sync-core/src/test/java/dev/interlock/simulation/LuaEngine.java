@@ -77,16 +77,17 @@ final class LuaEngine {
         try {
             lua.refGet(run);
             lua.refGet(compiled(text));
-            stack.pushAll(keys.stream().map(Bytes::of).toList());
-            stack.pushAll(arguments.stream().map(Bytes::of).toList());
-            lua.pCall(3, 2);
+            lua.push((long) keys.size());
+            stack.pushEach(keys);
+            stack.pushEach(arguments);
+            lua.pCall(2 + keys.size() + arguments.size(), 2);
             if (defect != null) {
                 throw defect;
             }
             if (!lua.toBoolean(-2)) {
                 throw failure(text);
             }
-            return list(stack.popReply());
+            return list(stack.reply());
         } catch (CommandError e) {
             throw new RedisException(e.getMessage());
         } finally {
@@ -137,11 +138,7 @@ final class LuaEngine {
 
     /** Carries out a command. */
     private int call() {
-        String[] words = new String[lua.getTop()];
-        for (int i = 0; i < words.length; i++) {
-            words[i] = stack.argument(i + 1);
-        }
-        stack.pushReply(Objects.requireNonNull(commands).run(words));
+        stack.pushReply(Objects.requireNonNull(commands).run(stack.arguments()));
         return 1;
     }
 

@@ -53,8 +53,8 @@ local function described(failure)
   return failure
 end
 
-local function run(script, keys, arguments)
-  shown.KEYS, shown.ARGV = keys, arguments
+local function run(script, keyCount, ...)
+  shown.KEYS, shown.ARGV = { unpack({ ... }, 1, keyCount) }, { select(keyCount + 1, ...) }
   return xpcall(script, described)
 end
 
