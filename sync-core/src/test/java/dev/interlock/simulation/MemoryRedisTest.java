@@ -66,13 +66,13 @@ class MemoryRedisTest {
 
     private void run(long seed) throws IOException {
         Random random = new Random(seed);
-        run(seed, 800, random, new LockCalls(random, "orders", "publish"));
-        run(seed, 800, random, new LockCalls(random, "bestellungen ü", "spublish"));
-        run(seed, 400, random, new QuorumCalls(random, "orders"));
-        run(seed, 400, random, new SemaphoreCalls(random, "orders"));
-        run(seed, 400, random, new LatchCalls(random, "orders"));
-        run(seed, 500, random, new BarrierCalls(random, "orders"));
-        run(seed, 500, random, new LimitCalls(random, "orders"));
+        run(seed, 700, random, new LockCalls(random, "orders", "publish"));
+        run(seed, 700, random, new LockCalls(random, "bestellungen ü", "spublish"));
+        run(seed, 300, random, new QuorumCalls(random, "orders"));
+        run(seed, 350, random, new SemaphoreCalls(random, "orders"));
+        run(seed, 300, random, new LatchCalls(random, "orders"));
+        run(seed, 400, random, new BarrierCalls(random, "orders"));
+        run(seed, 450, random, new LimitCalls(random, "orders"));
         run(seed, 20, random, () -> Script.load("session/replicas").on(List.of("orders")));
     }
 
