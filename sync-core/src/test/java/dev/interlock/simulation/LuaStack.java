@@ -68,8 +68,7 @@ final class LuaStack {
             words[i - 1] = switch (natives.lua_type(state, i)) {
                 case LUA_TSTRING -> bytes(i);
                 case LUA_TNUMBER -> Numbers.text(natives.lua_tonumber(state, i));
-                default ->
-                    throw new CommandError("ERR Lua redis lib command arguments must be strings or integers");
+                default -> throw new CommandError("ERR Lua redis lib command arguments must be strings or integers");
             };
         }
         return words;
