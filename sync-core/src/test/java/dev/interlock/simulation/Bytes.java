@@ -23,12 +23,8 @@ final class Bytes {
     }
 
     static boolean isAscii(String text) {
-        for (int i = 0; i < text.length(); i++) {
-            if (text.charAt(i) > LAST) {
-                return false;
-            }
-        }
-        return true;
+        // Faster than character by character. Whatever else there is takes several bytes.
+        return text.getBytes(UTF_8).length == text.length();
     }
 
     /** Returns bytes so that they can be read: those that don't print by their number. */

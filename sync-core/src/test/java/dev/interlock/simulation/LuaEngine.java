@@ -2,6 +2,7 @@ package dev.interlock.simulation;
 
 import static java.nio.charset.StandardCharsets.UTF_8;
 
+import com.google.common.base.Throwables;
 import com.google.common.hash.Hashing;
 import com.google.common.io.Resources;
 import java.io.IOException;
@@ -10,7 +11,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.redisson.client.RedisException;
@@ -23,7 +24,7 @@ import party.iroiro.luajava.lua51.Lua51;
  * nothing in it; so there are as many as run at the same time, and they live as long as the JVM.
  */
 final class LuaEngine {
-    private static final ConcurrentLinkedQueue<LuaEngine> IDLE = new ConcurrentLinkedQueue<>();
+    private static final ConcurrentLinkedDeque<LuaEngine> IDLE = new ConcurrentLinkedDeque<>();
     private static final String LIBRARY = "dev/interlock/simulation/scripting.lua";
 
     private final Lua lua = new Lua51();
@@ -32,7 +33,7 @@ final class LuaEngine {
     private final int run;
     private final Map<String, Integer> compiled = new HashMap<>();
     private @Nullable Commands commands;
-    private @Nullable RuntimeException defect;
+    private @Nullable Throwable defect;
 
     private LuaEngine() {
         for (String library : List.of("", "string", "table", "math", "os", "debug")) {
@@ -42,6 +43,7 @@ final class LuaEngine {
         LuaPacks packs = new LuaPacks(lua, stack);
         List<JFunction> functions = List.of(
                 guarded(this::call),
+                guarded(LuaEngine::fail),
                 guarded(packs::packNumbers),
                 guarded(packs::unpackNumbers),
                 guarded(packs::packMessage),
@@ -68,7 +70,7 @@ final class LuaEngine {
         try {
             return engine.evaluate(text, keys, arguments, commands);
         } finally {
-            IDLE.add(engine);
+            IDLE.push(engine);
         }
     }
 
@@ -77,16 +79,17 @@ final class LuaEngine {
         try {
             lua.refGet(run);
             lua.refGet(compiled(text));
-            stack.pushAll(keys.stream().map(Bytes::of).toList());
-            stack.pushAll(arguments.stream().map(Bytes::of).toList());
-            lua.pCall(3, 2);
+            lua.push((long) keys.size());
+            stack.pushEach(keys);
+            stack.pushEach(arguments);
+            lua.pCall(2 + keys.size() + arguments.size(), 2);
             if (defect != null) {
-                throw defect;
+                Throwables.throwIfUnchecked(defect);
             }
             if (!lua.toBoolean(-2)) {
                 throw failure(text);
             }
-            return list(stack.popReply());
+            return list(stack.reply());
         } catch (CommandError e) {
             throw new RedisException(e.getMessage());
         } finally {
@@ -136,13 +139,13 @@ final class LuaEngine {
     }
 
     /** Carries out a command. */
-    private int call() {
-        String[] words = new String[lua.getTop()];
-        for (int i = 0; i < words.length; i++) {
-            words[i] = stack.argument(i + 1);
-        }
-        stack.pushReply(Objects.requireNonNull(commands).run(words));
+    private Integer call() {
+        stack.pushReply(Objects.requireNonNull(commands).run(stack.arguments()));
         return 1;
+    }
+
+    private static Integer fail() {
+        throw new IllegalStateException("The script doesn't end");
     }
 
     /** Has what a command fails by be an error of Lua, and keeps what else fails for the end of the script. */
@@ -152,7 +155,7 @@ final class LuaEngine {
                 return function.get();
             } catch (CommandError e) {
                 stack.pushField("err", e.getMessage());
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 defect = e;
                 lua.push(e.toString());
             }

@@ -1,6 +1,11 @@
 package dev.interlock.simulation;
 
 import static java.nio.charset.StandardCharsets.ISO_8859_1;
+import static party.iroiro.luajava.lua51.Lua51Consts.LUA_TBOOLEAN;
+import static party.iroiro.luajava.lua51.Lua51Consts.LUA_TNIL;
+import static party.iroiro.luajava.lua51.Lua51Consts.LUA_TNUMBER;
+import static party.iroiro.luajava.lua51.Lua51Consts.LUA_TSTRING;
+import static party.iroiro.luajava.lua51.Lua51Consts.LUA_TTABLE;
 
 import dev.interlock.simulation.Commands.Status;
 import java.nio.ByteBuffer;
@@ -9,17 +14,28 @@ import java.util.List;
 import java.util.Objects;
 import org.jspecify.annotations.Nullable;
 import party.iroiro.luajava.Lua;
+import party.iroiro.luajava.LuaNatives;
 
 /** Values on the stack of a Lua state, which Redis converts into replies and back. */
 final class LuaStack {
     /** So many bytes at a time are passed as arguments. */
     private static final int CHUNK = 200;
 
+    /** What a level of a reply needs beside its elements. */
+    private static final int SPARE = 8;
+
     private final Lua lua;
+
+    /** Its functions are called directly, since Lua's stack is checked for room before by {@link #reserve}. */
+    private final LuaNatives natives;
+
+    private final long state;
     private int character;
 
     LuaStack(Lua lua) {
         this.lua = lua;
+        this.natives = lua.getLuaNatives();
+        this.state = lua.getPointer();
     }
 
     /** Pops and keeps {@code string.char}, which makes strings of what the bridge can't pass as such. */
@@ -27,11 +43,16 @@ final class LuaStack {
         character = lua.ref();
     }
 
+    /** Ensures that there is room for so many values. */
+    private void reserve(int values) {
+        lua.checkStack(values + SPARE);
+    }
+
     /** Returns the bytes of a string on the stack. */
     String bytes(int index) {
         // What is no text arrives broken, and shorter.
-        String text = Objects.requireNonNull(lua.toString(index));
-        if (text.length() == lua.rawLength(index) && Bytes.isAscii(text)) {
+        String text = natives.lua_tostring(state, index);
+        if (text.length() == natives.luaJ_len(state, index) && Bytes.isAscii(text)) {
             return text;
         }
         ByteBuffer buffer = Objects.requireNonNull(lua.toBuffer(index));
@@ -40,25 +61,43 @@ final class LuaStack {
         return new String(bytes, ISO_8859_1);
     }
 
-    /** Returns an argument of a command. */
-    String argument(int index) {
-        return switch (type(index)) {
-            case STRING -> bytes(index);
-            case NUMBER -> Numbers.text(lua.toNumber(index));
-            default -> throw new CommandError("ERR Lua redis lib command arguments must be strings or integers");
-        };
+    /** Returns the arguments of a command, which are all that is on the stack. */
+    String[] arguments() {
+        String[] words = new String[natives.lua_gettop(state)];
+        for (int i = 1; i <= words.length; i++) {
+            words[i - 1] = switch (natives.lua_type(state, i)) {
+                case LUA_TSTRING -> bytes(i);
+                case LUA_TNUMBER -> Numbers.text(natives.lua_tonumber(state, i));
+                default -> throw new CommandError("ERR Lua redis lib command arguments must be strings or integers");
+            };
+        }
+        return words;
     }
 
-    private Lua.LuaType type(int index) {
-        return Objects.requireNonNull(lua.type(index));
+    /** Pushes strings, each by itself. */
+    void pushEach(List<String> texts) {
+        reserve(texts.size());
+        for (String text : texts) {
+            if (!isPushed(text)) {
+                pushBytes(Bytes.of(text));
+            }
+        }
     }
 
     void push(String bytes) {
-        if (bytes.indexOf('\0') < 0 && Bytes.isAscii(bytes)) {
-            lua.push(bytes);
-        } else {
+        if (!isPushed(bytes)) {
             pushBytes(bytes);
         }
+    }
+
+    /** Pushes a string if that is ASCII without zeros: all others arrive longer, in Java's own UTF-8. */
+    private boolean isPushed(String text) {
+        natives.luaJ_pushstring(state, text);
+        if (natives.luaJ_len(state, -1) == text.length()) {
+            return true;
+        }
+        natives.lua_pop(state, 1);
+        return false;
     }
 
     private void pushBytes(String bytes) {
@@ -80,9 +119,9 @@ final class LuaStack {
         if (reply == null) {
             lua.push(false);
         } else if (reply instanceof Long number) {
-            lua.push((long) number);
+            natives.lua_pushinteger(state, number);
         } else if (reply instanceof Double number) {
-            lua.push((Number) number);
+            natives.lua_pushnumber(state, number);
         } else if (reply instanceof String bytes) {
             push(bytes);
         } else if (reply instanceof List<?> replies) {
@@ -94,12 +133,13 @@ final class LuaStack {
         }
     }
 
-    void pushAll(List<?> replies) {
-        lua.createTable(replies.size(), 0);
+    private void pushAll(List<?> replies) {
+        reserve(1);
+        natives.lua_createtable(state, replies.size(), 0);
         int index = 0;
         for (Object reply : replies) {
             pushReply(reply);
-            lua.rawSetI(-2, ++index);
+            natives.lua_rawseti(state, -2, ++index);
         }
     }
 
@@ -110,50 +150,44 @@ final class LuaStack {
         lua.setField(-2, name);
     }
 
-    /** Returns what a script replies, as Redisson reads it; and pops it. */
+    /** Returns what a script replies, which is on top of the stack, as Redisson reads it. */
     @Nullable
-    Object popReply() {
-        Object reply = reply();
-        lua.pop(1);
-        return reply;
-    }
-
-    private @Nullable Object reply() {
-        return switch (type(-1)) {
-            case STRING -> Bytes.text(bytes(-1));
-            case NUMBER -> (long) lua.toNumber(-1);
-            case BOOLEAN -> lua.toBoolean(-1) ? 1L : null;
-            case NIL -> null;
-            case TABLE -> table();
+    Object reply() {
+        return switch (natives.lua_type(state, -1)) {
+            case LUA_TSTRING -> Bytes.text(bytes(-1));
+            case LUA_TNUMBER -> (long) natives.lua_tonumber(state, -1);
+            case LUA_TBOOLEAN -> lua.toBoolean(-1) ? 1L : null;
+            case LUA_TNIL -> null;
+            case LUA_TTABLE -> table();
             default -> throw new IllegalStateException("A script replies a " + lua.type(-1));
         };
     }
 
     private @Nullable Object table() {
-        String error = field("err");
+        reserve(1);
+        List<@Nullable Object> replies = new ArrayList<>();
+        while (true) {
+            natives.luaJ_rawgeti(state, -1, replies.size() + 1);
+            if (natives.lua_type(state, -1) == LUA_TNIL) {
+                break;
+            }
+            replies.add(reply());
+            natives.lua_pop(state, 1);
+        }
+        natives.lua_pop(state, 1);
+        String error = replies.isEmpty() ? field("err") : null;
         if (error != null) {
             throw new CommandError(error);
         }
-        String status = field("ok");
-        if (status != null) {
-            return status;
-        }
-        List<@Nullable Object> replies = new ArrayList<>();
-        for (int i = 1; ; i++) {
-            lua.rawGetI(-1, i);
-            if (lua.isNil(-1)) {
-                lua.pop(1);
-                return replies;
-            }
-            replies.add(popReply());
-        }
+        String status = replies.isEmpty() ? field("ok") : null;
+        return status == null ? replies : status;
     }
 
     /** Returns a field of the table on top, or null if it holds no string there. */
     @Nullable
     String field(String name) {
         lua.getField(-1, name);
-        String value = lua.type(-1) == Lua.LuaType.STRING ? bytes(-1) : null;
+        String value = natives.lua_type(state, -1) == LUA_TSTRING ? bytes(-1) : null;
         lua.pop(1);
         return value;
     }

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** A real Redis that runs scripts at a virtual time. */
 final class RealRedis implements AutoCloseable {
@@ -22,6 +23,9 @@ final class RealRedis implements AutoCloseable {
 
     private final String frame;
     private final RespConnection connection;
+
+    /** The digests of the scripts that are loaded, by their texts. */
+    private final Map<String, String> digests = new HashMap<>();
 
     /** The TTLs of all keys that expire, at this time. */
     private final Map<String, Long> ttls = new HashMap<>();
@@ -41,7 +45,8 @@ final class RealRedis implements AutoCloseable {
     }
 
     Outcome eval(String text, List<String> keys, List<String> arguments, long micros, int subscribers) {
-        List<String> words = new ArrayList<>(List.of("EVAL", frame.replace(PLACE, text)));
+        String digest = digests.computeIfAbsent(text, this::load);
+        List<String> words = new ArrayList<>(List.of("EVALSHA", digest));
         words.add(Integer.toString(keys.size() + ttls.size()));
         words.addAll(keys);
         words.addAll(ttls.keySet());
@@ -51,7 +56,7 @@ final class RealRedis implements AutoCloseable {
         words.add(Integer.toString(arguments.size()));
         words.addAll(arguments);
         ttls.values().forEach(ttl -> words.add(Long.toString(ttl)));
-        List<?> fields = call(words);
+        List<?> fields = list(call(words.toArray(String[]::new)));
         Object reply = fields.get(1);
         boolean isDone = fields.get(0).equals(1L);
         return new Outcome(
@@ -61,19 +66,23 @@ final class RealRedis implements AutoCloseable {
                 data(list(fields.get(3))));
     }
 
-    private List<?> call(List<String> words) {
+    private String load(String text) {
+        return String.valueOf(call("SCRIPT", "LOAD", frame.replace(PLACE, text)));
+    }
+
+    private @Nullable Object call(String... words) {
         try {
-            return list(connection.call(words.toArray(String[]::new)));
+            return connection.call(words);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }
 
-    private static List<?> list(Object reply) {
+    private static List<?> list(@Nullable Object reply) {
         return (List<?>) requireNonNull(reply);
     }
 
-    private static List<String> strings(Object reply) {
+    private static List<String> strings(@Nullable Object reply) {
         return list(reply).stream().map(String::valueOf).toList();
     }
 

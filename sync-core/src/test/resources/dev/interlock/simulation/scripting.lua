@@ -2,7 +2,7 @@
 -- arguments, KEYS and ARGV; all of these for reading only.
 --
 -- Takes the functions that are in Java, and returns compile and run.
-local call, pack, unpackStruct, packMessage, unpackMessage = ...
+local call, endless, pack, unpackStruct, packMessage, unpackMessage = ...
 
 -- Numbers are written with a point wherever this runs.
 os.setlocale('C', 'numeric')
@@ -53,8 +53,18 @@ local function described(failure)
   return failure
 end
 
-local function run(script, keys, arguments)
-  shown.KEYS, shown.ARGV = keys, arguments
+-- A script that doesn't end fails after so many instructions, in units of a million.
+local most, counted = 100, 0
+debug.sethook(function()
+  counted = counted + 1
+  if counted > most then
+    endless()
+  end
+end, '', 1000000)
+
+local function run(script, keyCount, ...)
+  shown.KEYS, shown.ARGV = { unpack({ ... }, 1, keyCount) }, { select(keyCount + 1, ...) }
+  counted = 0
   return xpcall(script, described)
 end
 

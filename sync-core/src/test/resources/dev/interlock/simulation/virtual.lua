@@ -1,8 +1,8 @@
 -- Runs a script on a real Redis as if it were another time there, and tells what it leaves behind. Keys that have a TTL
 -- are given it anew, since Redis' own time goes on between two scripts, and keep none until the next one.
 --
--- ARGV: the time in µs; how many subscribers each channel has; how many KEYS, and how many of the rest of ARGV, are those
--- of the script; these arguments; of each other of KEYS its TTL, less than 0 if it has expired.
+-- ARGV: the time in µs; how many subscribers each channel has; how many KEYS, and how many of the rest of ARGV, are
+-- those of the script; these arguments; of each other of KEYS its TTL, less than 0 if it has expired.
 -- Reply: {1 or 0 if it has failed, its reply or what it has failed by, messages, of each key {key, TTL, type, content}}
 local server, keys, arguments = redis, {}, {}
 local micros, subscribers, keyCount, argumentCount =
