@@ -70,7 +70,8 @@ class MutantTest {
                                         + "    return true, false"),
                 Mutant.named("RenewMatchesSession and RenewMatchesSequence")
                         .lua(
-                                "redis.call('hexists', lock, session .. ':' .. sequence) == 1 then\n  redis.call('pexpire'",
+                                "redis.call('hexists', lock, session .. ':' .. sequence) == 1 then\n"
+                                        + "  redis.call('pexpire'",
                                 "redis.call('exists', lock) == 1 then\n  redis.call('pexpire'"));
     }
 

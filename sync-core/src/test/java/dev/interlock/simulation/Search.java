@@ -95,15 +95,15 @@ final class Search {
         double seconds = (System.nanoTime() - startNanos) / 1e9;
         return String.format(
                 Locale.ROOT,
-                "%,d schedules, %,d calls, %,d entries, %,d scripts in %.1f s (%,.0f schedules and %,.0f scripts"
-                        + " a minute), %,.0f s of virtual time",
+                "%,d schedules, %,d calls, %,d entries, %,d scripts in %.1f s"
+                        + " (%,.0f schedules a minute, %,.0f scripts a second), %,.0f s of virtual time",
                 schedules,
                 calls,
                 entries,
                 scripts,
                 seconds,
                 schedules / seconds * 60,
-                scripts / seconds * 60,
+                scripts / seconds,
                 virtualNanos / 1e9);
     }
 }
