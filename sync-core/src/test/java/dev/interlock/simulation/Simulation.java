@@ -26,6 +26,9 @@ final class Simulation {
 
     private static final long STRANGERS_PAUSE_NANOS = 2 * MILLI;
 
+    /** Sessions ask again and again while they wait, but not as often as that until one of their calls ends. */
+    private static final int MOST_SCRIPTS = 20_000;
+
     /** A machine's clock is that much faster or slower than Redis' at the most. */
     private static final double CLOCK_DEVIATION = 0.012;
 
@@ -99,6 +102,8 @@ final class Simulation {
     private final List<Witness> witnesses = new ArrayList<>();
     private final List<Worker> helpers = new ArrayList<>();
 
+    private long scriptsWhenACallEnded;
+
     /** Whether all sessions are closed. */
     private boolean isOver;
 
@@ -127,7 +132,7 @@ final class Simulation {
             log.check();
         } catch (Violation e) {
             violation = e;
-            simulation.trace.add("VIOLATION: %s", e.getMessage());
+            simulation.trace.add("VIOLATION: %s", e);
         } finally {
             simulation.hosts.forEach(host -> host.jvm.die());
         }
@@ -171,7 +176,15 @@ final class Simulation {
                 throw new Violation("It doesn't end: " + describe());
             }
             log.check();
+            if (server.data().scriptsRun() - scriptsWhenACallEnded > MOST_SCRIPTS) {
+                throw new Violation("It doesn't get on, however much it asks: " + describe());
+            }
         }
+    }
+
+    /** A call has ended. */
+    void gotOn() {
+        scriptsWhenACallEnded = server.data().scriptsRun();
     }
 
     private String describe() {

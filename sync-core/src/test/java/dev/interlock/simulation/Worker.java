@@ -54,6 +54,7 @@ final class Worker {
             actor.sleep(op.thinkNanos());
             call(op);
             done++;
+            simulation.gotOn();
         }
     }
 
