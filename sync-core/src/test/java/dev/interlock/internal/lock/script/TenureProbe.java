@@ -9,4 +9,9 @@ public final class TenureProbe {
         LockTenure tenure = lock.monitor.tenure();
         return tenure != null && tenure.isUsable(lock.now());
     }
+
+    /** Returns the key of the read-write lock of a name. */
+    public static String readWriteKey(String name) {
+        return LockScripts.readWriteKey(name);
+    }
 }
