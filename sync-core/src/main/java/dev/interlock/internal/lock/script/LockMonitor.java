@@ -330,6 +330,7 @@ final class LockMonitor {
     // ---- what Redis and the session tell
 
     private void signalled(LockTenure current, long last, @Nullable SignalReply reply) {
+        boolean isLost;
         mutex.lock();
         try {
             if (state.tenure() != current) {
@@ -342,10 +343,12 @@ final class LockMonitor {
                 state.heard(session.now());
                 current.demand |= reply.waiters();
             }
+            // A downgrade may have overtaken the signals: that has done them, and the session goes on as a reader.
+            isLost = reply != null && !reply.owned() && !current.shared;
         } finally {
             mutex.unlock();
         }
-        if (reply != null && !reply.owned()) {
+        if (isLost) {
             current.lose("its owner in Redis had changed");
         }
         if (reply != null && reply.waiters()) {
