@@ -23,11 +23,14 @@ enum Kind {
         return this == FAIR_LOCK || this == FAIR_READ_WRITE_LOCK;
     }
 
-    /** Returns how often a thread that waits may be overtaken by those that call later. */
+    /**
+     * Returns how often a thread that waits may be overtaken by those that call later. Threads of a session that is
+     * ahead in the queue may share its tenure.
+     */
     int mostOvertaken() {
         return switch (this) {
             case FAIR_LOCK -> 0;
-            case FAIR_READ_WRITE_LOCK -> 40;
+            case FAIR_READ_WRITE_LOCK -> 4;
             default -> EntryOrder.NONE;
         };
     }

@@ -109,8 +109,9 @@ final class LockSubject implements Subject {
         sync.lock();
         try {
             witness.entered(actor, this);
-            actor.sleep(op.holdNanos());
+            actor.sleep(op.holdNanos() / 2);
             exchangeInside(op, worker);
+            actor.sleep(op.holdNanos() / 2);
         } finally {
             witness.leaves(actor);
             sync.unlock();
