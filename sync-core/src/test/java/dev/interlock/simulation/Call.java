@@ -1,30 +1,48 @@
 package dev.interlock.simulation;
 
 import static dev.interlock.simulation.Kind.FAIR_LOCK;
+import static dev.interlock.simulation.Kind.FAIR_READ_WRITE_LOCK;
 import static dev.interlock.simulation.Kind.PLAIN_LOCK;
+import static dev.interlock.simulation.Kind.READ_WRITE_LOCK;
 import static dev.interlock.simulation.Kind.RETAINED_LOCK;
 
 import java.util.Set;
 
 /** What a thread calls: a method, with what belongs to it, such as the {@code unlock()} behind a {@code lock()}. */
 enum Call {
-    LOCK(Kinds.LOCKS),
-    LOCK_INTERRUPTIBLY(Kinds.LOCKS),
+    LOCK(Kinds.ALL_LOCKS),
+    LOCK_INTERRUPTIBLY(Kinds.ALL_LOCKS),
     LOCK_WITH_LEASE(Kinds.LOCKS),
-    LOCK_TWICE(Kinds.LOCKS),
-    TRY_LOCK(Kinds.LOCKS),
-    TRY_LOCK_TIMED(Kinds.LOCKS),
+    LOCK_TWICE(Kinds.ALL_LOCKS),
+    TRY_LOCK(Kinds.ALL_LOCKS),
+    TRY_LOCK_TIMED(Kinds.ALL_LOCKS),
     /** Adds an item and signals. */
-    PUT(Kinds.LOCKS),
+    PUT(Kinds.ALL_LOCKS),
     /** Adds an item and signals all. */
-    PUT_TO_ALL(Kinds.LOCKS),
+    PUT_TO_ALL(Kinds.ALL_LOCKS),
     /** Waits for an item and takes it. */
-    TAKE(Kinds.LOCKS),
+    TAKE(Kinds.ALL_LOCKS),
     /** Waits for an item for a while; without one, adds one and signals. */
-    TAKE_OR_PUT(Kinds.LOCKS);
+    TAKE_OR_PUT(Kinds.ALL_LOCKS),
+    READ(Kinds.READ_WRITE),
+    READ_INTERRUPTIBLY(Kinds.READ_WRITE),
+    READ_TWICE(Kinds.READ_WRITE),
+    TRY_READ(Kinds.READ_WRITE),
+    TRY_READ_TIMED(Kinds.READ_WRITE),
+    /** Tries to write while it reads, in vain. */
+    TRY_UPGRADE(Kinds.READ_WRITE),
+    /** Goes on reading when it has written. */
+    DOWNGRADE(Kinds.READ_WRITE),
+    /** Adds an item, signals, and goes on reading. */
+    PUT_AND_READ(Kinds.READ_WRITE),
+    /** Waits for an item with both locks, and goes on reading. */
+    TAKE_AND_READ(Kinds.READ_WRITE);
 
     private static final class Kinds {
         static final Set<Kind> LOCKS = Set.of(PLAIN_LOCK, FAIR_LOCK, RETAINED_LOCK);
+        static final Set<Kind> READ_WRITE = Set.of(READ_WRITE_LOCK, FAIR_READ_WRITE_LOCK);
+        static final Set<Kind> ALL_LOCKS =
+                Set.of(PLAIN_LOCK, FAIR_LOCK, RETAINED_LOCK, READ_WRITE_LOCK, FAIR_READ_WRITE_LOCK);
     }
 
     private final Set<Kind> kinds;

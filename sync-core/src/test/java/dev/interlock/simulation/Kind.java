@@ -1,5 +1,6 @@
 package dev.interlock.simulation;
 
+import dev.interlock.internal.lock.script.TenureProbe;
 import java.util.Arrays;
 import java.util.List;
 
@@ -7,7 +8,9 @@ import java.util.List;
 enum Kind {
     PLAIN_LOCK,
     FAIR_LOCK,
-    RETAINED_LOCK;
+    RETAINED_LOCK,
+    READ_WRITE_LOCK,
+    FAIR_READ_WRITE_LOCK;
 
     /** Returns what threads call. */
     List<Call> calls() {
@@ -17,6 +20,26 @@ enum Kind {
     }
 
     boolean isFair() {
-        return this == FAIR_LOCK;
+        return this == FAIR_LOCK || this == FAIR_READ_WRITE_LOCK;
+    }
+
+    /**
+     * Returns how often a thread that waits may be overtaken by those that call later. Threads of a session that is
+     * ahead in the queue may share its tenure.
+     */
+    int mostOvertaken() {
+        return switch (this) {
+            case FAIR_LOCK -> 0;
+            case FAIR_READ_WRITE_LOCK -> 4;
+            default -> EntryOrder.NONE;
+        };
+    }
+
+    /** Returns the key that Redis has for a name. */
+    String key(String name) {
+        return switch (this) {
+            case READ_WRITE_LOCK, FAIR_READ_WRITE_LOCK -> TenureProbe.readWriteKey(name);
+            default -> name;
+        };
     }
 }

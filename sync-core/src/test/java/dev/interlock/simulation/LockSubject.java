@@ -1,31 +1,58 @@
 package dev.interlock.simulation;
 
 import dev.interlock.LeaseLostException;
+import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.LockSync;
 import dev.interlock.internal.lock.script.ScriptLock;
 import dev.interlock.internal.lock.script.TenureProbe;
 import dev.interlock.internal.session.RedisSession;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
+import java.util.function.BooleanSupplier;
 
-/** A lock as the library makes it, but for the JDK superclass of its local half. */
+/**
+ * A lock as the library makes it, but for the JDK superclass of its local half; or the writing side of a read-write
+ * lock.
+ */
 final class LockSubject implements Subject {
     private static final long RETAINED_MILLIS = 50;
 
-    private final Jvm jvm;
     private final LockWitness witness;
-    private final ScriptLock remote;
     private final LockSync sync;
-    private final Condition items;
+    private final BooleanSupplier isValid;
+    private final BooleanSupplier isGuarded;
+    private final Object remote;
 
-    LockSubject(int number, Kind kind, RedisSession session, Jvm jvm, LockWitness witness) {
-        this.jvm = jvm;
+    /**
+     * Creates the lock.
+     *
+     * @param isValid whether its session believes that it owns the name
+     * @param isGuarded whether the current thread has what others would wait for without the session's knowledge
+     */
+    LockSubject(LockSync sync, Object remote, BooleanSupplier isValid, BooleanSupplier isGuarded, LockWitness witness) {
+        this.sync = sync;
+        this.remote = remote;
+        this.isValid = isValid;
+        this.isGuarded = isGuarded;
         this.witness = witness;
-        LocalLockModel local = new LocalLockModel(jvm, kind.isFair());
+    }
+
+    /** Makes the lock of these halves. */
+    static LockSubject of(LockSync sync, ScriptLock remote, Jvm jvm, LockWitness witness) {
+        return new LockSubject(
+                sync,
+                remote,
+                () -> TenureProbe.isValid(remote, jvm.clock()),
+                () -> TenureProbe.isGuarded(remote),
+                witness);
+    }
+
+    /** Makes a lock of one Redis. */
+    static LockSubject of(String name, Kind kind, RedisSession session, Jvm jvm, LockWitness witness) {
+        LocalLock local = new LocalLockModel(jvm, kind.isFair());
         long retainMillis = kind == Kind.RETAINED_LOCK ? RETAINED_MILLIS : 0;
-        this.remote = new ScriptLock(session, SimulatedSession.name(number), local, kind.isFair(), retainMillis);
-        this.sync = new LockSync(local, remote);
-        this.items = sync.newCondition("items");
+        ScriptLock remote = new ScriptLock(session, name, local, kind.isFair(), retainMillis);
+        return of(new LockSync(local, remote), remote, jvm, witness);
     }
 
     LockSync sync() {
@@ -34,12 +61,12 @@ final class LockSubject implements Subject {
 
     @Override
     public boolean isGuarded() {
-        return TenureProbe.isGuarded(remote);
+        return isGuarded.getAsBoolean();
     }
 
     /** Returns whether its session believes that it owns the name. */
     boolean isValid() {
-        return TenureProbe.isValid(remote, jvm.clock());
+        return isValid.getAsBoolean();
     }
 
     @Override
@@ -100,24 +127,34 @@ final class LockSubject implements Subject {
         sync.lock();
         try {
             witness.entered(actor, this);
-            actor.sleep(op.holdNanos());
-            switch (op.call()) {
-                case TAKE -> take(worker);
-                case TAKE_OR_PUT -> takeOrPut(op, actor);
-                default -> put(op.call() == Call.PUT_TO_ALL);
-            }
+            actor.sleep(op.holdNanos() / 2);
+            exchangeInside(op, worker);
+            actor.sleep(op.holdNanos() / 2);
         } finally {
             witness.leaves(actor);
             sync.unlock();
         }
     }
 
+    /** Puts or takes an item, with the lock. */
+    void exchangeInside(Op op, Worker worker) throws InterruptedException {
+        switch (op.call()) {
+            case TAKE, TAKE_AND_READ -> take(worker);
+            case TAKE_OR_PUT -> takeOrPut(op, worker.actor());
+            default -> put(op.call() == Call.PUT_TO_ALL);
+        }
+    }
+
+    private Condition items() {
+        return sync.newCondition("items");
+    }
+
     private void put(boolean toAll) {
         witness.put();
         if (toAll) {
-            items.signalAll();
+            items().signalAll();
         } else {
-            items.signal();
+            items().signal();
         }
     }
 
@@ -128,7 +165,7 @@ final class LockSubject implements Subject {
             while (!witness.take()) {
                 witness.leaves(worker.actor());
                 try {
-                    items.await();
+                    items().await();
                 } finally {
                     witness.entered(worker.actor(), this);
                 }
@@ -148,7 +185,7 @@ final class LockSubject implements Subject {
             }
             witness.leaves(actor);
             try {
-                signalled = items.await(op.waitNanos(), TimeUnit.NANOSECONDS);
+                signalled = items().await(op.waitNanos(), TimeUnit.NANOSECONDS);
             } finally {
                 witness.entered(actor, this);
             }

@@ -9,8 +9,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Sees who is inside one lock, and what its threads wait for, and says when a promise of the library is broken. */
 final class LockWitness implements Witness {
-    /** Who has called this much earlier comes first, if nothing goes wrong: what commands and messages take. */
-    private static final long ORDER_NANOS = 100_000_000;
+    /** The token of a thread that only reads. */
+    private static final long READS = 0;
 
     /** A thread inside. */
     private static final class Hold {
@@ -24,21 +24,28 @@ final class LockWitness implements Witness {
             this.token = token;
         }
 
+        boolean reads() {
+            return token == READS;
+        }
+
+        boolean isValid() {
+            return !actor.jvm().isDead() && lock.isValid();
+        }
+
+        boolean excludes(Hold other) {
+            return other != this && !reads() && (!other.reads() || other.actor != actor);
+        }
+
         @Override
         public String toString() {
-            return actor.name() + " with token " + token + " and " + lock;
+            return actor.name() + (reads() ? ", which reads, with " : " with token " + token + " and ") + lock;
         }
     }
 
-    /** A thread that waits for a fair lock, without end. */
-    private record Arrival(Actor actor, long atNanos) {}
-
-    private final Scheduler scheduler;
     private final Trace trace;
     private final boolean isExclusive;
-    private final boolean isInOrder;
+    private final EntryOrder order;
     private final List<Hold> holds = new ArrayList<>();
-    private final List<Arrival> arrivals = new ArrayList<>();
     private long lastToken;
     private @Nullable Actor lastActor;
     private int items;
@@ -49,25 +56,22 @@ final class LockWitness implements Witness {
      * Creates the witness of a lock.
      *
      * @param isExclusive whether nothing happens that makes Redis forget who owns what
-     * @param isInOrder whether threads enter in the order of their calls
+     * @param order the order that is promised to threads that wait
      */
-    LockWitness(Scheduler scheduler, Trace trace, boolean isExclusive, boolean isInOrder) {
-        this.scheduler = scheduler;
+    LockWitness(Trace trace, boolean isExclusive, EntryOrder order) {
         this.trace = trace;
         this.isExclusive = isExclusive;
-        this.isInOrder = isInOrder;
+        this.order = order;
     }
 
     /** A thread begins to wait without end. */
     void called(Actor actor) {
-        if (isInOrder) {
-            arrivals.add(new Arrival(actor, scheduler.nanos()));
-        }
+        order.called(actor);
     }
 
     /** A thread has entered, or still is inside because a wait for a condition has ended before it began. */
     void entered(Actor actor, LockSubject lock) {
-        checkOrder(actor);
+        order.entered(actor);
         long token;
         try {
             token = lock.sync().fencingToken();
@@ -92,54 +96,55 @@ final class LockWitness implements Witness {
         return actor == null ? "nobody" : actor.name();
     }
 
-    private void checkOrder(Actor actor) {
-        Arrival own = arrivals.stream()
-                .filter(arrival -> arrival.actor == actor)
-                .findFirst()
-                .orElse(null);
-        if (own == null) {
+    /** A thread has entered to read. */
+    void enteredToRead(Actor actor, LockSubject lock) {
+        order.entered(actor);
+        if (!lock.isValid()) {
+            trace.add(actor.jvm(), "reads, but has lost it");
             return;
         }
-        arrivals.remove(own);
-        for (Arrival other : arrivals) {
-            if (own.atNanos - other.atNanos > ORDER_NANOS) {
-                throw new Violation(String.format(
-                        Locale.ROOT,
-                        "%s has entered a fair lock before %s, which called %d ms before",
-                        actor.name(),
-                        other.actor.name(),
-                        (own.atNanos - other.atNanos) / 1_000_000));
-            }
-        }
+        trace.add(actor.jvm(), "reads%s", isReadByOther(actor) ? " beside another session" : "");
+        entries++;
+        holds.add(new Hold(actor, lock, READS));
+        check();
+    }
+
+    private boolean isReadByOther(Actor actor) {
+        return holds.stream().anyMatch(hold -> hold.reads() && hold.actor.jvm() != actor.jvm());
+    }
+
+    /** A thread is about to stop reading. */
+    void stopsReading(Actor actor) {
+        check();
+        holds.removeIf(hold -> hold.actor == actor && hold.reads());
     }
 
     /** A thread is about to leave. */
     void leaves(Actor actor) {
         check();
-        holds.removeIf(hold -> hold.actor == actor);
-        arrivals.removeIf(arrival -> arrival.actor == actor);
+        holds.removeIf(hold -> hold.actor == actor && !hold.reads());
+        order.ended(actor);
     }
 
     @Override
     public void ended(Actor actor) {
         holds.removeIf(hold -> hold.actor == actor);
-        arrivals.removeIf(arrival -> arrival.actor == actor);
+        order.ended(actor);
     }
 
-    /** Looks whether more than one session believes that it owns the name while a thread of it is inside. */
+    /** Looks whether sessions believe at the same time that they own the name while threads of them are inside. */
     void check() {
         if (!isExclusive) {
             return;
         }
-        Hold valid = null;
         for (Hold hold : holds) {
-            if (hold.actor.jvm().isDead() || !hold.lock.isValid()) {
-                continue;
+            if (!hold.reads() && hold.isValid()) {
+                for (Hold other : holds) {
+                    if (hold.excludes(other) && other.isValid()) {
+                        throw new Violation("Two are inside: " + hold + ", " + other);
+                    }
+                }
             }
-            if (valid != null) {
-                throw new Violation("Two are inside: " + valid + ", " + hold);
-            }
-            valid = hold;
         }
     }
 

@@ -50,8 +50,7 @@ final class SimulatedSession {
                 new RedisSession(settings, environment, new Node(link, link, outage), new NoChannels(), () -> {});
         session.onUnclaimed(mail -> ScriptLock.giveBack(session, mail));
         for (Kind kind : plan.subjects()) {
-            int subject = subjects.size();
-            subjects.add(new LockSubject(subject, kind, session, jvm, (LockWitness) witnesses.get(subject)));
+            subjects.add(subject(kind, jvm, witnesses.get(subjects.size())));
         }
     }
 
@@ -66,6 +65,16 @@ final class SimulatedSession {
             actor.preempt(PREEMPTION);
         }
         return jvm.clock();
+    }
+
+    private Subject subject(Kind kind, Jvm jvm, Witness witness) {
+        String name = name(subjects.size());
+        return switch (kind) {
+            case PLAIN_LOCK, FAIR_LOCK, RETAINED_LOCK ->
+                LockSubject.of(name, kind, session, jvm, (LockWitness) witness);
+            case READ_WRITE_LOCK, FAIR_READ_WRITE_LOCK ->
+                new ReadWriteSubject(name, kind.isFair(), session, jvm, (LockWitness) witness);
+        };
     }
 
     void open() {

@@ -151,7 +151,8 @@ final class Simulation {
     private void run() {
         boolean isExclusive = !plan.losesData();
         for (Kind kind : plan.subjects()) {
-            witnesses.add(new LockWitness(scheduler, trace, isExclusive, kind.isFair() && !hasFaults()));
+            EntryOrder order = new EntryOrder(scheduler, hasFaults() ? EntryOrder.NONE : kind.mostOvertaken());
+            witnesses.add(new LockWitness(trace, isExclusive, order));
         }
         for (List<List<Op>> programs : plan.programs()) {
             hosts.add(new Host(hosts.size(), programs));
@@ -303,7 +304,8 @@ final class Simulation {
     }
 
     private String strangersMail() {
-        String key = SimulatedSession.name(random.nextInt(plan.subjects().size()));
+        int subject = random.nextInt(plan.subjects().size());
+        String key = plan.subjects().get(subject).key(SimulatedSession.name(subject));
         long sequence = (1L << 20) * random.nextLong(1, 40) + random.nextLong(2);
         // A smaller one would be believed: see docs/security.md.
         long token = random.nextLong(1L << 49, 1L << 62);

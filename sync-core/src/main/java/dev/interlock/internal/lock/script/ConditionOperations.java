@@ -133,6 +133,7 @@ final class ConditionOperations {
 
     /** Takes the reply to operations up to that one, null if there was none. Called without the mutex. */
     private void signalled(LockTenure current, long last, @Nullable SignalReply reply) {
+        boolean isLost;
         ReentrantLock mutex = shared.mutex();
         mutex.lock();
         try {
@@ -146,10 +147,12 @@ final class ConditionOperations {
                 shared.state().heard(shared.session().now());
                 current.demand |= reply.waiters();
             }
+            // A downgrade may have overtaken the signals: that has done them, and the session goes on as a reader.
+            isLost = reply != null && !reply.owned() && !current.shared;
         } finally {
             mutex.unlock();
         }
-        if (reply != null && !reply.owned()) {
+        if (isLost) {
             current.lose("its owner in Redis had changed");
         }
         if (reply != null && reply.waiters()) {

@@ -402,7 +402,8 @@ final class ConditionQueue implements CommandLoop.Speaker<ConditionQueue.Answer>
         if (waiting.remove(waiter.sequence) == null) {
             return;
         }
-        if (waiter.isConfirmed && ticket == 0) {
+        // Of one that ends with its session Redis may yet say that it was signalled.
+        if (waiter.isConfirmed && ticket == 0 && outcome != Outcome.CLOSED) {
             told.put(waiter.sequence, session.now());
         } else if (waiter.isRegistered && ticket == 0) {
             mayComeBack(waiter);

@@ -41,7 +41,8 @@ local function grantHead(name, informed, isShared, guest)
     local session, sequence, lease, kind = string.match(head, '^([^:]+):(%d+):(%d+):?(%-?%w*)$')
     local isAlive = tonumber(redis.call('zscore', name.waiters, session) or 0) * 1000 >= name.micros
     if isJoining then
-      if isAlive and kind ~= 'r' then
+      -- A session that reads already has given up one of the two, and is about to say which.
+      if isAlive and (kind ~= 'r' or redis.call('hexists', name.lock, session .. ':r') == 1) then
         break
       end
       redis.call('zrem', name.queue, head)

@@ -282,7 +282,8 @@ final class LockModel {
     private void grantHead() {
         while (owner == null && !queue.isEmpty()) {
             Party head = queue.get(0);
-            if (isAlive(head.by) && isShared() && !reading.contains(head)) {
+            boolean joins = reading.contains(head) && tenure(head.by) == null;
+            if (isAlive(head.by) && isShared() && !joins) {
                 break;
             }
             queue.remove(0);

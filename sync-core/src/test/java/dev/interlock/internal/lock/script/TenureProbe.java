@@ -15,4 +15,9 @@ public final class TenureProbe {
         LockTenure tenure = lock.monitor.tenure();
         return lock.monitor.mutex.isHeldByCurrentThread() || (tenure != null && Thread.holdsLock(tenure));
     }
+
+    /** Returns the key of the read-write lock of a name. */
+    public static String readWriteKey(String name) {
+        return LockScripts.readWriteKey(name);
+    }
 }

@@ -2,6 +2,7 @@ package dev.interlock.internal.lock.script.readwrite;
 
 import static dev.interlock.internal.lock.script.Contender.NOTHING;
 import static dev.interlock.internal.lock.script.Contender.TENURE;
+import static dev.interlock.internal.lock.script.Contender.TICKET;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.internal.lock.script.Answer.Status;
@@ -48,6 +49,22 @@ class DowngradeScriptTest extends SharedLockScriptTest {
         assertAlmostLease(leaseOf(b));
         assertAlmostLease(ttl(keys.lock()));
         assertAlmostLease(ttl(keys.readers()));
+    }
+
+    /** A session that got a waiter's ticket withdraws the one that it had asked for. */
+    @Test
+    void ticketThatTheOwnerWithdrawsDoesNotReplaceWhatItReadsOn() throws InterruptedException {
+        a.own(1);
+        Request withdrawn = a.request(2).continuing(-1).reading();
+        assertThat(withdrawn.send().status()).isEqualTo(Status.QUEUED);
+        b.queueToRead(1);
+        letters(a);
+        assertThat(a.downgrade(1)).isTrue();
+        assertReaders(a.owner(1));
+        assertNoLetters(a, b);
+        assertThat(withdrawn.release()).isEqualTo(TICKET);
+        assertReaders(a.owner(1), b.owner(1));
+        assertGrantedFreely(b, 1);
     }
 
     @Test
