@@ -1,8 +1,10 @@
 package dev.interlock.simulation;
 
 import static dev.interlock.simulation.Kind.FAIR_LOCK;
+import static dev.interlock.simulation.Kind.FAIR_SEMAPHORE;
 import static dev.interlock.simulation.Kind.PLAIN_LOCK;
 import static dev.interlock.simulation.Kind.RETAINED_LOCK;
+import static dev.interlock.simulation.Kind.SEMAPHORE;
 
 import java.util.Set;
 
@@ -21,10 +23,21 @@ enum Call {
     /** Waits for an item and takes it. */
     TAKE(Kinds.LOCKS),
     /** Waits for an item for a while; without one, adds one and signals. */
-    TAKE_OR_PUT(Kinds.LOCKS);
+    TAKE_OR_PUT(Kinds.LOCKS),
+
+    ACQUIRE(Kinds.SEMAPHORES),
+    ACQUIRE_UNINTERRUPTIBLY(Kinds.SEMAPHORES),
+    ACQUIRE_SEVERAL(Kinds.SEMAPHORES),
+    TRY_ACQUIRE(Kinds.SEMAPHORES),
+    TRY_ACQUIRE_TIMED(Kinds.SEMAPHORES),
+    DRAIN(Kinds.SEMAPHORES),
+    COUNT_PERMITS(Kinds.SEMAPHORES),
+    /** Acquires all permits there are, when nobody else does. */
+    ACQUIRE_ALL(Set.of());
 
     private static final class Kinds {
         static final Set<Kind> LOCKS = Set.of(PLAIN_LOCK, FAIR_LOCK, RETAINED_LOCK);
+        static final Set<Kind> SEMAPHORES = Set.of(SEMAPHORE, FAIR_SEMAPHORE);
     }
 
     private final Set<Kind> kinds;

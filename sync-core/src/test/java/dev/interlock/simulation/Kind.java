@@ -7,7 +7,9 @@ import java.util.List;
 enum Kind {
     PLAIN_LOCK,
     FAIR_LOCK,
-    RETAINED_LOCK;
+    RETAINED_LOCK,
+    SEMAPHORE,
+    FAIR_SEMAPHORE;
 
     /** Returns what threads call. */
     List<Call> calls() {
@@ -17,6 +19,6 @@ enum Kind {
     }
 
     boolean isFair() {
-        return this == FAIR_LOCK;
+        return this == FAIR_LOCK || this == FAIR_SEMAPHORE;
     }
 }

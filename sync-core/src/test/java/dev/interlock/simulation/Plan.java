@@ -113,6 +113,11 @@ record Plan(
         return (long) (least * Math.pow((double) most / least, random.nextDouble()));
     }
 
+    /** Returns how many permits, count-downs or parties a subject has. */
+    int size(int subject) {
+        return 1 + (int) Math.floorMod(seed / 7 + subject, 4L);
+    }
+
     /** Returns whether Redis may forget who owns what. */
     boolean losesData() {
         return faults.stream().anyMatch(fault -> fault.kind().losesData());

@@ -46,8 +46,16 @@ final class SimulatedSession {
         session.onUnclaimed(mail -> ScriptLock.giveBack(session, mail));
         for (Kind kind : plan.subjects()) {
             int subject = subjects.size();
-            subjects.add(new LockSubject(subject, kind, session, jvm, (LockWitness) witnesses.get(subject)));
+            subjects.add(newSubject(kind, subject, jvm, plan, witnesses.get(subject)));
         }
+    }
+
+    private Subject newSubject(Kind kind, int number, Jvm jvm, Plan plan, Witness witness) {
+        return switch (kind) {
+            case SEMAPHORE, FAIR_SEMAPHORE ->
+                new SemaphoreSubject(number, kind, plan.size(number), session, jvm, (SemaphoreWitness) witness);
+            default -> new LockSubject(number, kind, session, jvm, (LockWitness) witness);
+        };
     }
 
     void open() {

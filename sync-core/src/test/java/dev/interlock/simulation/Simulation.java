@@ -17,8 +17,8 @@ final class Simulation {
     /** When all faults are over, everybody gets on and ends within that time. */
     private static final long PATIENCE_NANOS = 600 * SECOND;
 
-    /** All that Redis has been told is forgotten by then: marks live for minutes, tokens for an hour. */
-    private static final long FORGOTTEN_NANOS = 3 * 3_600 * SECOND;
+    /** All that Redis has been told is forgotten by then: an unused latch lives for a week. */
+    private static final long FORGOTTEN_NANOS = 8 * 24 * 3_600 * SECOND;
 
     /** A machine's clock is that much faster or slower than Redis' at the most. */
     private static final double CLOCK_DEVIATION = 0.012;
@@ -137,9 +137,8 @@ final class Simulation {
     }
 
     private void run() {
-        boolean isExclusive = !plan.losesData();
         for (Kind kind : plan.subjects()) {
-            witnesses.add(new LockWitness(scheduler, trace, isExclusive, kind.isFair() && !hasFaults()));
+            witnesses.add(newWitness(kind, witnesses.size()));
         }
         for (List<List<Op>> programs : plan.programs()) {
             hosts.add(new Host(hosts.size(), programs));
@@ -152,6 +151,17 @@ final class Simulation {
         refill();
         run(plan.faultsEndNanos() + PATIENCE_NANOS, this::isDone);
         checkLeftovers();
+    }
+
+    private Witness newWitness(Kind kind, int number) {
+        boolean isExclusive = !plan.losesData();
+        boolean isInOrder = kind.isFair() && !hasFaults();
+        return switch (kind) {
+            case SEMAPHORE, FAIR_SEMAPHORE ->
+                new SemaphoreWitness(
+                        scheduler, trace, plan.size(number), plan.leaseMillis() * MILLI, isExclusive, isInOrder);
+            default -> new LockWitness(scheduler, trace, isExclusive, isInOrder);
+        };
     }
 
     private interface Condition {
@@ -214,11 +224,15 @@ final class Simulation {
         for (int i = 0; i < witnesses.size(); i++) {
             List<Op> calls = witnesses.get(i).rescue(i);
             if (!calls.isEmpty()) {
-                new Worker(this, host.jvm, host.jvm.name() + ".help", () -> host.session, calls)
-                        .actor()
-                        .start();
+                start(host, "help", calls);
             }
         }
+    }
+
+    private Worker start(Host host, String name, List<Op> calls) {
+        Worker worker = new Worker(this, host.jvm, host.jvm.name() + "." + name, () -> host.session, calls);
+        worker.actor().start();
+        return worker;
     }
 
     private void begin(Fault fault) {
@@ -290,15 +304,25 @@ final class Simulation {
     /** Nobody uses a lock any more: soon nothing is left in the sessions, and later nothing in Redis. */
     private void checkLeftovers() {
         run(scheduler.nanos() + 60 * SECOND, this::areAllIdle);
+        hosts.stream().filter(host -> !host.jvm.isDead()).findFirst().ifPresent(this::runFinale);
         hosts.forEach(host -> new Actor(host.jvm, host.jvm.name() + ".main", () -> host.session.close()).start());
         run(scheduler.nanos() + 60 * SECOND, this::areAllClosed);
         isOver = true;
+        server.endReplication();
         boolean[] isForgotten = {false};
         scheduler.after(FORGOTTEN_NANOS, () -> isForgotten[0] = true);
         run(Long.MAX_VALUE, () -> isForgotten[0]);
         if (!server.data().keys().isEmpty()) {
             throw new Violation("Redis never forgets " + server.data().keys());
         }
+    }
+
+    private void runFinale(Host host) {
+        for (int i = 0; i < witnesses.size(); i++) {
+            Worker worker = start(host, "last", witnesses.get(i).finale(i));
+            run(scheduler.nanos() + PATIENCE_NANOS, worker::isDone);
+        }
+        run(scheduler.nanos() + 60 * SECOND, this::areAllIdle);
     }
 
     private boolean areAllIdle() {

@@ -44,7 +44,7 @@ final class LocalPermits implements RemoteSemaphore.Recipient {
     private final SemaphoreWaiters waiters = new SemaphoreWaiters();
     private final PermitAges ages = new PermitAges();
     private final Deque<Taking> takings = new ArrayDeque<>();
-    private final Holdings holdings;
+    final Holdings holdings;
 
     /** Permits in the stock, or taken from it by waiters that are still registered. */
     private int supply;

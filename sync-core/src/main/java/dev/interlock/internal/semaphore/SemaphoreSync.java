@@ -24,10 +24,10 @@ public final class SemaphoreSync {
     private final LocalSemaphore local;
     private final RemoteSemaphore remote;
     private final boolean fair;
-    private final ReentrantLock mutex;
+    final ReentrantLock mutex;
 
     @GuardedBy("mutex")
-    private final LocalPermits stock;
+    final LocalPermits stock;
 
     /** Joins the two halves. */
     public SemaphoreSync(
