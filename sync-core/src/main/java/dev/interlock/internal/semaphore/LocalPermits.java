@@ -349,7 +349,10 @@ final class LocalPermits implements RemoteSemaphore.Recipient {
 
     /** Asks the pool for all permits that it has now. */
     CompletableFuture<Integer> drain(Taking taking) {
-        return begin(taking, remote.drain());
+        CompletableFuture<Integer> answer = begin(taking, remote.drain());
+        // A waiter may have been woken for permits of the stock that are drained now.
+        evaluate();
+        return answer;
     }
 
     private CompletableFuture<Integer> begin(Taking taking, CompletableFuture<Integer> answer) {
