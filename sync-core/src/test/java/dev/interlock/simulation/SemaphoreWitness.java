@@ -161,13 +161,6 @@ final class SemaphoreWitness implements Witness {
         }
     }
 
-    /** Redis says that the pool has so many. */
-    void checkAvailable(int available) {
-        if (isExact && (available < 0 || available > permits)) {
-            throw new Violation(available + " permits are available, of " + permits);
-        }
-    }
-
     @Override
     public long entries() {
         return entries;

@@ -317,6 +317,7 @@ public final class SemaphoreSync {
                 throw unavailable();
             }
             if (answer.isCompletedExceptionally()) {
+                session.ensureOpen();
                 throw refusal(answer);
             }
             if (!stock.isCertain(taking)) {
