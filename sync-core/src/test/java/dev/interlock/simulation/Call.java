@@ -32,6 +32,8 @@ enum Call {
     TRY_ACQUIRE_TIMED(Kinds.SEMAPHORES),
     DRAIN(Kinds.SEMAPHORES),
     COUNT_PERMITS(Kinds.SEMAPHORES),
+    /** Adds permits, for those who wait for some that are gone for good. */
+    ADD_PERMITS(Set.of()),
     /** Acquires all permits there are, when nobody else does. */
     ACQUIRE_ALL(Set.of());
 

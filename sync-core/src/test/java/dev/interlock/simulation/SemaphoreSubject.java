@@ -36,17 +36,17 @@ final class SemaphoreSubject implements Subject {
         }
         switch (op.call()) {
             case ACQUIRE -> {
-                witness.called(actor);
+                witness.called(worker);
                 sync.acquire(1);
                 use(1, op, actor);
             }
             case ACQUIRE_UNINTERRUPTIBLY -> {
-                witness.called(actor);
+                witness.called(worker);
                 sync.acquireUninterruptibly(1);
                 use(1, op, actor);
             }
             case ACQUIRE_SEVERAL -> {
-                witness.called(actor);
+                witness.called(worker);
                 sync.acquire(several(op));
                 use(several(op), op, actor);
             }
@@ -56,7 +56,7 @@ final class SemaphoreSubject implements Subject {
                 }
             }
             case TRY_ACQUIRE_TIMED -> {
-                witness.called(actor);
+                witness.called(worker);
                 if (sync.tryAcquire(several(op), op.waitNanos())) {
                     use(several(op), op, actor);
                 }
@@ -67,6 +67,7 @@ final class SemaphoreSubject implements Subject {
                     use(drained, op, actor);
                 }
             }
+            case ADD_PERMITS -> sync.release(permits);
             case COUNT_PERMITS -> sync.available();
             case ACQUIRE_ALL -> acquireAll(op, actor);
             default -> throw new IllegalArgumentException("no call of a semaphore: " + op);

@@ -61,7 +61,9 @@ final class SemaphoreWitness implements Witness {
     }
 
     /** A thread begins to wait. */
-    void called(Actor actor) {
+    void called(Worker worker) {
+        Actor actor = worker.actor();
+        worker.dependsOnOthers(!isExact);
         if (isInOrder) {
             arrivals.add(new Arrival(actor, scheduler.nanos()));
             findHead(actor.jvm());
@@ -166,10 +168,10 @@ final class SemaphoreWitness implements Witness {
         return entries;
     }
 
-    // What a JVM that has died had comes back by itself.
+    // What a JVM that has died had comes back by itself, unless Redis has forgotten when its lease is over.
     @Override
     public List<Op> rescue(int subject) {
-        return List.of();
+        return isExact ? List.of() : List.of(new Op(Call.ADD_PERMITS, subject, 0, 0, 0));
     }
 
     @Override
