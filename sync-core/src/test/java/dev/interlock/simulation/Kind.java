@@ -9,7 +9,9 @@ enum Kind {
     FAIR_LOCK,
     RETAINED_LOCK,
     SEMAPHORE,
-    FAIR_SEMAPHORE;
+    FAIR_SEMAPHORE,
+    LATCH,
+    BARRIER;
 
     /** Returns what threads call. */
     List<Call> calls() {

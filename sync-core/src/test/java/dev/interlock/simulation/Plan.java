@@ -118,6 +118,16 @@ record Plan(
         return 1 + (int) Math.floorMod(seed / 7 + subject, 4L);
     }
 
+    /** Returns how many parties a barrier has. */
+    int parties(int subject) {
+        return Math.min(size(subject), programs.size() * programs.get(0).size());
+    }
+
+    /** Returns whether a barrier has an action. */
+    boolean acts() {
+        return seed % 2 == 0;
+    }
+
     /** Returns whether Redis may forget who owns what. */
     boolean losesData() {
         return faults.stream().anyMatch(fault -> fault.kind().losesData());

@@ -54,6 +54,10 @@ final class SimulatedSession {
         return switch (kind) {
             case SEMAPHORE, FAIR_SEMAPHORE ->
                 new SemaphoreSubject(number, kind, plan.size(number), session, jvm, (SemaphoreWitness) witness);
+            case LATCH -> new LatchSubject(number, plan.size(number), session, jvm, (LatchWitness) witness);
+            case BARRIER ->
+                new BarrierSubject(
+                        number, plan.parties(number), plan.acts(), session, jvm, (BarrierWitness) witness);
             default -> new LockSubject(number, kind, session, jvm, (LockWitness) witness);
         };
     }
@@ -64,6 +68,11 @@ final class SimulatedSession {
 
     void close() {
         session.close();
+    }
+
+    /** Its threads use nothing any more. */
+    void drop() {
+        subjects.forEach(Subject::drop);
     }
 
     boolean isClosed() {

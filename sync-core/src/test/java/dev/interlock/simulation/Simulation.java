@@ -160,6 +160,8 @@ final class Simulation {
             case SEMAPHORE, FAIR_SEMAPHORE ->
                 new SemaphoreWitness(
                         scheduler, trace, plan.size(number), plan.leaseMillis() * MILLI, isExclusive, isInOrder);
+            case LATCH -> new LatchWitness(plan.size(number), hasFaults(), isExclusive && !endsSessions(), !isExclusive);
+            case BARRIER -> new BarrierWitness(scheduler, trace, plan.parties(number), plan.acts(), hasFaults());
             default -> new LockWitness(scheduler, trace, isExclusive, isInOrder);
         };
     }
@@ -303,6 +305,7 @@ final class Simulation {
 
     /** Nobody uses a lock any more: soon nothing is left in the sessions, and later nothing in Redis. */
     private void checkLeftovers() {
+        hosts.stream().filter(host -> !host.jvm.isDead()).forEach(host -> host.session.drop());
         run(scheduler.nanos() + 60 * SECOND, this::areAllIdle);
         hosts.stream().filter(host -> !host.jvm.isDead()).findFirst().ifPresent(this::runFinale);
         hosts.forEach(host -> new Actor(host.jvm, host.jvm.name() + ".main", () -> host.session.close()).start());
@@ -345,6 +348,11 @@ final class Simulation {
 
     boolean hasFaults() {
         return !plan.faults().isEmpty();
+    }
+
+    private boolean endsSessions() {
+        return plan.faults().stream()
+                .anyMatch(fault -> fault.kind() == Fault.Kind.CLOSE || fault.kind() == Fault.Kind.DEATH);
     }
 
     boolean interrupts() {

@@ -5,6 +5,9 @@ interface Subject {
     /** Does what the call is, and says to its {@link Witness} what comes of it. */
     void call(Op op, Worker worker) throws Exception;
 
+    /** No thread uses it any more. */
+    default void drop() {}
+
     /** Returns whether this failure of a call may be, although nothing goes wrong. */
     default boolean mayFail(Op op, Exception failure) {
         return false;
