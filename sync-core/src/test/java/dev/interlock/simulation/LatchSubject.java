@@ -75,7 +75,7 @@ final class LatchSubject implements Subject {
                 if (latch.sync.await(op.waitNanos())) {
                     witness.passed(round);
                 } else {
-                    witness.checkCount(round, 1, before);
+                    witness.turnedAway(round, before);
                 }
             }
             case GET_COUNT -> {

@@ -79,7 +79,18 @@ final class LatchWitness implements Witness {
     }
 
     /**
-     * Redis says what the count is, or that it is 1 at least.
+     * A thread has seen that a latch is closed.
+     *
+     * @param before how many count-downs had ended before it asked
+     */
+    void turnedAway(int round, long before) {
+        if (!hasFaults && before >= count) {
+            throw wrong(round, 1);
+        }
+    }
+
+    /**
+     * Redis says what the count is.
      *
      * @param before how many count-downs had ended before it was asked
      */

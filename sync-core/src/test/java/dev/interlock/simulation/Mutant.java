@@ -102,7 +102,7 @@ final class Mutant {
         List<String> arguments =
                 new ArrayList<>(List.of("-proc:none", "-nowarn", "-cp", classPath(), "-d", classes.toString()));
         for (Map.Entry<String, String> text : texts.entrySet()) {
-            Path source = classes.resolve(Path.of(text.getKey()).getFileName());
+            Path source = classes.resolve(Path.of(text.getKey()).getFileName() + ".java");
             Files.writeString(source, text.getValue());
             arguments.add(source.toString());
         }
