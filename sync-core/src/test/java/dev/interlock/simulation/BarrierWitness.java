@@ -8,14 +8,17 @@ import java.util.Set;
 /** Sees who comes to a barrier and who passes. */
 final class BarrierWitness implements Witness {
     private static final long NOT_YET = Long.MAX_VALUE;
+    private static final long NEVER = Long.MIN_VALUE;
 
     /** A thread that has come. */
     private static final class Arrival {
         final Actor actor;
         final boolean waitsForever;
         final long begunNanos;
+        /** When it has passed; as long as it isn't known to have passed or not, it may be counted. */
         long endNanos = NOT_YET;
-        boolean isOut;
+
+        boolean hasEnded;
 
         Arrival(Actor actor, boolean waitsForever, long begunNanos) {
             this.actor = actor;
@@ -54,11 +57,11 @@ final class BarrierWitness implements Witness {
         mayBeBroken |= !waitsForever;
     }
 
-    private Arrival end(Actor actor, boolean isOut) {
+    private Arrival end(Actor actor, boolean hasPassed) {
         for (Arrival arrival : arrivals) {
-            if (arrival.actor == actor && arrival.endNanos == NOT_YET) {
-                arrival.endNanos = scheduler.nanos();
-                arrival.isOut = isOut;
+            if (arrival.actor == actor && !arrival.hasEnded) {
+                arrival.hasEnded = true;
+                arrival.endNanos = hasPassed ? scheduler.nanos() : NEVER;
                 return arrival;
             }
         }
@@ -75,7 +78,7 @@ final class BarrierWitness implements Witness {
     /** A thread has passed, with its index of arrival. */
     void passed(Actor actor, int index) {
         trace.add(actor.jvm(), "passes with index %d", index);
-        Arrival own = end(actor, false);
+        Arrival own = end(actor, true);
         checkPresent(own.begunNanos);
         entries++;
         passed[index]++;
@@ -89,7 +92,7 @@ final class BarrierWitness implements Witness {
     // Since that time, as many threads as there are parties must have been there.
     private void checkPresent(long nanos) {
         long present = arrivals.stream()
-                .filter(arrival -> !arrival.isOut && arrival.endNanos >= nanos)
+                .filter(arrival -> arrival.endNanos >= nanos)
                 .count();
         if (present < parties) {
             throw new Violation("Only " + present + " of " + parties + " parties are there");
@@ -98,12 +101,12 @@ final class BarrierWitness implements Witness {
 
     /** A thread's time is over, so that it has broken its generation. */
     void breaks(Actor actor) {
-        end(actor, true);
+        end(actor, false);
     }
 
     /** A thread's generation was broken. */
     void isBroken(Actor actor) {
-        end(actor, true);
+        end(actor, false);
         if (!mayBeBroken) {
             throw new Violation(actor.name() + " finds the barrier broken, which nobody has broken");
         }
@@ -118,8 +121,8 @@ final class BarrierWitness implements Witness {
     @Override
     public void ended(Actor actor) {
         for (Arrival arrival : arrivals) {
-            if (arrival.actor == actor && arrival.endNanos == NOT_YET) {
-                arrival.endNanos = scheduler.nanos();
+            if (arrival.actor == actor) {
+                arrival.hasEnded = true;
             }
         }
     }
@@ -128,7 +131,7 @@ final class BarrierWitness implements Witness {
     @Override
     public List<Op> rescue(int subject) {
         long waiting = arrivals.stream()
-                .filter(arrival -> arrival.waitsForever && arrival.endNanos == NOT_YET)
+                .filter(arrival -> arrival.waitsForever && !arrival.hasEnded)
                 .count();
         return waiting > 0 && waiting < parties ? List.of(new Op(Call.RESET, subject, 0, 0, 0)) : List.of();
     }
