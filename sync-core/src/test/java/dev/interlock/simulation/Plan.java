@@ -25,21 +25,27 @@ record Plan(
 
     /** Returns the plan of a seed. */
     static Plan of(long seed) {
+        return of(seed, Kind.values());
+    }
+
+    /** Returns the plan of a seed, in which threads share nothing but that. */
+    static Plan of(long seed, Kind... kinds) {
         SplittableRandom random = new SplittableRandom(seed);
-        return of(seed, 2 + random.nextInt(2), 1 + random.nextInt(3), 5 + random.nextInt(25), random);
+        return of(seed, 2 + random.nextInt(2), 1 + random.nextInt(3), 5 + random.nextInt(25), random, kinds);
     }
 
     /** Returns the plan of a seed, with so many JVMs, threads and calls of each. */
     static Plan of(long seed, int jvms, int threads, int calls) {
-        return of(seed, jvms, threads, calls, new SplittableRandom(seed));
+        return of(seed, jvms, threads, calls, new SplittableRandom(seed), Kind.values());
     }
 
-    private static Plan of(long seed, int jvms, int threads, int calls, SplittableRandom random) {
+    private static Plan of(
+            long seed, int jvms, int threads, int calls, SplittableRandom random, Kind... kinds) {
         List<Kind> subjects = new ArrayList<>();
         List<Call[]> used = new ArrayList<>();
         int names = 1 + random.nextInt(2);
         for (int i = 0; i < names; i++) {
-            Kind kind = one(random, Kind.values());
+            Kind kind = one(random, kinds);
             subjects.add(kind);
             used.add(some(random, kind.calls().toArray(Call[]::new)).toArray(Call[]::new));
         }
