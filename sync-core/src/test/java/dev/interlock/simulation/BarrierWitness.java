@@ -82,18 +82,15 @@ final class BarrierWitness implements Witness {
         checkPresent(own.begunNanos);
         entries++;
         passed[index]++;
-        if (acts
-                && runs.stream()
-                        .noneMatch(run -> run.nanos >= own.begunNanos && run.passed.add(index))) {
+        if (acts && runs.stream().noneMatch(run -> run.nanos >= own.begunNanos && run.passed.add(index))) {
             throw new Violation(actor.name() + " has passed with index " + index + ", but no action was run for it");
         }
     }
 
     // Since that time, as many threads as there are parties must have been there.
     private void checkPresent(long nanos) {
-        long present = arrivals.stream()
-                .filter(arrival -> arrival.endNanos >= nanos)
-                .count();
+        long present =
+                arrivals.stream().filter(arrival -> arrival.endNanos >= nanos).count();
         if (present < parties) {
             throw new Violation("Only " + present + " of " + parties + " parties are there");
         }

@@ -73,8 +73,8 @@ final class LatchWitness implements Witness {
     void passed(int round) {
         entries++;
         if (rounds.get(round).begun < count) {
-            throw new Violation("Latch " + round + " is open after " + rounds.get(round).begun + " of " + count
-                    + " count-downs");
+            throw new Violation(
+                    "Latch " + round + " is open after " + rounds.get(round).begun + " of " + count + " count-downs");
         }
     }
 

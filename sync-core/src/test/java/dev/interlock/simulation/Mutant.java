@@ -79,7 +79,8 @@ final class Mutant {
             @SuppressWarnings("unchecked") // it has that type
             var found = (BiFunction<Long, Long, @Nullable String>) loader.loadClass(Hunt.class.getName())
                     .getConstructor(BinaryOperator.class, List.class)
-                    .newInstance(scriptChange(), Stream.of(kinds).map(Kind::name).toList());
+                    .newInstance(
+                            scriptChange(), Stream.of(kinds).map(Kind::name).toList());
             return found.apply(firstSeed, nanos);
         }
     }

@@ -39,8 +39,7 @@ record Plan(
         return of(seed, jvms, threads, calls, new SplittableRandom(seed), Kind.values());
     }
 
-    private static Plan of(
-            long seed, int jvms, int threads, int calls, SplittableRandom random, Kind... kinds) {
+    private static Plan of(long seed, int jvms, int threads, int calls, SplittableRandom random, Kind... kinds) {
         List<Kind> subjects = new ArrayList<>();
         List<Call[]> used = new ArrayList<>();
         int names = 1 + random.nextInt(2);

@@ -56,8 +56,7 @@ final class SimulatedSession {
                 new SemaphoreSubject(number, kind, plan.size(number), session, jvm, (SemaphoreWitness) witness);
             case LATCH -> new LatchSubject(number, plan.size(number), session, jvm, (LatchWitness) witness);
             case BARRIER ->
-                new BarrierSubject(
-                        number, plan.parties(number), plan.acts(), session, jvm, (BarrierWitness) witness);
+                new BarrierSubject(number, plan.parties(number), plan.acts(), session, jvm, (BarrierWitness) witness);
             default -> new LockSubject(number, kind, session, jvm, (LockWitness) witness);
         };
     }

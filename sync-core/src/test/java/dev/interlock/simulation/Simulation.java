@@ -160,7 +160,8 @@ final class Simulation {
             case SEMAPHORE, FAIR_SEMAPHORE ->
                 new SemaphoreWitness(
                         scheduler, trace, plan.size(number), plan.leaseMillis() * MILLI, isExclusive, isInOrder);
-            case LATCH -> new LatchWitness(plan.size(number), hasFaults(), isExclusive && !endsSessions(), !isExclusive);
+            case LATCH ->
+                new LatchWitness(plan.size(number), hasFaults(), isExclusive && !endsSessions(), !isExclusive);
             case BARRIER -> new BarrierWitness(scheduler, trace, plan.parties(number), plan.acts(), hasFaults());
             default -> new LockWitness(scheduler, trace, isExclusive, isInOrder);
         };
