@@ -50,6 +50,13 @@ final class SemaphoreSubject implements Subject {
                 sync.acquire(several(op));
                 use(several(op), op, actor);
             }
+            default -> tryOrLook(op, worker);
+        }
+    }
+
+    private void tryOrLook(Op op, Worker worker) throws InterruptedException {
+        Actor actor = worker.actor();
+        switch (op.call()) {
             case TRY_ACQUIRE -> {
                 if (sync.tryAcquire(several(op))) {
                     use(several(op), op, actor);
