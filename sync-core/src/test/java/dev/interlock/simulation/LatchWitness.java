@@ -19,6 +19,7 @@ final class LatchWitness implements Witness {
     private final boolean hasFaults;
     private final boolean isExact;
     private final boolean mayBeLost;
+    private final boolean countsOnce;
     private final List<Round> rounds = new ArrayList<>(List.of(new Round()));
     private final Map<Actor, Integer> waiting = new IdentityHashMap<>();
     private long entries;
@@ -28,12 +29,14 @@ final class LatchWitness implements Witness {
      *
      * @param isExact whether each count-down that has ended is known to Redis sooner or later
      * @param mayBeLost whether Redis may forget a latch
+     * @param countsOnce whether Redis knows what it has counted as long as it knows a latch: that is another key
      */
-    LatchWitness(int count, boolean hasFaults, boolean isExact, boolean mayBeLost) {
+    LatchWitness(int count, boolean hasFaults, boolean isExact, boolean mayBeLost, boolean countsOnce) {
         this.count = count;
         this.hasFaults = hasFaults;
         this.isExact = isExact;
         this.mayBeLost = mayBeLost;
+        this.countsOnce = countsOnce;
     }
 
     boolean mayBeLost() {
@@ -72,7 +75,7 @@ final class LatchWitness implements Witness {
     /** A thread has seen that a latch is open. */
     void passed(int round) {
         entries++;
-        if (rounds.get(round).begun < count) {
+        if (countsOnce && rounds.get(round).begun < count) {
             throw new Violation(
                     "Latch " + round + " is open after " + rounds.get(round).begun + " of " + count + " count-downs");
         }
@@ -95,7 +98,8 @@ final class LatchWitness implements Witness {
      * @param before how many count-downs had ended before it was asked
      */
     void checkCount(int round, long actual, long before) {
-        if (actual < count - rounds.get(round).begun || (!hasFaults && actual > Math.max(0, count - before))) {
+        if ((countsOnce && actual < count - rounds.get(round).begun)
+                || (!hasFaults && actual > Math.max(0, count - before))) {
             throw wrong(round, actual);
         }
     }

@@ -160,8 +160,11 @@ final class Simulation {
             case SEMAPHORE, FAIR_SEMAPHORE ->
                 new SemaphoreWitness(
                         scheduler, trace, plan.size(number), plan.leaseMillis() * MILLI, isExclusive, isInOrder);
-            case LATCH ->
-                new LatchWitness(plan.size(number), hasFaults(), isExclusive && !endsSessions(), !isExclusive);
+            case LATCH -> {
+                boolean isExact = isExclusive && !has(Fault.Kind.CLOSE) && !has(Fault.Kind.DEATH);
+                boolean countsOnce = !has(Fault.Kind.EVICTION);
+                yield new LatchWitness(plan.size(number), hasFaults(), isExact, !isExclusive, countsOnce);
+            }
             case BARRIER -> new BarrierWitness(scheduler, trace, plan.parties(number), plan.acts(), hasFaults());
             default -> new LockWitness(scheduler, trace, isExclusive, isInOrder);
         };
@@ -351,12 +354,11 @@ final class Simulation {
         return !plan.faults().isEmpty();
     }
 
-    private boolean endsSessions() {
-        return plan.faults().stream()
-                .anyMatch(fault -> fault.kind() == Fault.Kind.CLOSE || fault.kind() == Fault.Kind.DEATH);
+    private boolean has(Fault.Kind kind) {
+        return plan.faults().stream().anyMatch(fault -> fault.kind() == kind);
     }
 
     boolean interrupts() {
-        return plan.faults().stream().anyMatch(fault -> fault.kind() == Fault.Kind.INTERRUPT);
+        return has(Fault.Kind.INTERRUPT);
     }
 }
