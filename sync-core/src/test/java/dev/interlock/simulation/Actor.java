@@ -146,10 +146,15 @@ final class Actor {
         }
     }
 
-    /** Other threads may get on first, once in so many times. */
+    /** Other threads may get on first, now and then. */
+    void preempt() {
+        preempt(8);
+    }
+
+    /** Other threads may get on first, once in so many times; rarely for as long as a time slice. */
     void preempt(int times) {
         if (!isKilled && jvm.random().nextInt(times) == 0) {
-            sleep(jvm.random().nextLong(50_000));
+            sleep(jvm.random().nextLong(jvm.random().nextInt(20) == 0 ? 5_000_000 : 50_000));
         }
     }
 

@@ -1,10 +1,14 @@
 package dev.interlock.simulation;
 
+import static dev.interlock.simulation.Kind.BARRIER;
 import static dev.interlock.simulation.Kind.FAIR_LOCK;
 import static dev.interlock.simulation.Kind.FAIR_READ_WRITE_LOCK;
+import static dev.interlock.simulation.Kind.FAIR_SEMAPHORE;
+import static dev.interlock.simulation.Kind.LATCH;
 import static dev.interlock.simulation.Kind.PLAIN_LOCK;
 import static dev.interlock.simulation.Kind.READ_WRITE_LOCK;
 import static dev.interlock.simulation.Kind.RETAINED_LOCK;
+import static dev.interlock.simulation.Kind.SEMAPHORE;
 
 import java.util.Set;
 
@@ -36,13 +40,42 @@ enum Call {
     /** Adds an item, signals, and goes on reading. */
     PUT_AND_READ(Kinds.READ_WRITE),
     /** Waits for an item with both locks, and goes on reading. */
-    TAKE_AND_READ(Kinds.READ_WRITE);
+    TAKE_AND_READ(Kinds.READ_WRITE),
+
+    ACQUIRE(Kinds.SEMAPHORES),
+    ACQUIRE_UNINTERRUPTIBLY(Kinds.SEMAPHORES),
+    ACQUIRE_SEVERAL(Kinds.SEMAPHORES),
+    TRY_ACQUIRE(Kinds.SEMAPHORES),
+    TRY_ACQUIRE_TIMED(Kinds.SEMAPHORES),
+    DRAIN(Kinds.SEMAPHORES),
+    COUNT_PERMITS(Kinds.SEMAPHORES),
+    /** Adds permits, for those who wait for some that are gone for good. */
+    ADD_PERMITS(Set.of()),
+    /** Acquires all permits there are, when nobody else does. */
+    ACQUIRE_ALL(Set.of()),
+
+    COUNT_DOWN(Kinds.LATCHES),
+    AWAIT(Kinds.LATCHES),
+    AWAIT_TIMED(Kinds.LATCHES),
+    GET_COUNT(Kinds.LATCHES),
+    /** Counts down the latch of that number, for those who wait for it. */
+    COUNT_DOWN_OF(Set.of()),
+    /** Looks at the count when nobody counts down any more. */
+    GET_LAST_COUNT(Set.of()),
+
+    MEET(Kinds.BARRIERS),
+    MEET_TIMED(Kinds.BARRIERS),
+    RESET(Kinds.BARRIERS),
+    COUNT_ARRIVED(Kinds.BARRIERS);
 
     private static final class Kinds {
         static final Set<Kind> LOCKS = Set.of(PLAIN_LOCK, FAIR_LOCK, RETAINED_LOCK);
         static final Set<Kind> READ_WRITE = Set.of(READ_WRITE_LOCK, FAIR_READ_WRITE_LOCK);
         static final Set<Kind> ALL_LOCKS =
                 Set.of(PLAIN_LOCK, FAIR_LOCK, RETAINED_LOCK, READ_WRITE_LOCK, FAIR_READ_WRITE_LOCK);
+        static final Set<Kind> SEMAPHORES = Set.of(SEMAPHORE, FAIR_SEMAPHORE);
+        static final Set<Kind> LATCHES = Set.of(LATCH);
+        static final Set<Kind> BARRIERS = Set.of(BARRIER);
     }
 
     private final Set<Kind> kinds;

@@ -10,7 +10,11 @@ enum Kind {
     FAIR_LOCK,
     RETAINED_LOCK,
     READ_WRITE_LOCK,
-    FAIR_READ_WRITE_LOCK;
+    FAIR_READ_WRITE_LOCK,
+    SEMAPHORE,
+    FAIR_SEMAPHORE,
+    LATCH,
+    BARRIER;
 
     /** Returns what threads call. */
     List<Call> calls() {
@@ -20,7 +24,7 @@ enum Kind {
     }
 
     boolean isFair() {
-        return this == FAIR_LOCK || this == FAIR_READ_WRITE_LOCK;
+        return this == FAIR_LOCK || this == FAIR_READ_WRITE_LOCK || this == FAIR_SEMAPHORE;
     }
 
     /**

@@ -18,6 +18,7 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.BinaryOperator;
+import java.util.stream.Stream;
 import javax.tools.JavaCompiler;
 import javax.tools.ToolProvider;
 import org.jspecify.annotations.Nullable;
@@ -73,16 +74,18 @@ final class Mutant {
     /**
      * Looks for a plan that fails.
      *
+     * @param kinds what threads share in such a plan; all there are if it is empty
      * @return what the failure is, or null if there is none within that time
      */
     @Nullable
-    String search(long firstSeed, long nanos) throws IOException, ReflectiveOperationException {
+    String search(long firstSeed, long nanos, Kind... kinds) throws IOException, ReflectiveOperationException {
         Path classes = Files.createTempDirectory("mutant");
         try (MutantLoader loader = new MutantLoader(compiled(classes))) {
             @SuppressWarnings("unchecked") // it has that type
             var found = (BiFunction<Long, Long, @Nullable String>) loader.loadClass(Hunt.class.getName())
-                    .getConstructor(BinaryOperator.class)
-                    .newInstance(scriptChange());
+                    .getConstructor(BinaryOperator.class, List.class)
+                    .newInstance(
+                            scriptChange(), Stream.of(kinds).map(Kind::name).toList());
             String failure = found.apply(firstSeed, nanos);
             edits.forEach(edit ->
                     checkArgument(!edit.file.equals("lua") || applied.contains(edit), "no script has %s", edit.from));
@@ -140,15 +143,19 @@ final class Mutant {
     /** What runs in the other class loader: it has to be known to this one by JDK types alone. */
     public static final class Hunt implements BiFunction<Long, Long, @Nullable String> {
         private final BinaryOperator<String> scriptChange;
+        private final Kind[] kinds;
 
-        /** Hunts in the scripts that are changed in that way. */
-        public Hunt(BinaryOperator<String> scriptChange) {
+        /** Hunts in the scripts that are changed in that way, and where threads share that. */
+        public Hunt(BinaryOperator<String> scriptChange, List<String> kinds) {
             this.scriptChange = scriptChange;
+            this.kinds = kinds.isEmpty()
+                    ? Kind.values()
+                    : kinds.stream().map(Kind::valueOf).toArray(Kind[]::new);
         }
 
         @Override
         public @Nullable String apply(Long firstSeed, Long nanos) {
-            Search search = new Search(Plan::of, scriptChange, 0);
+            Search search = new Search(seed -> Plan.of(seed, kinds), scriptChange, 0);
             Search.Failure failure = search.within(firstSeed, nanos);
             return failure == null ? null : failure.toString();
         }

@@ -29,21 +29,26 @@ record Plan(
 
     /** Returns the plan of a seed. */
     static Plan of(long seed) {
+        return of(seed, Kind.values());
+    }
+
+    /** Returns the plan of a seed, in which threads share nothing but that. */
+    static Plan of(long seed, Kind... kinds) {
         SplittableRandom random = new SplittableRandom(seed);
-        return of(seed, 2 + random.nextInt(2), 1 + random.nextInt(3), 5 + random.nextInt(25), random);
+        return of(seed, 2 + random.nextInt(2), 1 + random.nextInt(3), 5 + random.nextInt(25), random, kinds);
     }
 
     /** Returns the plan of a seed, with so many JVMs, threads and calls of each. */
     static Plan of(long seed, int jvms, int threads, int calls) {
-        return of(seed, jvms, threads, calls, new SplittableRandom(seed));
+        return of(seed, jvms, threads, calls, new SplittableRandom(seed), Kind.values());
     }
 
-    private static Plan of(long seed, int jvms, int threads, int calls, SplittableRandom random) {
+    private static Plan of(long seed, int jvms, int threads, int calls, SplittableRandom random, Kind... kinds) {
         List<Kind> subjects = new ArrayList<>();
         List<List<Call>> used = new ArrayList<>();
         int names = 1 + random.nextInt(2);
         for (int i = 0; i < names; i++) {
-            Kind kind = one(random, List.of(Kind.values()));
+            Kind kind = one(random, List.of(kinds));
             subjects.add(kind);
             used.add(calls(random, kind));
         }
@@ -142,12 +147,27 @@ record Plan(
         return (long) (least * Math.pow((double) most / least, random.nextDouble()));
     }
 
+    /** Returns how many permits, count-downs or parties a subject has. */
+    int size(int subject) {
+        return 1 + (int) Math.floorMod(seed / 7 + subject, 4L);
+    }
+
+    /** Returns how many parties a barrier has. */
+    int parties(int subject) {
+        return Math.min(size(subject), programs.size() * programs.get(0).size());
+    }
+
+    /** Returns whether a barrier has an action. */
+    boolean acts() {
+        return seed % 2 == 0;
+    }
+
     /** Returns whether Redis may forget who owns what. */
     boolean losesData() {
         return faults.stream().anyMatch(fault -> fault.kind().losesData());
     }
 
-    /** Returns how long threads keep what they get, all together. */
+    /** Returns how long threads keep what they get, all together; some calls keep two things, one after the other. */
     long holdsNanos() {
         return programs.stream()
                 .flatMap(List::stream)

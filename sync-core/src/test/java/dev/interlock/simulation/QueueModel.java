@@ -26,7 +26,7 @@ final class QueueModel {
     void preempt() {
         Actor actor = jvm.actorOf(Thread.currentThread());
         if (actor != null) {
-            actor.preempt(8);
+            actor.preempt();
         }
     }
 

@@ -1,6 +1,7 @@
 package dev.interlock.simulation;
 
 import java.util.Locale;
+import java.util.concurrent.TimeUnit;
 import java.util.function.BinaryOperator;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
@@ -21,11 +22,11 @@ final class Search {
         }
     }
 
-    private static final int SHRINKING_RUNS = 600;
+    private static final long SHRINKING_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     private final LongFunction<Plan> plans;
     private final BinaryOperator<String> scriptChange;
-    private final int shrinkingRuns;
+    private final long shrinkingNanos;
     private long schedules;
     private long scripts;
     private long calls;
@@ -35,19 +36,19 @@ final class Search {
 
     /** Looks into the plans of these seeds, on the library as it is. */
     Search(LongFunction<Plan> plans) {
-        this(plans, (script, text) -> text, SHRINKING_RUNS);
+        this(plans, (script, text) -> text, SHRINKING_NANOS);
     }
 
     /**
      * Looks into the plans of these seeds.
      *
      * @param scriptChange changes the texts of scripts, given their name
-     * @param shrinkingRuns how many runs it may take to make a plan that fails smaller
+     * @param shrinkingNanos how long it may take to make a plan that fails smaller
      */
-    Search(LongFunction<Plan> plans, BinaryOperator<String> scriptChange, int shrinkingRuns) {
+    Search(LongFunction<Plan> plans, BinaryOperator<String> scriptChange, long shrinkingNanos) {
         this.plans = plans;
         this.scriptChange = scriptChange;
-        this.shrinkingRuns = shrinkingRuns;
+        this.shrinkingNanos = shrinkingNanos;
     }
 
     /** Returns the first failure from that seed on, or null if there is none within that time. */
@@ -77,7 +78,7 @@ final class Search {
         if (violation == null) {
             return null;
         }
-        Plan smallest = new Shrinker(this::fails, shrinkingRuns).shrink(plan);
+        Plan smallest = new Shrinker(this::fails, shrinkingNanos).shrink(plan);
         return new Failure(
                 seed,
                 violation,

@@ -10,18 +10,17 @@ import java.util.function.Predicate;
  */
 final class Shrinker {
     private final Predicate<Plan> fails;
-    private final int maxRuns;
-    private int runs;
+    private final long endNanos;
 
     /**
      * Creates a shrinker.
      *
      * @param fails whether a plan still fails
-     * @param maxRuns how many plans it may try
+     * @param nanos how long it may take
      */
-    Shrinker(Predicate<Plan> fails, int maxRuns) {
+    Shrinker(Predicate<Plan> fails, long nanos) {
         this.fails = fails;
-        this.maxRuns = maxRuns;
+        this.endNanos = System.nanoTime() + nanos;
     }
 
     /** Returns the smallest plan that it finds. */
@@ -32,7 +31,7 @@ final class Shrinker {
             before = smallest;
             smallest = withFewerFaults(smallest);
             smallest = withFewerCalls(smallest);
-        } while (smallest != before && runs < maxRuns);
+        } while (smallest != before && hasTime());
         return smallest;
     }
 
@@ -76,7 +75,7 @@ final class Shrinker {
             for (int from = 0; from < fewer.size(); ) {
                 List<T> without = new ArrayList<>(fewer.subList(0, from));
                 without.addAll(fewer.subList(Math.min(fewer.size(), from + size), fewer.size()));
-                if (runs < maxRuns && stillFails(composer.plan(without))) {
+                if (hasTime() && stillFails(composer.plan(without))) {
                     fewer = without;
                 } else {
                     from += size;
@@ -86,8 +85,11 @@ final class Shrinker {
         return fewer;
     }
 
+    private boolean hasTime() {
+        return System.nanoTime() - endNanos < 0;
+    }
+
     private boolean stillFails(Plan plan) {
-        runs++;
         return fails.test(plan);
     }
 }

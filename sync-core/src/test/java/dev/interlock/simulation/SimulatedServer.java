@@ -37,6 +37,7 @@ final class SimulatedServer {
     /** What a replica has that may take over. */
     private Database.@Nullable Snapshot replica;
 
+    private boolean isReplicationOver;
     private long stepMicros;
     private long downUntilNanos;
     private long refusesUntilNanos;
@@ -71,8 +72,14 @@ final class SimulatedServer {
 
     /** Copies all data to a replica, again and again. */
     void replicate() {
-        replica = data.snapshot();
-        scheduler.after(REPLICATION_NANOS, this::replicate);
+        if (!isReplicationOver) {
+            replica = data.snapshot();
+            scheduler.after(REPLICATION_NANOS, this::replicate);
+        }
+    }
+
+    void endReplication() {
+        isReplicationOver = true;
     }
 
     private long clockMicros() {

@@ -10,12 +10,28 @@ import dev.interlock.internal.session.RedisSession;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
 /** A session of a simulated JVM: the library's own, on a simulated network, with the locks that its threads use. */
 final class SimulatedSession {
     private static final long REDIS_TIMEOUT_MILLIS = 10_000;
-    private static final int PREEMPTION = 12;
+    private static final int PREEMPTION = 4;
+    private static final String INTERNAL = "dev.interlock.internal.";
+
+    /** The library's classes whose methods have no mutex but those of the subjects. */
+    private static final Set<String> WITHOUT_MUTEX = Set.of(
+            "session.Session",
+            "session.RemoteWait",
+            "lock.AbstractRemoteLock",
+            "lock.DistributedCondition",
+            "lock.LockSync",
+            "lock.ReadSync",
+            "lock.script.ScriptConditions",
+            "lock.script.ScriptLock",
+            "lock.script.ScriptReadWriteLock",
+            "semaphore.SemaphoreSync");
+
 
     private final Jvm jvm;
     private final Outage outage;
@@ -50,30 +66,38 @@ final class SimulatedSession {
                 new RedisSession(settings, environment, new Node(link, link, outage), new NoChannels(), () -> {});
         session.onUnclaimed(mail -> ScriptLock.giveBack(session, mail));
         for (Kind kind : plan.subjects()) {
-            subjects.add(subject(kind, jvm, witnesses.get(subjects.size())));
+            int subject = subjects.size();
+            subjects.add(newSubject(kind, subject, jvm, plan, witnesses.get(subject)));
         }
     }
 
-    // Whenever a thread reads the clock, others may get on first.
+    // Whenever a thread reads the clock, others may get on first: but not if they might wait for a mutex of its.
     private long now() {
         Actor actor = jvm.scheduler().current();
-        boolean isOpen = !subjects.isEmpty();
-        if (isOpen
-                && actor != null
-                && !Thread.holdsLock(outage)
-                && subjects.stream().noneMatch(Subject::isGuarded)) {
-            actor.preempt(PREEMPTION);
+        if (actor != null && jvm.random().nextInt(PREEMPTION) == 0 && isAlone()) {
+            actor.preempt();
         }
         return jvm.clock();
     }
 
-    private Subject subject(Kind kind, Jvm jvm, Witness witness) {
-        String name = name(subjects.size());
+    private boolean isAlone() {
+        return !subjects.isEmpty()
+                && subjects.stream().noneMatch(Subject::isGuarded)
+                && StackWalker.getInstance().walk(frames -> frames.map(StackWalker.StackFrame::getClassName)
+                        .filter(name -> name.startsWith(INTERNAL))
+                        .allMatch(name -> WITHOUT_MUTEX.contains(name.substring(INTERNAL.length()))));
+    }
+
+    private Subject newSubject(Kind kind, int number, Jvm jvm, Plan plan, Witness witness) {
         return switch (kind) {
-            case PLAIN_LOCK, FAIR_LOCK, RETAINED_LOCK ->
-                LockSubject.of(name, kind, session, jvm, (LockWitness) witness);
+            case SEMAPHORE, FAIR_SEMAPHORE ->
+                new SemaphoreSubject(number, kind, plan.size(number), session, jvm, (SemaphoreWitness) witness);
+            case LATCH -> new LatchSubject(number, plan.size(number), session, jvm, (LatchWitness) witness);
+            case BARRIER ->
+                new BarrierSubject(number, plan.parties(number), plan.acts(), session, jvm, (BarrierWitness) witness);
             case READ_WRITE_LOCK, FAIR_READ_WRITE_LOCK ->
-                new ReadWriteSubject(name, kind.isFair(), session, jvm, (LockWitness) witness);
+                new ReadWriteSubject(name(number), kind.isFair(), session, jvm, (LockWitness) witness);
+            default -> LockSubject.of(name(number), kind, session, jvm, (LockWitness) witness);
         };
     }
 
@@ -83,6 +107,11 @@ final class SimulatedSession {
 
     void close() {
         session.close();
+    }
+
+    /** Its threads use nothing any more. */
+    void drop() {
+        subjects.forEach(Subject::drop);
     }
 
     boolean isClosed() {

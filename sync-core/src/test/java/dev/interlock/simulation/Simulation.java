@@ -3,6 +3,7 @@ package dev.interlock.simulation;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.redis.Keys;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
@@ -18,8 +19,8 @@ final class Simulation {
     /** When all faults are over, everybody gets on and ends within that time. */
     private static final long PATIENCE_NANOS = 150 * SECOND;
 
-    /** All that Redis has been told is forgotten by then: marks live for minutes, tokens for an hour. */
-    private static final long FORGOTTEN_NANOS = 3 * 3_600 * SECOND;
+    /** All that Redis has been told is forgotten by then: an unused latch lives for a week. */
+    private static final long FORGOTTEN_NANOS = 8 * 24 * 3_600 * SECOND;
 
     /** What was sent late, or twice, has come by then. */
     private static final long LATE_NANOS = 5 * SECOND;
@@ -149,10 +150,8 @@ final class Simulation {
     }
 
     private void run() {
-        boolean isExclusive = !plan.losesData();
         for (Kind kind : plan.subjects()) {
-            EntryOrder order = new EntryOrder(scheduler, hasFaults() ? EntryOrder.NONE : kind.mostOvertaken());
-            witnesses.add(new LockWitness(trace, isExclusive, order));
+            witnesses.add(newWitness(kind, witnesses.size()));
         }
         for (List<List<Op>> programs : plan.programs()) {
             hosts.add(new Host(hosts.size(), programs));
@@ -163,8 +162,28 @@ final class Simulation {
         hosts.forEach(Host::start);
         plan.faults().forEach(fault -> scheduler.after(fault.atNanos(), () -> begin(fault)));
         refill();
-        run(plan.faultsEndNanos() + plan.holdsNanos() + PATIENCE_NANOS, this::isDone);
+        run(plan.faultsEndNanos() + 3 * plan.holdsNanos() + PATIENCE_NANOS, this::isDone);
         checkLeftovers();
+    }
+
+    private Witness newWitness(Kind kind, int number) {
+        boolean isExclusive = !plan.losesData();
+        boolean isInOrder = kind.isFair() && !hasFaults();
+        return switch (kind) {
+            case SEMAPHORE, FAIR_SEMAPHORE ->
+                new SemaphoreWitness(
+                        scheduler, trace, plan.size(number), Collections.max(plan.leasesMillis()) * MILLI, isExclusive, isInOrder);
+            case LATCH -> {
+                boolean isExact = isExclusive && !has(Fault.Kind.CLOSE) && !has(Fault.Kind.DEATH);
+                boolean countsOnce = !has(Fault.Kind.EVICTION);
+                yield new LatchWitness(plan.size(number), hasFaults(), isExact, !isExclusive, countsOnce);
+            }
+            case BARRIER -> new BarrierWitness(scheduler, trace, plan.parties(number), plan.acts(), hasFaults());
+            default -> {
+                EntryOrder order = new EntryOrder(scheduler, hasFaults() ? EntryOrder.NONE : kind.mostOvertaken());
+                yield new LockWitness(trace, isExclusive, order);
+            }
+        };
     }
 
     private interface Condition {
@@ -235,16 +254,15 @@ final class Simulation {
         if (helpers.stream().allMatch(Worker::isDone)) {
             helpers.clear();
             for (int i = 0; i < witnesses.size(); i++) {
-                String name = host.jvm.name() + ".help" + i;
-                helpers.add(new Worker(
-                        this,
-                        host.jvm,
-                        name,
-                        () -> host.session,
-                        witnesses.get(i).rescue(i)));
+                helpers.add(start(host, "help" + i, witnesses.get(i).rescue(i)));
             }
-            helpers.forEach(helper -> helper.actor().start());
         }
+    }
+
+    private Worker start(Host host, String name, List<Op> calls) {
+        Worker worker = new Worker(this, host.jvm, host.jvm.name() + "." + name, () -> host.session, calls);
+        worker.actor().start();
+        return worker;
     }
 
     private void begin(Fault fault) {
@@ -325,12 +343,15 @@ final class Simulation {
 
     /** Nobody uses a lock any more: soon nothing is left in the sessions, and later nothing in Redis. */
     private void checkLeftovers() {
+        hosts.stream().filter(host -> !host.jvm.isDead()).forEach(host -> host.session.drop());
         run(scheduler.nanos() + 60 * SECOND, this::areAllIdle);
         pass(LATE_NANOS);
         checkOwners();
+        hosts.stream().filter(host -> !host.jvm.isDead()).findFirst().ifPresent(this::runFinale);
         hosts.forEach(host -> new Actor(host.jvm, host.jvm.name() + ".main", () -> host.session.close()).start());
         run(scheduler.nanos() + 60 * SECOND, this::areAllClosed);
         isOver = true;
+        server.endReplication();
         pass(FORGOTTEN_NANOS);
         if (!server.data().keys().isEmpty()) {
             throw new Violation("Redis never forgets " + server.data().keys());
@@ -360,6 +381,14 @@ final class Simulation {
         }
     }
 
+    private void runFinale(Host host) {
+        for (int i = 0; i < witnesses.size(); i++) {
+            Worker worker = start(host, "last", witnesses.get(i).finale(i));
+            run(scheduler.nanos() + PATIENCE_NANOS, worker::isDone);
+        }
+        run(scheduler.nanos() + 60 * SECOND, this::areAllIdle);
+    }
+
     private boolean areAllIdle() {
         return hosts.stream().allMatch(host -> host.jvm.isDead() || host.session.isIdle());
     }
@@ -382,7 +411,11 @@ final class Simulation {
         return !plan.faults().isEmpty();
     }
 
+    private boolean has(Fault.Kind kind) {
+        return plan.faults().stream().anyMatch(fault -> fault.kind() == kind);
+    }
+
     boolean interrupts() {
-        return plan.faults().stream().anyMatch(fault -> fault.kind() == Fault.Kind.INTERRUPT);
+        return has(Fault.Kind.INTERRUPT);
     }
 }

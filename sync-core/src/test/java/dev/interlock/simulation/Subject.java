@@ -13,6 +13,9 @@ interface Subject {
         return true;
     }
 
+    /** No thread uses it any more. */
+    default void drop() {}
+
     /** Returns whether this failure of a call may be, although nothing goes wrong. */
     default boolean mayFail(Op op, Exception failure) {
         return false;

@@ -18,6 +18,13 @@ interface Witness {
      */
     List<Op> rescue(int subject);
 
+    /**
+     * Returns the calls that have to succeed at the end, when no other thread is left, and after them nothing remains.
+     */
+    default List<Op> finale(int subject) {
+        return List.of();
+    }
+
     /** Returns how often threads have got what they had called for. */
     long entries();
 }

@@ -77,6 +77,7 @@ final class Worker {
                 actor.sleep(REST_NANOS);
             }
         } finally {
+            dependsOnOthers = false;
             simulation.witness(op.subject()).ended(actor);
         }
     }

@@ -43,7 +43,7 @@ final class LocalPermits implements RemoteSemaphore.Recipient {
     private final SemaphoreWaiters waiters;
     private final PermitAges ages = new PermitAges();
     private final Deque<Taking> takings = new ArrayDeque<>();
-    private final Holdings holdings;
+    final Holdings holdings;
 
     /** Permits in the stock, or taken from it by waiters that are still registered. */
     private int supply;
@@ -328,7 +328,10 @@ final class LocalPermits implements RemoteSemaphore.Recipient {
 
     /** Asks the pool for all permits that it has now. */
     CompletableFuture<Integer> drain(Taking taking) {
-        return begin(taking, remote.drain());
+        CompletableFuture<Integer> answer = begin(taking, remote.drain());
+        // A waiter may have been woken for permits of the stock that are drained now.
+        evaluate();
+        return answer;
     }
 
     private CompletableFuture<Integer> begin(Taking taking, CompletableFuture<Integer> answer) {

@@ -57,11 +57,7 @@ final class Operations {
     /** Returns the one that a command with this version carries: those that were cancelled before are dropped. */
     @Nullable
     Operation next(long version) {
-        while (!queue.isEmpty()
-                && queue.element().number == 0
-                && queue.element().result.isDone()) {
-            queue.remove();
-        }
+        dropCancelled();
         Operation operation = queue.peek();
         if (operation != null && operation.number == 0) {
             operation.number = version;
@@ -69,22 +65,33 @@ final class Operations {
         return operation;
     }
 
+    private void dropCancelled() {
+        while (!queue.isEmpty()
+                && queue.element().number == 0
+                && queue.element().result.isDone()) {
+            queue.remove();
+        }
+    }
+
     /**
      * Returns the one that the account has done last, if that is the first here. If the account is gone before it has
      * done it, or with what it has taken, it is sent again in the next epoch.
+     *
+     * @param losing whether the account loses what it has, if only when it is closed
      */
     @Nullable
-    Operation removeDone(SemaphoreReply reply, boolean owned) {
+    Operation removeDone(SemaphoreReply reply, boolean losing) {
         Operation operation = queue.peek();
         if (operation == null || operation.number == 0) {
             return null;
         }
-        boolean isLost = reply.status() == SemaphoreReply.Status.CLOSED && owned && operation.takes();
+        boolean isLost = losing && operation.takes();
         if (reply.operation() == operation.number && !isLost) {
             return queue.remove();
         }
         if (reply.isGone()) {
             operation.number = 0;
+            dropCancelled();
         }
         return null;
     }
@@ -94,6 +101,12 @@ final class Operations {
     Operation removeJoin() {
         Operation operation = queue.peek();
         return operation != null && operation.isJoin() ? queue.remove() : null;
+    }
+
+    /** Nobody waits for the results any more. What is under way may be done all the same. */
+    void cancelAll(Throwable failure) {
+        queue.forEach(operation -> operation.result.completeExceptionally(failure));
+        dropCancelled();
     }
 
     void failAll(Throwable failure) {

@@ -249,7 +249,8 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
     /** Completes the first operation if that is what the account had done last. */
     @GuardedBy("mutex")
     private void complete(SemaphoreReply reply) {
-        Operation done = operations.removeDone(reply, owned);
+        boolean losing = owned && (leaving || reply.status() == SemaphoreReply.Status.CLOSED);
+        Operation done = operations.removeDone(reply, losing);
         if (done == null) {
             return;
         }
@@ -257,7 +258,7 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
         account.take(brought);
         long result = done.looks() ? reply.result() + account.unsaid() : reply.result();
         if (!done.result.complete(Ints.saturatedCast(result)) && brought > 0) {
-            // The result was cancelled.
+            // Nobody waits for it any more.
             account.giveBack(brought);
             tell();
         }
@@ -419,6 +420,7 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
         if (owned) {
             recipient.lost("the session was closed");
         }
+        operations.cancelAll(new IllegalStateException("the Interlock session is closed"));
         recipient.failed(() -> new IllegalStateException("the Interlock session is closed"));
         wanted = 0;
         return tellAndHear();

@@ -25,10 +25,10 @@ public final class SemaphoreSync {
     private final LocalSemaphore local;
     private final RemoteSemaphore remote;
     private final boolean fair;
-    private final ReentrantLock mutex;
+    final ReentrantLock mutex;
 
     @GuardedBy("mutex")
-    private final LocalPermits stock;
+    final LocalPermits stock;
 
     private final Locked<LocalPermits> locked;
 
@@ -285,6 +285,7 @@ public final class SemaphoreSync {
                 throw unavailable();
             }
             if (answer.isCompletedExceptionally()) {
+                session.ensureOpen();
                 throw refusal(answer);
             }
             if (!stock.isCertain(taking)) {

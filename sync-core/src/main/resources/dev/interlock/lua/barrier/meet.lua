@@ -144,7 +144,9 @@ end
 if own and tonumber(version) <= tonumber(own.version) then
   return answer(leaseEnd > 0 and 1 or 0)
 end
-if leaseEnd == 0 and membership == 'stay' then
+-- The session may know of a later generation than Redis, which then has lost the last ones, as in a failover.
+local isAhead = size and tonumber(generation) > tonumber(current)
+if membership == 'stay' and (leaseEnd == 0 or isAhead) then
   return answer(0)
 end
 if size and size ~= parties and membership ~= 'leave' then

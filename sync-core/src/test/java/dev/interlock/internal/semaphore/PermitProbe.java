@@ -1,0 +1,21 @@
+package dev.interlock.internal.semaphore;
+
+/** Looks at a session's permits without changing anything, as no thread of the library would. */
+public final class PermitProbe {
+    private PermitProbe() {}
+
+    /** Returns how many permits threads have that certainly are the session's, by its clock. */
+    public static long valid(SemaphoreSync semaphore) {
+        semaphore.mutex.lock();
+        try {
+            return semaphore.remote().isValid() ? semaphore.stock.holdings.valid() : 0;
+        } finally {
+            semaphore.mutex.unlock();
+        }
+    }
+
+    /** Returns whether the current thread has what others would wait for without the session's knowledge. */
+    public static boolean isGuarded(SemaphoreSync semaphore) {
+        return semaphore.mutex.isHeldByCurrentThread();
+    }
+}

@@ -1,0 +1,67 @@
+package dev.interlock.simulation;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.SplittableRandom;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.Test;
+
+/** What the simulation has found in semaphores and barriers, in plans that have little else in them. */
+class RegressionSimulationTest {
+    private static final long MILLI = 1_000_000;
+    private static final int SEEDS = 100;
+
+    private static Plan plan(long seed, Kind kind, List<Fault.Kind> faults, Call... calls) {
+        SplittableRandom random = new SplittableRandom(seed);
+        List<List<List<Op>>> programs = new ArrayList<>();
+        for (int jvm = 0; jvm < 2; jvm++) {
+            List<List<Op>> threads = new ArrayList<>();
+            for (int thread = 0; thread < 3; thread++) {
+                threads.add(Stream.generate(() -> op(random, calls)).limit(15).toList());
+            }
+            programs.add(threads);
+        }
+        List<Fault> all = faults.stream()
+                .map(fault -> new Fault(fault, random.nextInt(2), at(fault, random) * MILLI, MILLI))
+                .toList();
+        return new Plan(seed, List.of(kind), Collections.nCopies(programs.size(), 1_000L), 1_000, MILLI, programs, all);
+    }
+
+    // A replica is 50 ms behind.
+    private static long at(Fault.Kind fault, SplittableRandom random) {
+        return random.nextLong(5, 15) + (fault == Fault.Kind.FAILOVER ? 50 : 0);
+    }
+
+    private static Op op(SplittableRandom random, Call... calls) {
+        Call call = calls[random.nextInt(calls.length)];
+        return new Op(call, 0, random.nextLong(2 * MILLI), random.nextLong(MILLI), random.nextLong(1, 100) * MILLI);
+    }
+
+    private static void check(Kind kind, List<Fault.Kind> faults, Call... calls) {
+        Search search = new Search(seed -> plan(seed, kind, faults, calls));
+        for (long seed = 1; seed <= SEEDS; seed++) {
+            assertThat(search.of(seed)).as("a schedule that fails").isNull();
+        }
+    }
+
+    /** A thread waited for ever whose permit another one had drained before it woke up. */
+    @Test
+    void aDrainLeavesNoWaiterBehind() {
+        check(Kind.FAIR_SEMAPHORE, List.of(), Call.DRAIN, Call.ACQUIRE, Call.ACQUIRE_SEVERAL);
+    }
+
+    /** A thread had a permit that the session, which was closed before the answer came, had given back. */
+    @Test
+    void whatIsTakenWhileTheSessionIsClosedIsNotAcquired() {
+        check(Kind.SEMAPHORE, List.of(Fault.Kind.CLOSE, Fault.Kind.CLOSE), Call.DRAIN, Call.TRY_ACQUIRE);
+    }
+
+    /** Threads waited for ever, even those with a time-out, in a generation that Redis had lost. */
+    @Test
+    void aFailoverThatLosesGenerationsBreaksThem() {
+        check(Kind.BARRIER, List.of(Fault.Kind.FAILOVER), Call.MEET_TIMED, Call.RESET, Call.MEET);
+    }
+}

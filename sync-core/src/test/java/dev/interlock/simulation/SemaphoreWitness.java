@@ -1,0 +1,181 @@
+package dev.interlock.simulation;
+
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.IdentityHashMap;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+
+/** Sees who has permits of one semaphore, and who waits for some. */
+final class SemaphoreWitness implements Witness {
+    /** Who has called this much earlier comes first, if nothing goes wrong: what commands and messages take. */
+    private static final long ORDER_NANOS = 100_000_000;
+
+    /** A JVM that has waited for a permit all that time may see another one get so many that has come later. */
+    private static final int MOST_OVERTAKING = 1;
+
+    /** A thread that has permits. */
+    private record Use(Actor actor, SemaphoreSubject semaphore, int permits) {}
+
+    /** A thread that waits. */
+    private record Arrival(Actor actor, long atNanos) {}
+
+    /** The thread of a JVM that has waited longest, since when that is so, and how often others have overtaken it. */
+    private static final class Head {
+        final Arrival arrival;
+        final long sinceNanos;
+        final Map<Jvm, Integer> overtaken = new HashMap<>();
+
+        Head(Arrival arrival, long sinceNanos) {
+            this.arrival = arrival;
+            this.sinceNanos = sinceNanos;
+        }
+    }
+
+    private final Scheduler scheduler;
+    private final Trace trace;
+    private final int permits;
+    private final boolean isExact;
+    private final boolean isInOrder;
+    private final long leaseNanos;
+    private final List<Use> uses = new ArrayList<>();
+    private final List<Arrival> arrivals = new ArrayList<>();
+    private final Map<Jvm, Head> heads = new IdentityHashMap<>();
+    private long entries;
+
+    /**
+     * Creates the witness of a semaphore.
+     *
+     * @param isExact whether nothing happens that makes Redis forget who has which permits
+     * @param isInOrder whether threads get permits in the order of their calls
+     */
+    SemaphoreWitness(
+            Scheduler scheduler, Trace trace, int permits, long leaseNanos, boolean isExact, boolean isInOrder) {
+        this.scheduler = scheduler;
+        this.trace = trace;
+        this.permits = permits;
+        this.leaseNanos = leaseNanos;
+        this.isExact = isExact;
+        this.isInOrder = isInOrder;
+    }
+
+    /** A thread begins to wait. */
+    void called(Worker worker) {
+        Actor actor = worker.actor();
+        worker.dependsOnOthers(!isExact);
+        if (isInOrder) {
+            arrivals.add(new Arrival(actor, scheduler.nanos()));
+            findHead(actor.jvm());
+        }
+    }
+
+    private void findHead(Jvm jvm) {
+        for (Arrival arrival : arrivals) {
+            if (arrival.actor.jvm() == jvm) {
+                Head head = heads.get(jvm);
+                if (head == null || head.arrival != arrival) {
+                    heads.put(jvm, new Head(arrival, scheduler.nanos()));
+                }
+                return;
+            }
+        }
+        heads.remove(jvm);
+    }
+
+    private void forget(Actor actor) {
+        if (arrivals.removeIf(arrival -> arrival.actor == actor)) {
+            findHead(actor.jvm());
+        }
+    }
+
+    /** A thread has permits. */
+    void acquired(Actor actor, SemaphoreSubject semaphore, int number) {
+        trace.add(actor.jvm(), "has %d permits", number);
+        checkOrder(actor);
+        entries++;
+        uses.add(new Use(actor, semaphore, number));
+        check();
+    }
+
+    private void checkOrder(Actor actor) {
+        Arrival own = arrivals.stream()
+                .filter(arrival -> arrival.actor == actor)
+                .findFirst()
+                .orElse(null);
+        if (own == null) {
+            return;
+        }
+        forget(actor);
+        for (Arrival other : arrivals) {
+            if (other.actor.jvm() == actor.jvm() && own.atNanos - other.atNanos > ORDER_NANOS) {
+                throw overtaken(own, other.actor, other.atNanos);
+            }
+        }
+        for (Head head : heads.values()) {
+            if (head.arrival.actor.jvm() != actor.jvm()
+                    && own.atNanos - head.sinceNanos > ORDER_NANOS
+                    && head.overtaken.merge(actor.jvm(), 1, Integer::sum) > MOST_OVERTAKING) {
+                throw overtaken(own, head.arrival.actor, head.sinceNanos);
+            }
+        }
+    }
+
+    private static Violation overtaken(Arrival own, Actor other, long sinceNanos) {
+        return new Violation(String.format(
+                Locale.ROOT,
+                "%s has got permits of a fair semaphore before %s, which was there %d ms before",
+                own.actor.name(),
+                other.name(),
+                (own.atNanos - sinceNanos) / 1_000_000));
+    }
+
+    /** A thread is about to release its permits. */
+    void releases(Actor actor) {
+        check();
+        uses.removeIf(use -> use.actor == actor);
+    }
+
+    @Override
+    public void ended(Actor actor) {
+        uses.removeIf(use -> use.actor == actor);
+        forget(actor);
+    }
+
+    /** Looks whether sessions believe that they have more permits than there are, which threads use. */
+    void check() {
+        if (!isExact) {
+            return;
+        }
+        Map<SemaphoreSubject, Long> used = new HashMap<>();
+        for (Use use : uses) {
+            if (!use.actor.jvm().isDead()) {
+                used.merge(use.semaphore, (long) use.permits, Long::sum);
+            }
+        }
+        long valid = 0;
+        for (Map.Entry<SemaphoreSubject, Long> own : used.entrySet()) {
+            // A session may have lost some of them; what a thread has just got or is about to release isn't used.
+            valid += Math.min(own.getValue(), own.getKey().valid());
+        }
+        if (valid > permits) {
+            throw new Violation("Threads have " + valid + " of " + permits + " permits: " + uses);
+        }
+    }
+
+    @Override
+    public long entries() {
+        return entries;
+    }
+
+    // What a JVM that has died had comes back by itself, unless Redis has forgotten when its lease is over.
+    @Override
+    public List<Op> rescue(int subject) {
+        return isExact ? List.of() : List.of(new Op(Call.ADD_PERMITS, subject, 0, 0, 0));
+    }
+
+    @Override
+    public List<Op> finale(int subject) {
+        return isExact ? List.of(new Op(Call.ACQUIRE_ALL, subject, 0, 0, 2 * leaseNanos)) : List.of();
+    }
+}
