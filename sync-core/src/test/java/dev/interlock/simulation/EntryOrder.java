@@ -61,7 +61,7 @@ final class EntryOrder {
             if (own.atNanos - other.atNanos > ORDER_NANOS && ++other.overtaken > mostOvertaken) {
                 throw new Violation(String.format(
                         Locale.ROOT,
-                        "%s has entered a fair lock before %s, which called %d ms before and has been overtaken %d times",
+                        "%s has entered a fair lock before %s, which called %d ms before, overtaken %d times",
                         actor.name(),
                         other.actor.name(),
                         (own.atNanos - other.atNanos) / 1_000_000,

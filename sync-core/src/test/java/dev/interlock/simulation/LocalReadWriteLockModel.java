@@ -2,11 +2,11 @@ package dev.interlock.simulation;
 
 import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.LocalReadWriteLock;
+import java.util.HashMap;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
-import java.util.HashMap;
-import java.util.Map;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -138,8 +138,7 @@ final class LocalReadWriteLockModel implements LocalReadWriteLock {
             if (Thread.interrupted()) {
                 throw new InterruptedException();
             }
-            return shareAtOnce()
-                    || queue.await(true, LocalReadWriteLockModel.this::share, unit.toNanos(wait), start);
+            return shareAtOnce() || queue.await(true, LocalReadWriteLockModel.this::share, unit.toNanos(wait), start);
         }
 
         @Override

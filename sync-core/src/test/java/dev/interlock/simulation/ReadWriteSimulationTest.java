@@ -11,7 +11,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** What the simulation has found in read-write locks, in plans that are made for it, and that it would find it again. */
+/**
+ * What the simulation has found in read-write locks, in plans that are made for it, and that it would find it again.
+ */
 class ReadWriteSimulationTest {
     private static final long MILLI = 1_000_000;
     private static final long SEEDS = 60;
@@ -73,8 +75,8 @@ class ReadWriteSimulationTest {
                         often(op(Call.TRY_READ_TIMED, 0.5, 0))),
                 List.of(often(op(Call.LOCK, 0.5, 0))));
         assertThat(isFoundIn(programs, (script, text) -> text)).isFalse();
-        BinaryOperator<String> change = (script, text) -> text.replace(
-                "(kind ~= 'r' or redis.call('hexists', name.lock, session .. ':r') == 1)", "kind ~= 'r'");
+        BinaryOperator<String> change = (script, text) ->
+                text.replace("(kind ~= 'r' or redis.call('hexists', name.lock, session .. ':r') == 1)", "kind ~= 'r'");
         assertThat(isFoundIn(programs, change)).as("the simulation finds it").isTrue();
     }
 

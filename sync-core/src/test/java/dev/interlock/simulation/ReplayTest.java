@@ -7,8 +7,9 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
- * {@code mvn test -Psimulate -pl sync-core -Dinterlock.seed=N} prints what happens in the plan of a seed; without a seed
- * it looks for one that fails, {@code -Dinterlock.simulation.seconds} long, in fleets of 3 JVMs of 3 threads of 50 calls.
+ * {@code mvn test -Psimulate -pl sync-core -Dinterlock.seed=N} prints what happens in the plan of a seed; without a
+ * seed it looks for one that fails, {@code -Dinterlock.simulation.seconds} long, in fleets of 3 JVMs of 3 threads of 50
+ * calls.
  */
 @Tag("simulate")
 class ReplayTest {
@@ -26,6 +27,8 @@ class ReplayTest {
             System.out.println(Simulation.run(plan, true).trace());
             failure = search.of(plan.seed());
         }
-        assertThat(failure).as("the failure, in a plan that is as small as possible").isNull();
+        assertThat(failure)
+                .as("the failure, in a plan that is as small as possible")
+                .isNull();
     }
 }

@@ -32,7 +32,6 @@ final class SimulatedSession {
             "lock.script.ScriptReadWriteLock",
             "semaphore.SemaphoreSync");
 
-
     private final Jvm jvm;
     private final Outage outage;
     private final RedisSession session;
@@ -83,9 +82,10 @@ final class SimulatedSession {
     private boolean isAlone() {
         return !subjects.isEmpty()
                 && subjects.stream().noneMatch(Subject::isGuarded)
-                && StackWalker.getInstance().walk(frames -> frames.map(StackWalker.StackFrame::getClassName)
-                        .filter(name -> name.startsWith(INTERNAL))
-                        .allMatch(name -> WITHOUT_MUTEX.contains(name.substring(INTERNAL.length()))));
+                && StackWalker.getInstance()
+                        .walk(frames -> frames.map(StackWalker.StackFrame::getClassName)
+                                .filter(name -> name.startsWith(INTERNAL))
+                                .allMatch(name -> WITHOUT_MUTEX.contains(name.substring(INTERNAL.length()))));
     }
 
     private Subject newSubject(Kind kind, int number, Jvm jvm, Plan plan, Witness witness) {

@@ -172,7 +172,12 @@ final class Simulation {
         return switch (kind) {
             case SEMAPHORE, FAIR_SEMAPHORE ->
                 new SemaphoreWitness(
-                        scheduler, trace, plan.size(number), Collections.max(plan.leasesMillis()) * MILLI, isExclusive, isInOrder);
+                        scheduler,
+                        trace,
+                        plan.size(number),
+                        Collections.max(plan.leasesMillis()) * MILLI,
+                        isExclusive,
+                        isInOrder);
             case LATCH -> {
                 boolean isExact = isExclusive && !has(Fault.Kind.CLOSE) && !has(Fault.Kind.DEATH);
                 boolean countsOnce = !has(Fault.Kind.EVICTION);

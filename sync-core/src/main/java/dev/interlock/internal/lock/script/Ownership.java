@@ -328,8 +328,8 @@ final class Ownership {
     /**
      * A ticket was granted by another session's release. The message says nothing of how long it was on its way; but
      * the grant was made after the last reply that said "queued", so it is valid at least until that command's first
-     * sending plus the lease. If less than a quarter of it is left of that, so that the first renewal may come too late,
-     * or if a failover may yet undo it, Redis is asked before a thread enters.
+     * sending plus the lease. If less than a quarter of it is left of that, so that the first renewal may come too
+     * late, or if a failover may yet undo it, Redis is asked before a thread enters.
      *
      * @return whether a thread may find what it waits for
      */
