@@ -14,6 +14,8 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -31,11 +33,17 @@ final class RateWork extends SessionWork {
 
     private static final long MOST_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(8);
 
+    /** On a machine that is too busy to use up a limit in its time, threads go on for so long at the most. */
+    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
+
     private final long runNanos;
     private final Map<Kind, RateLimiter> limiters = new EnumMap<>(Kind.class);
 
     /** When each thread has begun; 0 if it hasn't yet. */
     private final long[] begun;
+
+    /** The limiters that have refused something. */
+    private final Set<Kind> contended = ConcurrentHashMap.newKeySet();
 
     RateWork(Task task) {
         super(Interlock.builder().uri(task.url()).ticker(skew(task).ticker()).open());
@@ -75,7 +83,8 @@ final class RateWork extends SessionWork {
         if (begun[thread] == 0) {
             begun[thread] = Monotonic.nanos();
         }
-        return Monotonic.nanos() - begun[thread] >= runNanos;
+        long elapsed = Monotonic.nanos() - begun[thread];
+        return elapsed >= runNanos && (contended.contains(kind(thread)) || elapsed >= PATIENCE_NANOS);
     }
 
     @Override
@@ -85,6 +94,7 @@ final class RateWork extends SessionWork {
         int answer = ask(kind, requireNonNull(limiters.get(kind)));
         log.add(asked, Monotonic.nanos(), answer);
         if (answer == Call.REFUSED) {
+            contended.add(kind);
             LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(LEAST_PAUSE_NANOS, MOST_PAUSE_NANOS));
         }
     }
