@@ -18,7 +18,6 @@ import java.util.Objects;
 import java.util.Set;
 import java.util.function.BiFunction;
 import java.util.function.BinaryOperator;
-import java.util.stream.Stream;
 import javax.tools.JavaCompiler;
 import javax.tools.ToolProvider;
 import org.jspecify.annotations.Nullable;
@@ -47,6 +46,7 @@ final class Mutant {
     }
 
     private final String name;
+    private Focus focus = Focus.NONE;
     private final List<Edit> edits = new ArrayList<>();
     private final Set<Edit> applied = new HashSet<>();
 
@@ -71,26 +71,40 @@ final class Mutant {
         return this;
     }
 
+    /** Has the search be about that, which is where the fault is. */
+    Mutant among(Kind... kinds) {
+        focus = new Focus(List.of(kinds), focus.faults());
+        return this;
+    }
+
+    /** Has nothing else go wrong. */
+    Mutant under(Fault.Kind... faults) {
+        focus = new Focus(focus.kinds(), List.of(faults));
+        return this;
+    }
+
     /**
      * Looks for a plan that fails.
      *
-     * @param kinds what threads share in such a plan; all there are if it is empty
      * @return what the failure is, or null if there is none within that time
      */
     @Nullable
-    String search(long firstSeed, long nanos, Kind... kinds) throws IOException, ReflectiveOperationException {
+    String search(long firstSeed, long nanos) throws IOException, ReflectiveOperationException {
         Path classes = Files.createTempDirectory("mutant");
         try (MutantLoader loader = new MutantLoader(compiled(classes))) {
             @SuppressWarnings("unchecked") // it has that type
             var found = (BiFunction<Long, Long, @Nullable String>) loader.loadClass(Hunt.class.getName())
-                    .getConstructor(BinaryOperator.class, List.class)
-                    .newInstance(
-                            scriptChange(), Stream.of(kinds).map(Kind::name).toList());
+                    .getConstructor(BinaryOperator.class, List.class, List.class)
+                    .newInstance(scriptChange(), names(focus.kinds()), names(focus.faults()));
             String failure = found.apply(firstSeed, nanos);
             edits.forEach(edit ->
                     checkArgument(!edit.file.equals("lua") || applied.contains(edit), "no script has %s", edit.from));
             return failure;
         }
+    }
+
+    private static List<String> names(List<? extends Enum<?>> constants) {
+        return constants.stream().map(Enum::name).toList();
     }
 
     private BinaryOperator<String> scriptChange() {
@@ -143,19 +157,19 @@ final class Mutant {
     /** What runs in the other class loader: it has to be known to this one by JDK types alone. */
     public static final class Hunt implements BiFunction<Long, Long, @Nullable String> {
         private final BinaryOperator<String> scriptChange;
-        private final Kind[] kinds;
+        private final Focus focus;
 
-        /** Hunts in the scripts that are changed in that way, and where threads share that. */
-        public Hunt(BinaryOperator<String> scriptChange, List<String> kinds) {
+        /** Hunts in the scripts that are changed in that way, in plans about that. */
+        public Hunt(BinaryOperator<String> scriptChange, List<String> kinds, List<String> faults) {
             this.scriptChange = scriptChange;
-            this.kinds = kinds.isEmpty()
-                    ? Kind.values()
-                    : kinds.stream().map(Kind::valueOf).toArray(Kind[]::new);
+            this.focus = new Focus(
+                    kinds.stream().map(Kind::valueOf).toList(),
+                    faults.stream().map(Fault.Kind::valueOf).toList());
         }
 
         @Override
         public @Nullable String apply(Long firstSeed, Long nanos) {
-            Search search = new Search(seed -> Plan.of(seed, kinds), scriptChange, 0);
+            Search search = new Search(seed -> Plan.of(seed, focus), scriptChange, 0);
             Search.Failure failure = search.within(firstSeed, nanos);
             return failure == null ? null : failure.toString();
         }

@@ -29,26 +29,26 @@ record Plan(
 
     /** Returns the plan of a seed. */
     static Plan of(long seed) {
-        return of(seed, Kind.values());
+        return of(seed, Focus.NONE);
     }
 
-    /** Returns the plan of a seed, in which threads share nothing but that. */
-    static Plan of(long seed, Kind... kinds) {
+    /** Returns the plan of a seed that is about nothing else. */
+    static Plan of(long seed, Focus focus) {
         SplittableRandom random = new SplittableRandom(seed);
-        return of(seed, 2 + random.nextInt(2), 1 + random.nextInt(3), 5 + random.nextInt(25), random, kinds);
+        return of(seed, 2 + random.nextInt(2), 1 + random.nextInt(3), 5 + random.nextInt(25), random, focus);
     }
 
     /** Returns the plan of a seed, with so many JVMs, threads and calls of each. */
     static Plan of(long seed, int jvms, int threads, int calls) {
-        return of(seed, jvms, threads, calls, new SplittableRandom(seed), Kind.values());
+        return of(seed, jvms, threads, calls, new SplittableRandom(seed), Focus.NONE);
     }
 
-    private static Plan of(long seed, int jvms, int threads, int calls, SplittableRandom random, Kind... kinds) {
+    private static Plan of(long seed, int jvms, int threads, int calls, SplittableRandom random, Focus focus) {
         List<Kind> subjects = new ArrayList<>();
         List<List<Call>> used = new ArrayList<>();
         int names = 1 + random.nextInt(2);
         for (int i = 0; i < names; i++) {
-            Kind kind = one(random, List.of(kinds));
+            Kind kind = one(random, focus.kinds());
             subjects.add(kind);
             used.add(calls(random, kind));
         }
@@ -69,7 +69,7 @@ record Plan(
         Plan plan = new Plan(seed, subjects, leases, timeout, slice, programs, List.of());
         return random.nextInt(5) == 0
                 ? plan
-                : plan.with(programs, faults(random, jvms, threads, lease, plan.holdsNanos() / 2));
+                : plan.with(programs, faults(random, focus, jvms, threads, lease, plan.holdsNanos() / 2));
     }
 
     // Some of them, anywhere in the list or next to each other: that have to do with each other.
@@ -113,8 +113,8 @@ record Plan(
     }
 
     private static List<Fault> faults(
-            SplittableRandom random, int jvms, int threads, long leaseMillis, long durationNanos) {
-        List<Fault.Kind> kinds = some(random, List.of(Fault.Kind.values())).stream()
+            SplittableRandom random, Focus focus, int jvms, int threads, long leaseMillis, long durationNanos) {
+        List<Fault.Kind> kinds = some(random, focus.faults()).stream()
                 .filter(kind -> !kind.losesData() || random.nextInt(3) == 0)
                 .toList();
         List<Fault> faults = new ArrayList<>();

@@ -351,7 +351,9 @@ final class Simulation {
         hosts.stream().filter(host -> !host.jvm.isDead()).forEach(host -> host.session.drop());
         run(scheduler.nanos() + 60 * SECOND, this::areAllIdle);
         pass(LATE_NANOS);
-        checkOwners();
+        if (!plan.losesData()) {
+            checkOwners();
+        }
         hosts.stream().filter(host -> !host.jvm.isDead()).findFirst().ifPresent(this::runFinale);
         hosts.forEach(host -> new Actor(host.jvm, host.jvm.name() + ".main", () -> host.session.close()).start());
         run(scheduler.nanos() + 60 * SECOND, this::areAllClosed);
