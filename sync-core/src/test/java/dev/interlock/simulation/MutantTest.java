@@ -124,16 +124,12 @@ class MutantTest {
     }
 
     private static List<Mutant> ofSemaphores() {
+        String waits = "        try (RemoteWait wait = new RemoteWait(session, interruptible, waitNanos,"
+                + " waited -> unavailable())) {\n            Waiter";
         List<Mutant> mutants = List.of(
                 Mutant.named("a thread that comes beside close() isn't told")
                         .under(Fault.Kind.CLOSE)
-                        .java(
-                                "semaphore/SemaphoreSync",
-                                "        try (RemoteWait wait = new RemoteWait(session, interruptible, waitNanos, waited ->"
-                                        + " unavailable())) {\n            Waiter",
-                                "        session.ensureOpen();\n"
-                                        + "        try (RemoteWait wait = new RemoteWait(session, interruptible, waitNanos,"
-                                        + " waited -> unavailable())) {\n            Waiter")
+                        .java("semaphore/SemaphoreSync", waits, "        session.ensureOpen();\n" + waits)
                         .java(
                                 "semaphore/SemaphoreSync",
                                 "                ensureUsable();\n                if (stock.takeInTurn",
