@@ -6,6 +6,7 @@ import static dev.interlock.simulation.Kind.FAIR_READ_WRITE_LOCK;
 import static dev.interlock.simulation.Kind.FAIR_SEMAPHORE;
 import static dev.interlock.simulation.Kind.LATCH;
 import static dev.interlock.simulation.Kind.PLAIN_LOCK;
+import static dev.interlock.simulation.Kind.QUORUM_LOCK;
 import static dev.interlock.simulation.Kind.READ_WRITE_LOCK;
 import static dev.interlock.simulation.Kind.RETAINED_LOCK;
 import static dev.interlock.simulation.Kind.SEMAPHORE;
@@ -16,18 +17,18 @@ import java.util.Set;
 enum Call {
     LOCK(Kinds.ALL_LOCKS),
     LOCK_INTERRUPTIBLY(Kinds.ALL_LOCKS),
-    LOCK_WITH_LEASE(Kinds.LOCKS),
+    LOCK_WITH_LEASE(Kinds.WITH_LEASES),
     LOCK_TWICE(Kinds.ALL_LOCKS),
     TRY_LOCK(Kinds.ALL_LOCKS),
     TRY_LOCK_TIMED(Kinds.ALL_LOCKS),
     /** Adds an item and signals. */
-    PUT(Kinds.ALL_LOCKS),
+    PUT(Kinds.WITH_CONDITIONS),
     /** Adds an item and signals all. */
-    PUT_TO_ALL(Kinds.ALL_LOCKS),
+    PUT_TO_ALL(Kinds.WITH_CONDITIONS),
     /** Waits for an item and takes it. */
-    TAKE(Kinds.ALL_LOCKS),
+    TAKE(Kinds.WITH_CONDITIONS),
     /** Waits for an item for a while; without one, adds one and signals. */
-    TAKE_OR_PUT(Kinds.ALL_LOCKS),
+    TAKE_OR_PUT(Kinds.WITH_CONDITIONS),
     READ(Kinds.READ_WRITE),
     READ_INTERRUPTIBLY(Kinds.READ_WRITE),
     READ_TWICE(Kinds.READ_WRITE),
@@ -69,10 +70,12 @@ enum Call {
     COUNT_ARRIVED(Kinds.BARRIERS);
 
     private static final class Kinds {
-        static final Set<Kind> LOCKS = Set.of(PLAIN_LOCK, FAIR_LOCK, RETAINED_LOCK);
         static final Set<Kind> READ_WRITE = Set.of(READ_WRITE_LOCK, FAIR_READ_WRITE_LOCK);
-        static final Set<Kind> ALL_LOCKS =
+        static final Set<Kind> WITH_LEASES = Set.of(PLAIN_LOCK, FAIR_LOCK, RETAINED_LOCK, QUORUM_LOCK);
+        static final Set<Kind> WITH_CONDITIONS =
                 Set.of(PLAIN_LOCK, FAIR_LOCK, RETAINED_LOCK, READ_WRITE_LOCK, FAIR_READ_WRITE_LOCK);
+        static final Set<Kind> ALL_LOCKS =
+                Set.of(PLAIN_LOCK, FAIR_LOCK, RETAINED_LOCK, READ_WRITE_LOCK, FAIR_READ_WRITE_LOCK, QUORUM_LOCK);
         static final Set<Kind> SEMAPHORES = Set.of(SEMAPHORE, FAIR_SEMAPHORE);
         static final Set<Kind> LATCHES = Set.of(LATCH);
         static final Set<Kind> BARRIERS = Set.of(BARRIER);

@@ -10,7 +10,7 @@ final class EntryOrder {
     static final int NONE = Integer.MAX_VALUE;
 
     /** A thread that has called this much earlier comes first: what commands and messages take. */
-    private static final long ORDER_NANOS = 50_000_000;
+    private static final long ORDER_NANOS = 100_000_000;
 
     /** A thread that waits without end. */
     private static final class Arrival {

@@ -3,8 +3,11 @@ package dev.interlock.simulation;
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.LockSync;
+import dev.interlock.internal.lock.quorum.QuorumLock;
+import dev.interlock.internal.lock.quorum.QuorumProbe;
 import dev.interlock.internal.lock.script.ScriptLock;
 import dev.interlock.internal.lock.script.TenureProbe;
+import dev.interlock.internal.session.QuorumSession;
 import dev.interlock.internal.session.RedisSession;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -53,6 +56,18 @@ final class LockSubject implements Subject {
         long retainMillis = kind == Kind.RETAINED_LOCK ? RETAINED_MILLIS : 0;
         ScriptLock remote = new ScriptLock(session, name, local, kind.isFair(), retainMillis);
         return of(new LockSync(local, remote), remote, jvm, witness);
+    }
+
+    /** Makes a quorum lock. */
+    static LockSubject of(String name, QuorumSession session, Jvm jvm, LockWitness witness) {
+        LocalLock local = new LocalLockModel(jvm, false);
+        QuorumLock remote = new QuorumLock(session, name, local);
+        return new LockSubject(
+                new LockSync(local, remote),
+                remote,
+                () -> QuorumProbe.isValid(remote, jvm.clock()),
+                () -> false,
+                witness);
     }
 
     LockSync sync() {

@@ -38,15 +38,29 @@ final class SimulatedServer {
     private Database.@Nullable Snapshot replica;
 
     private boolean isReplicationOver;
+
+    /** What its wall clock is set to, beside the time of the simulation. */
     private long stepMicros;
+
     private long downUntilNanos;
     private long refusesUntilNanos;
     private String refusal = "";
 
-    SimulatedServer(Scheduler scheduler, Trace trace, SplittableRandom random, BinaryOperator<String> scriptChange) {
+    /**
+     * Creates a Redis without data.
+     *
+     * @param apartNanos how far its wall clock may be from those of others
+     */
+    SimulatedServer(
+            Scheduler scheduler,
+            Trace trace,
+            SplittableRandom random,
+            long apartNanos,
+            BinaryOperator<String> scriptChange) {
         this.scheduler = scheduler;
         this.trace = trace;
         this.random = random;
+        this.stepMicros = random.nextLong(apartNanos / 1_000 + 1);
         this.data = new MemoryRedis(this::clockMicros, new Random(random.nextLong()), publisher(), scriptChange);
     }
 

@@ -6,14 +6,21 @@ import dev.interlock.internal.redis.Node;
 import dev.interlock.internal.redis.Outage;
 import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.session.NoChannels;
+import dev.interlock.internal.session.QuorumSession;
 import dev.interlock.internal.session.RedisSession;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
+import java.util.function.LongSupplier;
+import org.jspecify.annotations.Nullable;
 
-/** A session of a simulated JVM: the library's own, on a simulated network, with the locks that its threads use. */
+/**
+ * A session of a simulated JVM: the library's own, on a simulated network, with what its threads use. Beside it, one
+ * over several servers, if there are any.
+ */
 final class SimulatedSession {
     private static final long REDIS_TIMEOUT_MILLIS = 10_000;
     private static final int PREEMPTION = 4;
@@ -35,21 +42,48 @@ final class SimulatedSession {
     private final Jvm jvm;
     private final Outage outage;
     private final RedisSession session;
-    private final Link link;
+    private final List<Map<Fault.Kind, Long>> faultsUntil;
+    private final List<Link> links = new ArrayList<>();
+    private final @Nullable QuorumSession quorum;
     private final List<Subject> subjects = new ArrayList<>();
 
-    /** Creates a session that isn't open yet. */
+    /** Whether the first one is open, or was. */
+    private boolean isOpened;
+
+    /**
+     * Creates a session that isn't open yet.
+     *
+     * @param faultsUntil what goes wrong between the JVM and each server, and until when
+     */
     SimulatedSession(
             Jvm jvm,
             int number,
             Plan plan,
-            SimulatedServer server,
+            Servers servers,
             Trace trace,
-            Map<Fault.Kind, Long> faultsUntil,
+            List<Map<Fault.Kind, Long>> faultsUntil,
             List<Witness> witnesses) {
         this.jvm = jvm;
-        SimulatedEnvironment environment = new SimulatedEnvironment(jvm, "interlock-" + jvm.name() + "-" + number);
-        Settings settings = new Settings(
+        this.faultsUntil = faultsUntil;
+        String id = "interlock-" + jvm.name() + "-" + number;
+        SimulatedEnvironment environment = new SimulatedEnvironment(jvm, id);
+        Settings settings = settings(plan, this::now);
+        this.outage = new Outage(settings, environment.listeners());
+        long timeoutNanos = TimeUnit.MILLISECONDS.toNanos(plan.commandTimeoutMillis());
+        Link link = new Link(jvm, servers.main(), trace, id, timeoutNanos, outage, faultsUntil.get(0));
+        links.add(link);
+        this.session =
+                new RedisSession(settings, environment, new Node(link, link, outage), new NoChannels(), () -> {});
+        session.onUnclaimed(mail -> ScriptLock.giveBack(session, mail));
+        this.quorum = servers.nodes().isEmpty() ? null : newQuorum(id + "-q", plan, servers, trace);
+        for (Kind kind : plan.subjects()) {
+            int subject = subjects.size();
+            subjects.add(newSubject(kind, subject, jvm, plan, witnesses.get(subject)));
+        }
+    }
+
+    private Settings settings(Plan plan, LongSupplier ticker) {
+        return new Settings(
                 plan.leasesMillis().get(jvm.number()),
                 plan.sliceNanos(),
                 TimeUnit.MILLISECONDS.toNanos(REDIS_TIMEOUT_MILLIS),
@@ -57,17 +91,20 @@ final class SimulatedSession {
                 0,
                 "",
                 SyncListener.NONE,
-                this::now);
-        this.outage = new Outage(settings, environment.listeners());
-        long timeoutNanos = TimeUnit.MILLISECONDS.toNanos(plan.commandTimeoutMillis());
-        this.link = new Link(jvm, server, trace, environment.id(), timeoutNanos, outage, faultsUntil);
-        this.session =
-                new RedisSession(settings, environment, new Node(link, link, outage), new NoChannels(), () -> {});
-        session.onUnclaimed(mail -> ScriptLock.giveBack(session, mail));
-        for (Kind kind : plan.subjects()) {
-            int subject = subjects.size();
-            subjects.add(newSubject(kind, subject, jvm, plan, witnesses.get(subject)));
-        }
+                ticker);
+    }
+
+    private QuorumSession newQuorum(String id, Plan plan, Servers servers, Trace trace) {
+        // Its threads read the clock with mutexes of which nobody can tell.
+        SimulatedQuorum made = new SimulatedQuorum(
+                jvm,
+                id,
+                settings(plan, jvm::clock),
+                servers.nodes(),
+                trace,
+                faultsUntil.subList(1, faultsUntil.size()));
+        links.addAll(made.links());
+        return made.session();
     }
 
     // Whenever a thread reads the clock, others may get on first: but not if they might wait for a mutex of its.
@@ -97,16 +134,32 @@ final class SimulatedSession {
                 new BarrierSubject(number, plan.parties(number), plan.acts(), session, jvm, (BarrierWitness) witness);
             case READ_WRITE_LOCK, FAIR_READ_WRITE_LOCK ->
                 new ReadWriteSubject(name(number), kind.isFair(), session, jvm, (LockWitness) witness);
+            case QUORUM_LOCK ->
+                LockSubject.of(name(number), Objects.requireNonNull(quorum), jvm, (LockWitness) witness);
             default -> LockSubject.of(name(number), kind, session, jvm, (LockWitness) witness);
         };
     }
 
     void open() {
-        session.open();
+        if (!isOpened) {
+            session.open();
+            isOpened = true;
+        }
+        if (quorum != null) {
+            quorum.open();
+        }
     }
 
     void close() {
         session.close();
+        if (quorum != null) {
+            quorum.close();
+        }
+    }
+
+    /** Returns whether nothing of it is open any more. */
+    boolean isOver() {
+        return session.isClosed() && (quorum == null || quorum.isClosed());
     }
 
     /** Its threads use nothing any more. */
@@ -118,17 +171,24 @@ final class SimulatedSession {
         return session.isClosed();
     }
 
-    /** Returns what the session owns or waits for. */
+    /** Returns whether it owns nothing and waits for nothing. */
     boolean isIdle() {
-        return session.participants().isEmpty();
+        return session.participants().isEmpty()
+                && (quorum == null || quorum.participants().isEmpty());
     }
 
     String id() {
         return session.id();
     }
 
-    Link link() {
-        return link;
+    /** Returns its connections to each server. */
+    List<Link> links() {
+        return links;
+    }
+
+    /** Returns what goes wrong on one of them, and until when. */
+    Map<Fault.Kind, Long> faultsUntil(int link) {
+        return faultsUntil.get(link);
     }
 
     Subject subject(int number) {

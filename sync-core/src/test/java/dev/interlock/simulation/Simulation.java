@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.BinaryOperator;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** A fleet of JVMs, their Redis and the network between them, in virtual time. The same plan has the same outcome. */
@@ -44,7 +45,10 @@ final class Simulation {
     /** A JVM with its session and its threads. */
     private final class Host {
         final Jvm jvm;
-        final Map<Fault.Kind, Long> faultsUntil = Link.noFaults();
+        /** What goes wrong between it and each server, and until when. */
+        final List<Map<Fault.Kind, Long>> faultsUntil =
+                Stream.generate(Link::noFaults).limit(servers.count()).toList();
+
         final List<Worker> workers = new ArrayList<>();
         SimulatedSession session;
         int sessions;
@@ -60,7 +64,7 @@ final class Simulation {
         }
 
         SimulatedSession newSession() {
-            return new SimulatedSession(jvm, sessions++, plan, server, trace, faultsUntil, witnesses);
+            return new SimulatedSession(jvm, sessions++, plan, servers, trace, faultsUntil, witnesses);
         }
 
         void start() {
@@ -98,7 +102,7 @@ final class Simulation {
     private final Scheduler scheduler = new Scheduler();
     private final Trace trace;
     private final SplittableRandom random;
-    private final SimulatedServer server;
+    private final Servers servers;
     private final List<Host> hosts = new ArrayList<>();
     private final List<Witness> witnesses = new ArrayList<>();
     private final List<Worker> helpers = new ArrayList<>();
@@ -112,7 +116,7 @@ final class Simulation {
         this.plan = plan;
         this.trace = new Trace(scheduler, isTraced);
         this.random = new SplittableRandom(plan.seed() + 1);
-        this.server = new SimulatedServer(scheduler, trace, random.split(), scriptChange);
+        this.servers = new Servers(plan, scheduler, trace, random, scriptChange);
     }
 
     /** Runs a plan on the library as it is. */
@@ -146,7 +150,7 @@ final class Simulation {
                 .mapToLong(Worker::callsDone)
                 .sum();
         long entries = witnesses.stream().mapToLong(Witness::entries).sum();
-        return new Outcome(violation, trace, server.data().scriptsRun(), calls, entries, scheduler.nanos());
+        return new Outcome(violation, trace, servers.scriptsRun(), calls, entries, scheduler.nanos());
     }
 
     private void run() {
@@ -157,7 +161,7 @@ final class Simulation {
             hosts.add(new Host(hosts.size(), programs));
         }
         if (plan.faults().stream().anyMatch(fault -> fault.kind() == Fault.Kind.FAILOVER)) {
-            server.replicate();
+            servers.replicate();
         }
         hosts.forEach(Host::start);
         plan.faults().forEach(fault -> scheduler.after(fault.atNanos(), () -> begin(fault)));
@@ -201,7 +205,7 @@ final class Simulation {
                 throw new Violation("It doesn't end: " + describe());
             }
             log.check();
-            if (server.data().scriptsRun() - scriptsWhenACallEnded > MOST_SCRIPTS) {
+            if (servers.scriptsRun() - scriptsWhenACallEnded > MOST_SCRIPTS) {
                 throw new Violation("It doesn't get on, however much it asks: " + describe());
             }
         }
@@ -209,7 +213,7 @@ final class Simulation {
 
     /** A call has ended. */
     void gotOn() {
-        scriptsWhenACallEnded = server.data().scriptsRun();
+        scriptsWhenACallEnded = servers.scriptsRun();
     }
 
     private String describe() {
@@ -272,16 +276,10 @@ final class Simulation {
 
     private void begin(Fault fault) {
         trace.add("FAULT: %s%s for %s ms", fault.kind(), place(fault), fault.forNanos() / 1e6);
-        long nanos = fault.forNanos();
         switch (fault.kind()) {
             case INTERRUPT ->
                 workers().get(fault.target() % workers().size()).actor().interrupt();
-            case DOWN, RESTART -> server.goDown(nanos);
-            case REFUSAL -> server.refuse(nanos);
-            case CLOCK_STEP -> server.step(nanos);
-            case DATA_LOSS -> server.loseAll(nanos);
-            case FAILOVER -> server.failOver(nanos);
-            case EVICTION -> server.evictOne();
+            case DOWN, RESTART, REFUSAL, CLOCK_STEP, DATA_LOSS, FAILOVER, EVICTION -> servers.begin(fault);
             default -> begin(fault, hosts.get(fault.target() % hosts.size()));
         }
     }
@@ -310,18 +308,14 @@ final class Simulation {
                 }
             }
             case STRANGER -> annoy(host, scheduler.nanos() + nanos);
-            case CUT -> {
-                host.faultsUntil.put(fault.kind(), scheduler.nanos() + nanos);
-                host.session.link().cut(nanos);
-            }
-            default -> host.faultsUntil.put(fault.kind(), scheduler.nanos() + nanos);
+            default -> servers.begin(fault, scheduler.nanos() + nanos, host.session);
         }
     }
 
     /** Sends a stranger's messages, one after the other. */
     private void annoy(Host host, long untilNanos) {
         if (scheduler.nanos() < untilNanos) {
-            host.jvm.arrive(() -> host.session.link().deliver(strangersMail()));
+            host.jvm.arrive(() -> host.session.links().get(0).deliver(strangersMail()));
             scheduler.after(random.nextLong(STRANGERS_PAUSE_NANOS), () -> annoy(host, untilNanos));
         }
     }
@@ -358,11 +352,9 @@ final class Simulation {
         hosts.forEach(host -> new Actor(host.jvm, host.jvm.name() + ".main", () -> host.session.close()).start());
         run(scheduler.nanos() + 60 * SECOND, this::areAllClosed);
         isOver = true;
-        server.endReplication();
+        servers.endReplication();
         pass(FORGOTTEN_NANOS);
-        if (!server.data().keys().isEmpty()) {
-            throw new Violation("Redis never forgets " + server.data().keys());
-        }
+        servers.checkForgotten();
     }
 
     private void pass(long nanos) {
@@ -376,7 +368,7 @@ final class Simulation {
         for (int i = 0; i < plan.subjects().size(); i++) {
             String name = SimulatedSession.name(i);
             List<String> keys = List.of(name + " ", Keys.of("queue", name) + " ");
-            String data = server.data().dump();
+            String data = servers.main().data().dump();
             for (Host host : hosts) {
                 String id = host.session.id() + ":";
                 if (!host.jvm.isDead()
@@ -401,7 +393,7 @@ final class Simulation {
     }
 
     private boolean areAllClosed() {
-        return hosts.stream().allMatch(host -> host.jvm.isDead() || host.session.isClosed());
+        return hosts.stream().allMatch(host -> host.jvm.isDead() || host.session.isOver());
     }
 
     // ---- what workers ask
