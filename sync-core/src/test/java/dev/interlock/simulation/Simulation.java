@@ -52,6 +52,7 @@ final class Simulation {
         final List<Worker> workers = new ArrayList<>();
         SimulatedSession session;
         int sessions;
+        boolean isRenewing;
 
         Host(int number, List<List<Op>> programs) {
             double rate = 1 + CLOCK_DEVIATION * (2 * random.nextDouble() - 1);
@@ -86,12 +87,18 @@ final class Simulation {
             }
         }
 
+        /** Closes the session and opens another one, unless that is under way. */
         void renewSession() {
+            if (isRenewing) {
+                return;
+            }
+            isRenewing = true;
             new Actor(jvm, jvm.name() + ".main", () -> {
                         session.close();
                         SimulatedSession next = newSession();
                         open(next);
                         session = next;
+                        isRenewing = false;
                     })
                     .start();
         }
