@@ -227,15 +227,15 @@ class ArchitectureTest {
         return DescribedPredicate.describe("a method that blocks its caller", method -> {
             String called = method.getName();
             JavaClass owner = method.getOwner();
-            return owner.isEquivalentTo(LockSupport.class) && called.startsWith("park")
-                    || owner.isAssignableTo(Thread.class)
-                            && Set.of("sleep", "yield", "join").contains(called)
-                    || owner.isAssignableTo(Future.class) && called.equals("get")
-                    || owner.isAssignableTo(Condition.class) && called.startsWith("await")
-                    || owner.isAssignableTo(CountDownLatch.class) && called.equals("await")
-                    || owner.isEquivalentTo(TimeUnit.class) && called.equals("sleep")
+            return (owner.isEquivalentTo(LockSupport.class) && called.startsWith("park"))
+                    || (owner.isAssignableTo(Thread.class)
+                            && Set.of("sleep", "yield", "join").contains(called))
+                    || (owner.isAssignableTo(Future.class) && called.equals("get"))
+                    || (owner.isAssignableTo(Condition.class) && called.startsWith("await"))
+                    || (owner.isAssignableTo(CountDownLatch.class) && called.equals("await"))
+                    || (owner.isEquivalentTo(TimeUnit.class) && called.equals("sleep"))
                     || owner.isEquivalentTo(Uninterruptibles.class)
-                    || called.equals("wait") && owner.isEquivalentTo(Object.class);
+                    || (called.equals("wait") && owner.isEquivalentTo(Object.class));
         });
     }
 
