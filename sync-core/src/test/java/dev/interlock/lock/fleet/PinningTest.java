@@ -110,7 +110,7 @@ class PinningTest {
             other.lock(name).lock();
             var lock = new WeakReference<>(interlock.lock(name));
             assertThat(interlock.lock(name).tryLock()).isFalse();
-            assertThat(interlock.lock(name).tryLock(50, TimeUnit.MILLISECONDS)).isFalse();
+            assertThat(interlock.lock(name).tryLock(2, TimeUnit.SECONDS)).isFalse();
             awaitCleared(lock);
             await().atMost(PATIENCE).until(() -> rig.keyspace().waiting(name) == 0);
             other.lock(name).unlock();
