@@ -6,8 +6,10 @@ import dev.interlock.internal.lock.RemoteReadWriteLock;
 import dev.interlock.internal.lock.script.LockScripts.Released;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.RemoteWait;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -31,7 +33,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     private final Set<Thread> announced = ConcurrentHashMap.newKeySet();
 
     /** The waits of threads that may enter only when those inside have left, or no other session waits any more. */
-    private final Set<RemoteWait> barred = ConcurrentHashMap.newKeySet();
+    private final Queue<RemoteWait> barred = new ConcurrentLinkedQueue<>();
 
     /**
      * Creates the remote half of the read-write lock of this name.
