@@ -25,7 +25,7 @@ public final class SemaphoreSync {
     private final LocalSemaphore local;
     private final RemoteSemaphore remote;
     private final boolean fair;
-    final ReentrantLock mutex;
+    private final ReentrantLock mutex;
 
     @GuardedBy("mutex")
     final LocalPermits stock;

@@ -48,7 +48,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
 
     private final QuorumScripts scripts;
     private final int majority;
-    volatile @Nullable QuorumTenure tenure;
+    private volatile @Nullable QuorumTenure tenure;
 
     /** The leader's round. */
     private volatile @Nullable VoteRound round;

@@ -6,7 +6,7 @@ public final class QuorumProbe {
 
     /** Returns whether the session believes that it owns the name, by its clock. */
     public static boolean isValid(QuorumLock lock, long now) {
-        QuorumTenure tenure = lock.tenure;
+        QuorumTenure tenure = lock.tenure();
         return tenure != null && tenure.isUsable(now);
     }
 }
