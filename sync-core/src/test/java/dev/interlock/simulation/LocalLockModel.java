@@ -7,10 +7,10 @@ import org.jspecify.annotations.Nullable;
  * What a lock's JDK superclass does for it: {@link java.util.concurrent.locks.ReentrantLock}. As there, a thread that
  * comes may overtake those that were woken, unless the lock is fair.
  */
-final class LocalLockModel implements LocalLock {
-    private final Jvm jvm;
-    private final boolean fair;
-    private final QueueModel queue;
+class LocalLockModel implements LocalLock {
+    final Jvm jvm;
+    final boolean fair;
+    final QueueModel queue;
     private @Nullable Thread owner;
     private int holds;
 
@@ -20,9 +20,14 @@ final class LocalLockModel implements LocalLock {
         this.queue = new QueueModel(jvm);
     }
 
+    /** Returns whether nothing else keeps a thread from taking it that no thread has. */
+    boolean isFree() {
+        return true;
+    }
+
     private boolean take() {
         Thread thread = Thread.currentThread();
-        if (owner == null || owner == thread) {
+        if (owner == thread || (owner == null && isFree())) {
             owner = thread;
             holds++;
             return true;
@@ -84,6 +89,11 @@ final class LocalLockModel implements LocalLock {
 
     @Override
     public boolean isHeld() {
+        return isOwned();
+    }
+
+    /** Returns whether a thread has it whole. */
+    public boolean isOwned() {
         return owner != null;
     }
 

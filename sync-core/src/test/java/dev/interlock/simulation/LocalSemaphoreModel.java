@@ -8,39 +8,41 @@ import java.util.List;
  * actors here.
  */
 final class LocalSemaphoreModel implements LocalSemaphore {
-    private final ActorQueue queue;
+    private final Jvm jvm;
+    private final QueueModel queue;
     private int permits;
 
     LocalSemaphoreModel(Jvm jvm) {
-        this.queue = new ActorQueue(jvm, "the local half of a semaphore");
+        this.jvm = jvm;
+        this.queue = new QueueModel(jvm);
+    }
+
+    private boolean takeAtOnce(int wanted) {
+        return queue.isEmpty() && tryAcquire(wanted);
     }
 
     @Override
     public void acquire(int wanted) throws InterruptedException {
-        acquire(wanted, true, ActorQueue.FOREVER);
+        tryAcquire(wanted, QueueModel.FOREVER);
     }
 
     @Override
     public void acquireUninterruptibly(int wanted) {
-        try {
-            acquire(wanted, false, ActorQueue.FOREVER);
-        } catch (InterruptedException e) {
-            throw new AssertionError(e);
+        queue.preempt();
+        if (!takeAtOnce(wanted)) {
+            queue.await(true, () -> tryAcquire(wanted));
         }
+        queue.preempt();
     }
 
     @Override
     public boolean tryAcquire(int wanted, long waitNanos) throws InterruptedException {
-        return acquire(wanted, true, waitNanos);
-    }
-
-    private boolean acquire(int wanted, boolean interruptible, long waitNanos) throws InterruptedException {
         queue.preempt();
-        if (interruptible && Thread.interrupted()) {
+        long start = jvm.clock();
+        if (Thread.interrupted()) {
             throw new InterruptedException();
         }
-        boolean acquired = (queue.isEmpty() && tryAcquire(wanted))
-                || (waitNanos > 0 && queue.await(() -> tryAcquire(wanted), interruptible, waitNanos));
+        boolean acquired = takeAtOnce(wanted) || queue.await(true, () -> tryAcquire(wanted), waitNanos, start);
         queue.preempt();
         return acquired;
     }

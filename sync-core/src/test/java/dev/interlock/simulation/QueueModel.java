@@ -2,6 +2,7 @@ package dev.interlock.simulation;
 
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
@@ -117,6 +118,11 @@ final class QueueModel {
     boolean isFirstExclusive() {
         @Nullable Node first = nodes.peek();
         return first != null && !first.shares;
+    }
+
+    /** Returns the threads that wait, the one that has waited longest first. */
+    List<Thread> threads() {
+        return nodes.stream().map(Node::thread).toList();
     }
 
     boolean contains(Thread thread) {
