@@ -51,6 +51,11 @@ record Fault(Kind kind, int target, long atNanos, long forNanos) {
         /** A key is evicted. */
         EVICTION;
 
+        /** Returns whether it delays what sessions tell Redis, so that leases end and calls fail. */
+        boolean delays() {
+            return this != INTERRUPT && this != STRANGER && this != DEAF && this != DEATH;
+        }
+
         /** Returns whether Redis may forget who owns what: then two may own it, until the first one's lease is over. */
         boolean losesData() {
             return this == CLOCK_STEP || this == DATA_LOSS || this == FAILOVER || this == EVICTION;

@@ -182,7 +182,7 @@ final class LockSubject implements Subject {
                 try {
                     items().await();
                 } finally {
-                    witness.entered(worker.actor(), this);
+                    witness.returned(worker.actor(), this);
                 }
             }
         } finally {
@@ -202,7 +202,7 @@ final class LockSubject implements Subject {
             try {
                 signalled = items().await(op.waitNanos(), TimeUnit.NANOSECONDS);
             } finally {
-                witness.entered(actor, this);
+                witness.returned(actor, this);
             }
         }
     }

@@ -69,8 +69,17 @@ final class LockWitness implements Witness {
         order.called(actor);
     }
 
-    /** A thread has entered, or still is inside because a wait for a condition has ended before it began. */
+    /** A thread has entered. */
     void entered(Actor actor, LockSubject lock) {
+        entered(actor, lock, false);
+    }
+
+    /** A thread's wait for a condition is over: it has entered again, or still is inside because it didn't wait. */
+    void returned(Actor actor, LockSubject lock) {
+        entered(actor, lock, true);
+    }
+
+    private void entered(Actor actor, LockSubject lock, boolean mayHaveStayed) {
         order.entered(actor);
         long token;
         try {
@@ -81,7 +90,7 @@ final class LockWitness implements Witness {
         }
         trace.add(actor.jvm(), "is inside with token %d", token);
         boolean isNew = token > lastToken;
-        if (isExclusive && !isNew && !(token == lastToken && actor == lastActor)) {
+        if (isExclusive && !isNew && !(mayHaveStayed && token == lastToken && actor == lastActor)) {
             throw new Violation(String.format(
                     Locale.ROOT, "%s has token %d after %s had %d", actor.name(), token, name(lastActor), lastToken));
         }

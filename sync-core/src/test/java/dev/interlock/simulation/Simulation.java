@@ -417,6 +417,11 @@ final class Simulation {
         return !plan.faults().isEmpty();
     }
 
+    /** Returns whether something delays what sessions tell Redis. */
+    boolean hasDelays() {
+        return plan.faults().stream().anyMatch(fault -> fault.kind().delays());
+    }
+
     private boolean has(Fault.Kind kind) {
         return plan.faults().stream().anyMatch(fault -> fault.kind() == kind);
     }

@@ -87,7 +87,7 @@ final class Worker {
             return simulation.interrupts();
         }
         if (failure instanceof LeaseLostException || failure instanceof RedisUnavailableException) {
-            return simulation.hasFaults();
+            return simulation.hasDelays();
         }
         return failure instanceof IllegalStateException && current.isClosed();
     }
