@@ -2,6 +2,8 @@ package dev.interlock.simulation;
 
 import static com.google.common.base.Preconditions.checkArgument;
 
+import com.google.common.io.MoreFiles;
+import com.google.common.io.RecursiveDeleteOption;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.MalformedURLException;
@@ -91,6 +93,15 @@ final class Mutant {
     @Nullable
     String search(long firstSeed, long nanos) throws IOException, ReflectiveOperationException {
         Path classes = Files.createTempDirectory("mutant");
+        try {
+            return search(firstSeed, nanos, classes);
+        } finally {
+            MoreFiles.deleteRecursively(classes, RecursiveDeleteOption.ALLOW_INSECURE);
+        }
+    }
+
+    private @Nullable String search(long firstSeed, long nanos, Path classes)
+            throws IOException, ReflectiveOperationException {
         try (MutantLoader loader = new MutantLoader(compiled(classes))) {
             @SuppressWarnings("unchecked") // it has that type
             var found = (BiFunction<Long, Long, @Nullable String>) loader.loadClass(Hunt.class.getName())

@@ -9,7 +9,7 @@ import java.util.Map;
 
 /** Sees who has permits of one semaphore, and who waits for some. */
 final class SemaphoreWitness implements Witness {
-    /** Who has called this much earlier comes first, if nothing goes wrong: what commands and messages take. */
+    /** A thread that has called this much earlier comes first: what commands and messages take. */
     private static final long ORDER_NANOS = 100_000_000;
 
     private static final long WAKE_UP_NANOS = 20_000_000;

@@ -44,7 +44,11 @@ final class Servers {
     }
 
     long scriptsRun() {
-        return all.stream().mapToLong(server -> server.data().scriptsRun()).sum();
+        long count = 0;
+        for (SimulatedServer server : all) {
+            count += server.data().scriptsRun();
+        }
+        return count;
     }
 
     void replicate() {

@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class SimulatedSession {
     private static final long REDIS_TIMEOUT_MILLIS = 10_000;
-    private static final int PREEMPTION = 4;
+    private static final int PREEMPTION = 32;
     private static final String INTERNAL = "dev.interlock.internal.";
 
     /** The library's classes whose methods have no mutex but those of the subjects. */
@@ -111,7 +111,7 @@ final class SimulatedSession {
     private long now() {
         Actor actor = jvm.scheduler().current();
         if (actor != null && jvm.random().nextInt(PREEMPTION) == 0 && isAlone()) {
-            actor.preempt();
+            actor.preempt(1);
         }
         return jvm.clock();
     }
