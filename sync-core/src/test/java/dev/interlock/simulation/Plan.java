@@ -167,6 +167,18 @@ record Plan(
         return faults.stream().anyMatch(fault -> fault.kind().losesData());
     }
 
+    /**
+     * Returns whether the order of threads is that of their calls: nothing goes wrong, and nobody is still inside when
+     * its fixed lease ends. The session of such a thread gives its next grant back.
+     */
+    boolean keepsOrder() {
+        return faults.isEmpty()
+                && programs.stream()
+                        .flatMap(List::stream)
+                        .flatMap(List::stream)
+                        .noneMatch(op -> op.call() == Call.LOCK_WITH_LEASE && op.holdNanos() >= op.waitNanos() / 2);
+    }
+
     /** Returns how long threads keep what they get, all together; some calls keep two things, one after the other. */
     long holdsNanos() {
         return programs.stream()

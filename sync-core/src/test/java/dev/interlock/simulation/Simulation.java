@@ -196,7 +196,8 @@ final class Simulation {
             }
             case BARRIER -> new BarrierWitness(scheduler, trace, plan.parties(number), plan.acts(), hasFaults());
             default -> {
-                EntryOrder order = new EntryOrder(scheduler, hasFaults() ? EntryOrder.NONE : kind.mostOvertaken());
+                EntryOrder order =
+                        new EntryOrder(scheduler, plan.keepsOrder() ? kind.mostOvertaken() : EntryOrder.NONE);
                 yield new LockWitness(trace, isExclusive, order);
             }
         };
