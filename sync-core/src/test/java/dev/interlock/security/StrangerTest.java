@@ -20,6 +20,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
@@ -311,6 +314,48 @@ class StrangerTest extends FaultFixture {
             token = lock.fencingToken();
             lock.unlock();
         }
+    }
+
+    /**
+     * A forged signal wakes the thread it names, which waits again; the next true one doesn't go to the wait before.
+     */
+    @Test
+    void aForgedSignalTakesNoTrueOneAway() {
+        Interlock victim = session();
+        DistributedReentrantLock lock = victim.lock(NAME);
+        Condition condition = lock.newCondition("items");
+        AtomicInteger waits = new AtomicInteger();
+        AtomicBoolean isMet = new AtomicBoolean();
+        CompletableFuture<Boolean> through = actor("waiter").begin(() -> {
+            lock.lock();
+            while (!isMet.get()) {
+                waits.incrementAndGet();
+                condition.await();
+            }
+            lock.unlock();
+        });
+        String key = "interlock:{" + NAME + "}:conditions";
+        await("the first wait").until(() -> waiters(key).size() == 1);
+        String sequence = waiters(key).get(0).split(":", -1)[3];
+        server().command(
+                        "PUBLISH", "interlock:mailbox:" + victim.id(), "s 2 " + sequence + " " + sequence + " " + NAME);
+        await("the second wait").until(() -> waits.get() == 2 && waiters(key).size() == 2);
+        actor("signaller").run(() -> {
+            lock.lock();
+            isMet.set(true);
+            condition.signal();
+            assertThat(lock.hasWaiters(condition))
+                    .as("the true wait, after the one that was woken")
+                    .isTrue();
+            lock.unlock();
+        });
+        assertThat(through).succeedsWithin(PROMPTLY);
+    }
+
+    private List<String> waiters(String key) {
+        return server().command("ZRANGE", key, "0", "-1") instanceof List<?> members
+                ? members.stream().map(String::valueOf).toList()
+                : List.of();
     }
 
     private static void unlockThoughLost(DistributedReentrantLock lock) {

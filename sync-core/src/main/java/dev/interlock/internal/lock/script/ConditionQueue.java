@@ -392,7 +392,8 @@ final class ConditionQueue implements CommandLoop.Speaker<ConditionQueue.Answer>
     private void unwanted(long number, long ticket) {
         if (ticket != 0) {
             request.cancelUnwanted(ticket, number, told.remove(Math.abs(number)) == null);
-        } else if (told.remove(Math.abs(number)) == null && number > 0 && ghosts.remove(number)) {
+        } else if (told.remove(Math.abs(number)) == null && number > 0) {
+            ghosts.remove(number);
             isSignalLost = true;
             ask();
         }
