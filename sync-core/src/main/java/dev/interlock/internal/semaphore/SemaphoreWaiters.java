@@ -90,9 +90,10 @@ final class SemaphoreWaiters {
     // They want different numbers. Parked threads are those in the superclass's queue, in its order.
     private Need need(List<Thread> parked, int stock, int supply) {
         Map<Thread, Waiter> others = new LinkedHashMap<>(byThread);
+        parked.forEach(others::remove);
         int left = stock;
         for (Thread thread : parked) {
-            Waiter waiter = others.remove(thread);
+            Waiter waiter = byThread.get(thread);
             if (waiter == null) {
                 continue;
             }
