@@ -99,6 +99,11 @@ final class LockState {
         ended = current.sequence;
         endedTurnNanos = current.turnNanos;
         tenure = null;
+        Ticket unserved = tickets.of(current.sequence);
+        if (unserved != null) {
+            // What is released must not be asked for again.
+            tickets.renew(unserved);
+        }
     }
 
     /** Returns whether the next thread in line may enter on that tenure. */

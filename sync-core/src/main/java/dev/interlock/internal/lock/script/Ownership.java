@@ -226,6 +226,7 @@ final class Ownership {
         boolean isLikelyAlone = !current.demand && !current.shared;
         var release = ReliableRelease.of(session, scripts, current.ticket, used, all, state.floor(), isLikelyAlone);
         tellWaiters(release, due, registered, leaver);
+        request.askForUnsent(true, session.now());
         request.settle();
         return release;
     }
@@ -357,6 +358,7 @@ final class Ownership {
                     new Grant(sequence, mail.token(), mail.run(), mail.waiters(), mail.conditions()), validUntil, now);
             if (granted != null) {
                 granted.renewSoon();
+                request.askForUnsent(true, now);
             }
         } else if (state.fair && request.isAnswerDue(now)) {
             request.confirmLater();
@@ -392,6 +394,9 @@ final class Ownership {
         }
         state.begin(granted);
         request.listen(false);
+        if (state.fair && !continues) {
+            state.tickets.renewBefore(ticket);
+        }
         return granted;
     }
 

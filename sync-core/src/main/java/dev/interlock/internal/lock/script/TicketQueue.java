@@ -96,6 +96,15 @@ final class TicketQueue {
         changed();
     }
 
+    /** Has the tickets of threads sent anew that stand before one that has been granted: in Redis they are over. */
+    void renewBefore(Ticket granted) {
+        Ticket front = standing.get(0);
+        while (front.thread != null && front.sequence != 0 && front.sequence < granted.sequence) {
+            renew(front);
+            front = standing.get(0);
+        }
+    }
+
     /** Removes the oldest ticket on behalf of a thread, whose own one goes to the thread that had it. */
     Ticket serve(Thread thread) {
         Ticket served = standing.get(0);
@@ -141,8 +150,10 @@ final class TicketQueue {
         return all;
     }
 
+    /** Returns whether there are tickets that were not sent: one that continues a tenure is the first, others last. */
     boolean hasUnsent() {
-        return of(0) != null;
+        int last = standing.size() - 1;
+        return last >= 0 && (standing.get(0).sequence == 0 || standing.get(last).sequence == 0);
     }
 
     /** Returns all of them and forgets them. */

@@ -131,7 +131,7 @@ final class TicketRequest implements CommandLoop.Speaker<TicketRequest.Answer> {
     }
 
     /** Asks for what was not asked for yet. How the rest stands is for the pulse to ask. */
-    void askForNew(long now) {
+    private void askForNew(long now) {
         if (!due(false).isEmpty()) {
             loop.send(now);
         }
@@ -171,10 +171,15 @@ final class TicketRequest implements CommandLoop.Speaker<TicketRequest.Answer> {
             settle();
             session.ensureOpen();
         }
-        if (loop.isInFlight()) {
+        askForUnsent(ticket.queues, now);
+    }
+
+    /** Asks for tickets that were not sent. If a command is in flight, its answer has that done. */
+    void askForUnsent(boolean queues, long now) {
+        if (loop.isInFlight() || !state.tickets.hasUnsent()) {
             return;
         }
-        if (!ticket.queues || state.notBeforeNanos - now <= 0) {
+        if (!queues || state.notBeforeNanos - now <= 0) {
             askForNew(now);
         } else {
             pollAtNanos = state.notBeforeNanos;
