@@ -25,7 +25,7 @@ public final class SemaphoreSync {
     private final LocalSemaphore local;
     private final RemoteSemaphore remote;
     private final boolean fair;
-    private final ReentrantLock mutex;
+    final ReentrantLock mutex;
 
     @GuardedBy("mutex")
     final LocalPermits stock;
