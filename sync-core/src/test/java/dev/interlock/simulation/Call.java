@@ -7,6 +7,7 @@ import static dev.interlock.simulation.Kind.FAIR_SEMAPHORE;
 import static dev.interlock.simulation.Kind.LATCH;
 import static dev.interlock.simulation.Kind.PLAIN_LOCK;
 import static dev.interlock.simulation.Kind.QUORUM_LOCK;
+import static dev.interlock.simulation.Kind.RATE_LIMITER;
 import static dev.interlock.simulation.Kind.READ_WRITE_LOCK;
 import static dev.interlock.simulation.Kind.RETAINED_LOCK;
 import static dev.interlock.simulation.Kind.SEMAPHORE;
@@ -67,7 +68,17 @@ enum Call {
     MEET(Kinds.BARRIERS),
     MEET_TIMED(Kinds.BARRIERS),
     RESET(Kinds.BARRIERS),
-    COUNT_ARRIVED(Kinds.BARRIERS);
+    COUNT_ARRIVED(Kinds.BARRIERS),
+
+    ACQUIRE_RATE(Kinds.RATE_LIMITERS),
+    TRY_RATE(Kinds.RATE_LIMITERS),
+    TRY_RATE_TIMED(Kinds.RATE_LIMITERS),
+    /** Tries to acquire permits of a limiter that takes them ahead. */
+    TRY_PREFETCHED(Kinds.RATE_LIMITERS),
+    /** Acquires permits of a limiter that takes them ahead. */
+    ACQUIRE_PREFETCHED(Kinds.RATE_LIMITERS),
+    /** Takes all that there can be at once, when nobody else has for a while. */
+    TAKE_WHOLE_RATE(Set.of());
 
     private static final class Kinds {
         static final Set<Kind> READ_WRITE = Set.of(READ_WRITE_LOCK, FAIR_READ_WRITE_LOCK);
@@ -79,6 +90,7 @@ enum Call {
         static final Set<Kind> SEMAPHORES = Set.of(SEMAPHORE, FAIR_SEMAPHORE);
         static final Set<Kind> LATCHES = Set.of(LATCH);
         static final Set<Kind> BARRIERS = Set.of(BARRIER);
+        static final Set<Kind> RATE_LIMITERS = Set.of(RATE_LIMITER);
     }
 
     private final Set<Kind> kinds;

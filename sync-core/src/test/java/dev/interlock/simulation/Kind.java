@@ -15,7 +15,8 @@ enum Kind {
     SEMAPHORE,
     FAIR_SEMAPHORE,
     LATCH,
-    BARRIER;
+    BARRIER,
+    RATE_LIMITER;
 
     /** Returns what threads call. */
     List<Call> calls() {

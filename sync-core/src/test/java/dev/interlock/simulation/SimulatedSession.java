@@ -2,6 +2,7 @@ package dev.interlock.simulation;
 
 import dev.interlock.SyncListener;
 import dev.interlock.internal.lock.script.ScriptLock;
+import dev.interlock.internal.ratelimit.RequestQueues;
 import dev.interlock.internal.redis.Node;
 import dev.interlock.internal.redis.Outage;
 import dev.interlock.internal.redis.Settings;
@@ -42,6 +43,7 @@ final class SimulatedSession {
     private final Jvm jvm;
     private final Outage outage;
     private final RedisSession session;
+    private final RequestQueues limits;
     private final List<Map<Fault.Kind, Long>> faultsUntil;
     private final List<Link> links = new ArrayList<>();
     private final @Nullable QuorumSession quorum;
@@ -74,6 +76,7 @@ final class SimulatedSession {
         links.add(link);
         this.session =
                 new RedisSession(settings, environment, new Node(link, link, outage), new NoChannels(), () -> {});
+        this.limits = new RequestQueues(session);
         session.onUnclaimed(mail -> ScriptLock.giveBack(session, mail));
         this.quorum = servers.nodes().isEmpty() ? null : newQuorum(id + "-q", plan, servers, trace);
         for (Kind kind : plan.subjects()) {
@@ -134,6 +137,7 @@ final class SimulatedSession {
                 new BarrierSubject(number, plan.parties(number), plan.acts(), session, jvm, (BarrierWitness) witness);
             case READ_WRITE_LOCK, FAIR_READ_WRITE_LOCK ->
                 new ReadWriteSubject(name(number), kind.isFair(), session, jvm, (LockWitness) witness);
+            case RATE_LIMITER -> new RateSubject(name(number), limits, (RateWitness) witness);
             case QUORUM_LOCK ->
                 LockSubject.of(name(number), Objects.requireNonNull(quorum), jvm, (LockWitness) witness);
             default -> LockSubject.of(name(number), kind, session, jvm, (LockWitness) witness);
@@ -173,7 +177,7 @@ final class SimulatedSession {
 
     /** Returns whether it owns nothing and waits for nothing. */
     boolean isIdle() {
-        return session.participants().isEmpty()
+        return session.participants().stream().allMatch(participant -> participant == limits)
                 && (quorum == null || quorum.participants().isEmpty());
     }
 

@@ -194,6 +194,7 @@ final class Simulation {
                 boolean countsOnce = !has(Fault.Kind.EVICTION);
                 yield new LatchWitness(plan.size(number), hasFaults(), isExact, !isExclusive, countsOnce);
             }
+            case RATE_LIMITER -> new RateWitness(scheduler, trace, RateSubject.limit(plan, number), isExclusive);
             case BARRIER -> new BarrierWitness(scheduler, trace, plan.parties(number), plan.acts(), hasFaults());
             default -> {
                 EntryOrder order =
