@@ -31,12 +31,15 @@ enum Kind {
 
     /**
      * Returns how often a thread that waits may be overtaken by those that call later. Threads of a session that is
-     * ahead in the queue may share its tenure.
+     * ahead in the queue may share its tenure; and a reader behind writers of its own JVM has no place in the queue
+     * yet.
+     *
+     * @param threads how many threads there are
      */
-    int mostOvertaken() {
+    int mostOvertaken(int threads) {
         return switch (this) {
             case FAIR_LOCK -> 0;
-            case FAIR_READ_WRITE_LOCK -> 4;
+            case FAIR_READ_WRITE_LOCK -> 2 * threads;
             default -> EntryOrder.NONE;
         };
     }

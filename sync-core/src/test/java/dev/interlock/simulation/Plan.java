@@ -152,9 +152,14 @@ record Plan(
         return 1 + (int) Math.floorMod(seed / 7 + subject, 4L);
     }
 
+    /** Returns how many threads there are. */
+    int threads() {
+        return programs.stream().mapToInt(List::size).sum();
+    }
+
     /** Returns how many parties a barrier has. */
     int parties(int subject) {
-        return Math.min(size(subject), programs.size() * programs.get(0).size());
+        return Math.min(size(subject), threads());
     }
 
     /** Returns whether a barrier has an action. */

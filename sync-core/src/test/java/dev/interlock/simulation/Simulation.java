@@ -197,8 +197,8 @@ final class Simulation {
             case RATE_LIMITER -> new RateWitness(scheduler, trace, RateSubject.limit(plan, number), isExclusive);
             case BARRIER -> new BarrierWitness(scheduler, trace, plan.parties(number), plan.acts(), hasFaults());
             default -> {
-                EntryOrder order =
-                        new EntryOrder(scheduler, plan.keepsOrder() ? kind.mostOvertaken() : EntryOrder.NONE);
+                EntryOrder order = new EntryOrder(
+                        scheduler, plan.keepsOrder() ? kind.mostOvertaken(plan.threads()) : EntryOrder.NONE);
                 yield new LockWitness(trace, isExclusive, order);
             }
         };
