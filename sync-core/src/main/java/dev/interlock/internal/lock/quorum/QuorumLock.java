@@ -49,7 +49,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
     /** Creates the remote half of the lock of this name. */
     public QuorumLock(QuorumSession session, String name, LocalLock local) {
         super(session, name, local);
-        this.monitor = new QuorumMonitor(session, name, this::wake, this::lost);
+        this.monitor = new QuorumMonitor(session, name, this::answered, this::lost);
     }
 
     @Override
@@ -72,7 +72,6 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
             return entered;
         } finally {
             leader = null;
-            monitor.run(QuorumState::endRounds);
             if (!entered) {
                 monitor.release();
                 session.unpin(monitor.key(), this);
@@ -128,6 +127,12 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
         return isDecided;
     }
 
+    private void answered() {
+        if (leader != null) {
+            wake();
+        }
+    }
+
     private boolean own(VoteRound asked) {
         if (monitor.call(known -> known.own(asked, session.now())) == null) {
             return false;
@@ -173,7 +178,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
     }
 
     private int countFreed() {
-        return monitor.call(QuorumState::countFreed);
+        return monitor.call(known -> known.freed);
     }
 
     /** Pauses if this session has released the name to others: it would win any race. */
@@ -214,7 +219,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
         long now = session.now();
         if (!current.isUsable(now)) {
             LeaseLostException loss = current.lose("its lease is over");
-            release(current, now);
+            release(now);
             return () -> {
                 throw new LeaseLostException(loss);
             };
@@ -223,7 +228,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
             reportHandedOff();
             return null;
         }
-        QuorumRelease release = release(current, now);
+        QuorumRelease release = release(now);
         return () -> {
             if (release != null && session.await(release.verdict) == Verdict.LOST) {
                 LeaseLostException loss = new LeaseLostException(
@@ -236,8 +241,8 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
         };
     }
 
-    private @Nullable QuorumRelease release(QuorumTenure current, long now) {
-        reportReleased(now - current.startNanos);
+    private @Nullable QuorumRelease release(long now) {
+        endTenure();
         lastRelease = monitor.release();
         releasedNanos = now;
         session.unpin(monitor.key(), this);
@@ -251,7 +256,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
 
     @Override
     protected void giveUp(QuorumTenure current) {
-        release(current, session.now());
+        release(session.now());
     }
 
     // ---- questions
@@ -294,7 +299,10 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
         if (!local.isHeld()) {
             cleanUp();
         }
-        monitor.keep(now);
+        QuorumTenure current = tenure();
+        if (current != null) {
+            monitor.keep(current, now);
+        }
         return null;
     }
 
@@ -306,7 +314,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
     @Override
     public void receive(Mail mail) {
         if (mail instanceof Mail.NodeFreed && leader != null) {
-            monitor.run(QuorumState::freed);
+            monitor.run(known -> known.freed++);
             wake();
         }
     }

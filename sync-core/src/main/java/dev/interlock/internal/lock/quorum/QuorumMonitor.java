@@ -2,10 +2,14 @@ package dev.interlock.internal.lock.quorum;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.LeaseLostException;
-import dev.interlock.internal.lock.quorum.QuorumEffects.Command;
-import dev.interlock.internal.lock.quorum.QuorumEffects.Expiry;
-import dev.interlock.internal.lock.quorum.QuorumEffects.Report;
+import dev.interlock.internal.lock.quorum.QuorumEffect.Expire;
+import dev.interlock.internal.lock.quorum.QuorumEffect.GiveUp;
+import dev.interlock.internal.lock.quorum.QuorumEffect.Heard;
+import dev.interlock.internal.lock.quorum.QuorumEffect.Report;
+import dev.interlock.internal.lock.quorum.QuorumEffect.WriteBack;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Released;
+import dev.interlock.internal.lock.quorum.QuorumTenure.Renewal;
+import dev.interlock.internal.lock.quorum.VoteRound.Request;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.session.Backlog;
 import dev.interlock.internal.session.QuorumNode;
@@ -71,7 +75,7 @@ final class QuorumMonitor {
         mutex.lock();
         try {
             R result = event.apply(state);
-            carryOut(state.takeEffects());
+            carryOut();
             return result;
         } finally {
             mutex.unlock();
@@ -86,40 +90,43 @@ final class QuorumMonitor {
         });
     }
 
-    private void carryOut(QuorumEffects effects) {
-        effects.commands.forEach(this::send);
-        if (effects.heard) {
+    @GuardedBy("mutex")
+    private void carryOut() {
+        for (QuorumEffect next = state.effects.poll(); next != null; next = state.effects.poll()) {
+            carryOut(next);
+        }
+    }
+
+    private void carryOut(QuorumEffect effect) {
+        if (effect instanceof WriteBack back) {
+            writeBack(back.round(), back.node());
+        } else if (effect instanceof GiveUp vote) {
+            // Sent once: the next round implies it, and so does the end of the wait.
+            Request request = vote.round().request;
+            scripts.release(nodes.get(vote.node()), request.sequence(), request.leaseMillis(), false);
+        } else if (effect instanceof Heard) {
             session.outage().heard();
-        }
-        Expiry expiry = effects.expiry;
-        if (expiry != null) {
-            session.schedule(() -> expiry.tenure().expire(session.now()), expiry.millis());
-        }
-        Report report = effects.report;
-        if (report != null) {
-            Throwable failure = report.failure();
-            if (failure == null) {
-                session.renewer().renewed(name, report.leftNanos());
-            } else {
-                session.renewer().renewalFailed(name, report.leftNanos(), failure);
-            }
-        }
-        if (effects.wakes) {
+        } else if (effect instanceof Expire expire) {
+            session.schedule(() -> expire.tenure().expire(session.now()), expire.millis());
+        } else if (effect instanceof Report report) {
+            report(report.leftNanos(), report.failure());
+        } else {
             changed.run();
         }
     }
 
-    private void send(Command command) {
-        VoteRound round = command.round();
-        int node = command.node();
-        VoteRound.Request request = round.request;
-        if (command.writesBack()) {
-            long millis = request.renewed() ? request.leaseMillis() : 0;
-            scripts.renew(nodes.get(node), request.sequence(), millis, round.token())
-                    .whenComplete((kept, thrown) -> run(known -> known.wroteBack(round, node, kept, thrown)));
+    private void writeBack(VoteRound round, int node) {
+        Request request = round.request;
+        long millis = request.renewed() ? request.leaseMillis() : 0;
+        scripts.renew(nodes.get(node), request.sequence(), millis, round.token())
+                .whenComplete((kept, thrown) -> run(known -> round.wroteBack(node, kept, thrown)));
+    }
+
+    private void report(long leftNanos, @Nullable Throwable failure) {
+        if (failure == null) {
+            session.renewer().renewed(name, leftNanos);
         } else {
-            // Sent once: the next round implies it, and so does the end of the wait.
-            scripts.release(nodes.get(node), request.sequence(), request.leaseMillis(), false);
+            session.renewer().renewalFailed(name, leftNanos, failure);
         }
     }
 
@@ -140,23 +147,21 @@ final class QuorumMonitor {
     }
 
     /** Notices a lease that is over soon, and renews it at all nodes when that is due. */
-    void keep(long now) {
+    void keep(QuorumTenure tenure, long now) {
         run(known -> {
-            QuorumTenure.Renewal renewal = known.keep(now);
+            Renewal renewal = tenure.keep(now);
             if (renewal != null) {
-                renew(renewal);
+                renew(tenure, renewal);
             }
         });
     }
 
-    private void renew(QuorumTenure.Renewal renewal) {
-        QuorumTenure renewed = renewal.tenure();
-        long token = renewed.tokens.remotePart();
-        toAll(node -> scripts.renew(nodes.get(node), renewed.sequence, renewed.leaseMillis, token)
-                .whenComplete(
-                        (kept, thrown) -> run(known -> known.renewed(renewal, node, kept, thrown, session.now()))));
-        long millis = TimeUnit.NANOSECONDS.toMillis(renewed.patienceNanos()) + 1;
-        session.schedule(() -> run(known -> known.endRenewal(renewal, session.now())), millis);
+    private void renew(QuorumTenure tenure, Renewal renewal) {
+        long token = tenure.tokens.remotePart();
+        toAll(node -> scripts.renew(nodes.get(node), tenure.sequence, tenure.leaseMillis, token)
+                .whenComplete((kept, thrown) -> run(known -> renewal.answered(node, kept, thrown, session.now()))));
+        long millis = TimeUnit.NANOSECONDS.toMillis(tenure.patienceNanos()) + 1;
+        session.schedule(() -> run(known -> renewal.end(session.now())), millis);
     }
 
     /** Asks who owns the name, and waits for the answers, one command time-out at most. */

@@ -1,22 +1,22 @@
 package dev.interlock.internal.lock.quorum;
 
 import dev.interlock.LeaseLostException;
-import dev.interlock.internal.lock.quorum.QuorumScripts.Kept;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Status;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Vote;
-import dev.interlock.internal.lock.quorum.QuorumTenure.Renewal;
 import dev.interlock.internal.lock.quorum.VoteRound.Defeat;
 import dev.interlock.internal.lock.quorum.VoteRound.Request;
 import dev.interlock.internal.redis.Settings;
+import java.util.ArrayDeque;
+import java.util.Queue;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
  * What a session knows of one quorum lock: the {@link VoteRound} of its leader, its {@link QuorumTenure} while it owns
- * the name, and what it hasn't released yet. Events come in: threads, answers, beats, each with its instant. Out come
- * what is to be sent to all nodes, which an event returns, and the {@linkplain QuorumEffects effects} that the owner
- * carries out after each event. It knows no session, thread or clock, and is used with the owner's mutex only, but for
- * the tenure, which is volatile.
+ * the name, and what it hasn't released yet. Events come in, to it or to these parts: threads, answers, beats, each with
+ * its instant. Out come what is to be sent to all nodes, which an event returns, and the {@linkplain QuorumEffect
+ * effects} that the owner carries out after each event. It knows no session, thread or clock, and is used with the
+ * owner's mutex only, but for the tenure, which is volatile.
  */
 final class QuorumState {
     private final String name;
@@ -27,11 +27,11 @@ final class QuorumState {
 
     private volatile @Nullable QuorumTenure tenure;
 
-    /** The leader's round. */
+    /** The last round of a leader. */
     private @Nullable VoteRound round;
 
     /** How many nodes have been freed since the last round began. */
-    private int freed;
+    int freed;
 
     /** The least token of the next tenure. */
     private long floor = 1;
@@ -45,7 +45,8 @@ final class QuorumState {
     /** The last release that was begun. */
     private @Nullable QuorumRelease latest;
 
-    private QuorumEffects effects = new QuorumEffects();
+    /** What the events so far have the owner do, in this order. */
+    final Queue<QuorumEffect> effects = new ArrayDeque<>();
 
     /**
      * Begins with nothing.
@@ -60,13 +61,6 @@ final class QuorumState {
         this.owner = owner;
     }
 
-    /** Returns the effects of the events since the last call. */
-    QuorumEffects takeEffects() {
-        QuorumEffects taken = effects;
-        effects = new QuorumEffects();
-        return taken;
-    }
-
     @Nullable
     QuorumTenure tenure() {
         return tenure;
@@ -79,14 +73,14 @@ final class QuorumState {
         leaseMillis = Math.max(leaseMillis, millis);
         sequence = asked;
         freed = 0;
-        VoteRound next = new VoteRound(new Request(asked, millis, renewed, waits, floor), nodes, majority, now);
+        VoteRound next = new VoteRound(new Request(asked, millis, renewed, waits, floor), nodes, majority, now, effects);
         round = next;
         return next;
     }
 
     /** A node has answered, or has failed. */
     void answered(VoteRound asked, int node, @Nullable Vote vote, @Nullable Throwable thrown) {
-        asked.answered(node, vote, thrown, effects);
+        asked.answered(node, vote, thrown);
         QuorumTenure current = tenure;
         if (vote != null
                 && vote.status() == Status.VOTED
@@ -94,13 +88,6 @@ final class QuorumState {
                 && current.sequence == asked.request.sequence()) {
             current.votedLate(node, vote.token());
         }
-        effects.wakes |= round != null;
-    }
-
-    /** A node has answered that the token was written back, or has failed. */
-    void wroteBack(VoteRound asked, int node, @Nullable Kept kept, @Nullable Throwable thrown) {
-        asked.wroteBack(node, kept, thrown);
-        effects.wakes |= round != null;
     }
 
     /** Begins the tenure of a round if that is won; returns null if it isn't, or if that took too long. */
@@ -109,11 +96,11 @@ final class QuorumState {
         if (!asked.isWon()) {
             return null;
         }
-        QuorumTenure next = new QuorumTenure(name, settings, asked, now, owner);
+        QuorumTenure next = new QuorumTenure(name, settings, asked, now, effects, owner);
         if (!next.isUsable(now)) {
             return null;
         }
-        next.begin(effects);
+        next.begin();
         next.tokens.draw();
         floor = next.tokens.remotePart() + 1;
         // The requests before have been overruled by this one at a majority of the nodes.
@@ -125,48 +112,16 @@ final class QuorumState {
     /** The round is not won: its votes are given back. */
     Defeat abandon(VoteRound lost) {
         floor = Math.max(floor, lost.greatestToken() + 1);
-        return lost.abandon(effects);
+        return lost.abandon();
     }
 
-    /** The leader has got what it wants, or goes. */
-    void endRounds() {
-        round = null;
-    }
-
-    /** Returns what the leader's round has failed with, if it was an error. */
+    /** Returns what the last round has failed with, if it was an error. */
     @Nullable
     Throwable failure() {
         return round == null ? null : round.failure();
     }
 
-    /** A node tells that it was freed. */
-    void freed() {
-        freed++;
-    }
-
-    /** Returns how many nodes have been freed since the last round began. */
-    int countFreed() {
-        return freed;
-    }
-
     // ---- tenures and releases
-
-    /** Notices a lease that is over soon. Returns the renewal if one is due, which goes to all nodes. */
-    @Nullable
-    Renewal keep(long now) {
-        QuorumTenure current = tenure;
-        return current == null ? null : current.keep(now, effects);
-    }
-
-    /** A node has answered a renewal, or has failed. */
-    void renewed(Renewal renewal, int node, @Nullable Kept kept, @Nullable Throwable thrown, long now) {
-        renewal.answered(node, kept, thrown, now, effects);
-    }
-
-    /** The nodes have had the time to answer a renewal. */
-    void endRenewal(Renewal renewal, long now) {
-        renewal.end(now, effects);
-    }
 
     /** The tenure ends without being released: the next request, or its release, does that. */
     @Nullable
@@ -182,7 +137,6 @@ final class QuorumState {
     /** The session gives up its tenure and all its requests. Returns the release, or null if there is nothing. */
     @Nullable
     QuorumRelease release(long now) {
-        endTenure();
         if (sequence == 0) {
             return null;
         }
@@ -209,6 +163,6 @@ final class QuorumState {
             return (current.isUsable(now) ? "tenure " : "lost tenure ") + current.sequence + " of " + session + " at "
                     + current.strength() + " of " + nodes + " nodes";
         }
-        return (round == null ? "no tenure of " : "request " + round.request.sequence() + " of ") + session;
+        return (sequence == 0 ? "no tenure of " : "request " + sequence + " of ") + session;
     }
 }

@@ -3,8 +3,8 @@ package dev.interlock.internal.lock.quorum;
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.lock.FencingTokens;
 import dev.interlock.internal.lock.Tenure;
-import dev.interlock.internal.lock.quorum.QuorumEffects.Expiry;
-import dev.interlock.internal.lock.quorum.QuorumEffects.Report;
+import dev.interlock.internal.lock.quorum.QuorumEffect.Expire;
+import dev.interlock.internal.lock.quorum.QuorumEffect.Report;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Kept;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Settings;
@@ -12,6 +12,7 @@ import dev.interlock.internal.session.Lease;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -44,6 +45,7 @@ final class QuorumTenure implements Tenure {
     private final String name;
     private final Consumer<LeaseLostException> owner;
     private final int majority;
+    private final Queue<QuorumEffect> effects;
     private final long silenceNanos;
     private final List<NodeVote> votes;
     final long sequence;
@@ -61,10 +63,17 @@ final class QuorumTenure implements Tenure {
      *
      * @param owner is told if it is lost
      */
-    QuorumTenure(String name, Settings settings, VoteRound round, long nowNanos, Consumer<LeaseLostException> owner) {
+    QuorumTenure(
+            String name,
+            Settings settings,
+            VoteRound round,
+            long nowNanos,
+            Queue<QuorumEffect> effects,
+            Consumer<LeaseLostException> owner) {
         this.name = name;
         this.owner = owner;
         this.majority = round.majority;
+        this.effects = effects;
         this.silenceNanos = settings.silenceNanos();
         this.votes = Stream.generate(NodeVote::new).limit(round.nodes).toList();
         this.sequence = round.request.sequence();
@@ -121,22 +130,22 @@ final class QuorumTenure implements Tenure {
     // ---- renewal
 
     /** It begins: one whose lease is short and not renewed may be over before the lease renewer comes by. */
-    void begin(QuorumEffects effects) {
+    void begin() {
         if (!renewed && leaseMillis < SHORT_MILLIS) {
-            effects.expiry = new Expiry(this, leaseMillis);
+            effects.add(new Expire(this, leaseMillis));
         }
     }
 
     /** Notices a lease that is over soon. Returns the renewal if one is due, which goes to all nodes. */
     @Nullable
-    Renewal keep(long now, QuorumEffects effects) {
+    Renewal keep(long now) {
         if (lease.loss() != null) {
             return null;
         }
         // Between two beats would be too late to tell of a loss that can be foreseen.
         long leftMillis = TimeUnit.NANOSECONDS.toMillis(lease.validUntilNanos() - now);
         if (leftMillis < SHORT_MILLIS) {
-            effects.expiry = new Expiry(this, Math.max(0, leftMillis + 1));
+            effects.add(new Expire(this, Math.max(0, leftMillis + 1)));
         }
         if (!renewed || ended || renewal != null || now - renewAtNanos < 0 || !isUsable(now)) {
             return null;
@@ -162,17 +171,12 @@ final class QuorumTenure implements Tenure {
             this.sentNanos = sentNanos;
         }
 
-        QuorumTenure tenure() {
-            return QuorumTenure.this;
-        }
-
         private boolean isOver() {
             return renewal != this;
         }
 
         /** A node has answered, or has failed. */
-        void answered(
-                int node, @Nullable Kept answer, @Nullable Throwable thrown, long now, QuorumEffects effects) {
+        void answered(int node, @Nullable Kept answer, @Nullable Throwable thrown, long now) {
             answered++;
             if (answer != null) {
                 take(node, answer, now);
@@ -180,7 +184,7 @@ final class QuorumTenure implements Tenure {
                 failure = Failures.cause(thrown);
             }
             if (answered == votes.size()) {
-                end(now, effects);
+                end(now);
             }
         }
 
@@ -212,7 +216,7 @@ final class QuorumTenure implements Tenure {
         }
 
         /** All nodes have answered, or have had the time for it. */
-        void end(long now, QuorumEffects effects) {
+        void end(long now) {
             if (isOver()) {
                 return;
             }
@@ -228,7 +232,7 @@ final class QuorumTenure implements Tenure {
                 return;
             }
             Throwable cause = failure == null ? new IllegalStateException("no answer") : failure;
-            effects.report = new Report(lease.validUntilNanos() - now, kept >= majority ? null : cause);
+            effects.add(new Report(lease.validUntilNanos() - now, kept >= majority ? null : cause));
         }
     }
 

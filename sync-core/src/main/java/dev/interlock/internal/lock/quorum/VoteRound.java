@@ -1,6 +1,9 @@
 package dev.interlock.internal.lock.quorum;
 
-import dev.interlock.internal.lock.quorum.QuorumEffects.Command;
+import dev.interlock.internal.lock.quorum.QuorumEffect.GiveUp;
+import dev.interlock.internal.lock.quorum.QuorumEffect.Heard;
+import dev.interlock.internal.lock.quorum.QuorumEffect.Wake;
+import dev.interlock.internal.lock.quorum.QuorumEffect.WriteBack;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Kept;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Status;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Vote;
@@ -8,6 +11,7 @@ import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Settings;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.random.RandomGenerator;
@@ -70,6 +74,7 @@ final class VoteRound {
     final long sentNanos;
     final int nodes;
     final int majority;
+    private final Queue<QuorumEffect> effects;
 
     /** Answers by node. */
     private final Map<Integer, Vote> votes = new HashMap<>();
@@ -92,11 +97,12 @@ final class VoteRound {
 
     private @Nullable Throwable refusal;
 
-    VoteRound(Request request, int nodes, int majority, long sentNanos) {
+    VoteRound(Request request, int nodes, int majority, long sentNanos, Queue<QuorumEffect> effects) {
         this.request = request;
         this.nodes = nodes;
         this.majority = majority;
         this.sentNanos = sentNanos;
+        this.effects = effects;
     }
 
     /** Returns for how long the answers are waited for: short beside the lease, which runs meanwhile. */
@@ -107,20 +113,29 @@ final class VoteRound {
     // ---- events
 
     /** A node has answered, or has failed. */
-    void answered(int node, @Nullable Vote vote, @Nullable Throwable thrown, QuorumEffects effects) {
+    void answered(int node, @Nullable Vote vote, @Nullable Throwable thrown) {
         if (vote == null) {
             failed(thrown);
-            return;
+        } else {
+            votes.put(node, vote);
+            if (vote.status() == Status.VOTED) {
+                voted(node, vote);
+            }
+            if (votes.size() == majority) {
+                effects.add(new Heard());
+            }
         }
-        votes.put(node, vote);
-        effects.heard |= votes.size() == majority;
-        if (vote.status() != Status.VOTED) {
-            return;
-        }
+        effects.add(new Wake());
+    }
+
+    private void voted(int node, Vote vote) {
         if (abandoned) {
-            effects.commands.add(new Command(this, node, false));
-        } else if (!expired) {
-            count(node, vote, effects);
+            effects.add(new GiveUp(this, node));
+        } else if (token > 0 && !expired) {
+            confirm(node, vote);
+        } else if (granted() >= majority && !expired) {
+            token = greatestToken();
+            forEachVote(this::confirm);
         }
     }
 
@@ -136,20 +151,11 @@ final class VoteRound {
         }
     }
 
-    private void count(int node, Vote vote, QuorumEffects effects) {
-        if (token > 0) {
-            confirm(node, vote, effects);
-        } else if (granted() >= majority) {
-            token = greatestToken();
-            forEachVote((at, known) -> confirm(at, known, effects));
-        }
-    }
-
-    private void confirm(int node, Vote vote, QuorumEffects effects) {
+    private void confirm(int node, Vote vote) {
         if (vote.token() >= token) {
             confirmed++;
         } else {
-            effects.commands.add(new Command(this, node, true));
+            effects.add(new WriteBack(this, node));
         }
     }
 
@@ -163,6 +169,7 @@ final class VoteRound {
         } else {
             failed++;
         }
+        effects.add(new Wake());
     }
 
     /**
@@ -176,10 +183,10 @@ final class VoteRound {
     }
 
     /** Gives back the votes that it has got or gets yet, because they are too few. The session will ask again. */
-    Defeat abandon(QuorumEffects effects) {
+    Defeat abandon() {
         abandoned = true;
         expired = true;
-        forEachVote((node, vote) -> effects.commands.add(new Command(this, node, false)));
+        forEachVote((node, vote) -> effects.add(new GiveUp(this, node)));
         boolean refused = votes.size() >= majority && granted() < votes.size();
         return new Defeat(
                 refused, cutShort, ownerTtlMillis(), failure, lasting > nodes - majority ? refusal : null);
