@@ -10,8 +10,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -212,8 +212,7 @@ final class BarrierState {
             wish = Wish.BREAK;
         }
         boolean acts = arrivals.stream().anyMatch(arrival -> arrival.acts && !arrival.hasEnded());
-        return new BarrierStatement(
-                membership(), generation, arrivals.size(), acts, wish, lastReset, lastResetDone);
+        return new BarrierStatement(membership(), generation, arrivals.size(), acts, wish, lastReset, lastResetDone);
     }
 
     private String membership() {

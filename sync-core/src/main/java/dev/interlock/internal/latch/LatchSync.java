@@ -137,7 +137,8 @@ public final class LatchSync {
 
     private RedisUnavailableException unavailable(long waitedNanos) {
         long millis = TimeUnit.NANOSECONDS.toMillis(waitedNanos);
-        return unavailable(state, "has not answered for", millis, session.outage().cause());
+        return unavailable(
+                state, "has not answered for", millis, session.outage().cause());
     }
 
     private static RedisUnavailableException unavailable(

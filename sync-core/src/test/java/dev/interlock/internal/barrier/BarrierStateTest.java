@@ -59,20 +59,11 @@ class BarrierStateTest {
     private static BarrierReply reply(
             long generation, State state, int arrived, long counted, Outcome outcome, int... places) {
         return new BarrierReply(
-                Status.MEMBER,
-                generation,
-                state,
-                arrived,
-                NONE,
-                counted,
-                outcome,
-                0,
-                ImmutableIntArray.copyOf(places));
+                Status.MEMBER, generation, state, arrived, NONE, counted, outcome, 0, ImmutableIntArray.copyOf(places));
     }
 
     private static BarrierReply standing(Status status, long generation) {
-        return new BarrierReply(
-                status, generation, State.OPEN, 0, NONE, 0, Outcome.NONE, 0, ImmutableIntArray.of());
+        return new BarrierReply(status, generation, State.OPEN, 0, NONE, 0, Outcome.NONE, 0, ImmutableIntArray.of());
     }
 
     private void join() {
@@ -138,7 +129,8 @@ class BarrierStateTest {
         Arrival first = arrive();
         say();
         Arrival late = arrive();
-        assertThat(answer(reply(2, State.OPEN, NOBODY, 1, Outcome.TRIPPED, 3)).tells).isTrue();
+        assertThat(answer(reply(2, State.OPEN, NOBODY, 1, Outcome.TRIPPED, 3)).tells)
+                .isTrue();
         assertThat(first.hasEnded()).isTrue();
         assertThat(late.hasEnded()).isFalse();
         assertThat(say()).isEqualTo(new BarrierStatement("stay", 2, 1, true, Wish.NONE, 0, 0));
@@ -153,7 +145,9 @@ class BarrierStateTest {
         assertThat(over(1, Outcome.TRIPPED).tells).as("nobody waits any more").isFalse();
         assertThat(arrival.end).isCompletedWithValue(Fate.TRIPPED);
         assertThat(say().generation()).isEqualTo(2);
-        assertThat(over(1, Outcome.BROKEN).tells).as("a doubled one, or a forged one").isFalse();
+        assertThat(over(1, Outcome.BROKEN).tells)
+                .as("a doubled one, or a forged one")
+                .isFalse();
         assertThat(state.state).isEqualTo(State.OPEN);
     }
 
@@ -226,6 +220,73 @@ class BarrierStateTest {
         assertThat(counted.end).isCompletedWithValue(Fate.BROKEN);
         assertThat(late.hasEnded()).isFalse();
         assertThat(say().arrivals()).isEqualTo(1);
+    }
+
+    @Test
+    void aThreadThatBreaksComesToTheNextGenerationIfItWasNotHeard() {
+        join();
+        Arrival breaker = comeToBreak();
+        say();
+        assertThat(answer(open(2, NOBODY)).tells).isTrue();
+        assertThat(breaker.hasEnded()).isFalse();
+        assertThat(say().wish()).isEqualTo(Wish.BREAK);
+    }
+
+    @Test
+    void aMessageAfterTheReplyOfABrokenGenerationChangesNothing() {
+        join();
+        say();
+        answer(reply(1, State.BROKEN, NOBODY, 1, Outcome.BROKEN));
+        Arrival late = arrive();
+        assertThat(over(1, Outcome.TRIPPED).tells).as("somebody waits").isTrue();
+        assertThat(late.hasEnded()).isFalse();
+        assertThat(state.state).isEqualTo(State.BROKEN);
+    }
+
+    @Test
+    void aMessageOfAGenerationInWhichNobodyWasCountedEndsNobody() {
+        join();
+        assertThat(over(1, Outcome.TRIPPED).tells).isFalse();
+        assertThat(say().generation()).isEqualTo(1);
+    }
+
+    @Test
+    void aReplyOfAGenerationThatWasSettledEndsNobodyTwice() {
+        join();
+        Arrival first = arrive();
+        say();
+        answer(reply(1, State.BROKEN, NOBODY, 1, Outcome.BROKEN, 1));
+        assertThat(first.end).isCompletedWithValue(Fate.BROKEN);
+        Arrival late = arrive();
+        answer(reply(1, State.BROKEN, NOBODY, 1, Outcome.TRIPPED, 1));
+        assertThat(late.hasEnded()).isFalse();
+    }
+
+    @Test
+    void onlyTheThreadWhoseActionItIsActs() {
+        join();
+        Arrival without = new Arrival(thread, false);
+        state.arrive(without, false, version);
+        assertThat(say().acts()).isFalse();
+        arrive();
+        assertThat(say().acts()).isTrue();
+    }
+
+    /** The session was closed before it could see the thread. */
+    @Test
+    void aThreadThatHasEndedBeforeItWasCountedIsForgotten() {
+        join();
+        Arrival counted = arrive();
+        say();
+        Arrival ended = arrive();
+        Arrival leaver = arrive();
+        state.leave(leaver);
+        ended.end(Fate.CLOSED);
+        leaver.end(Fate.CLOSED);
+        assertThat(say().wish()).as("who has ended wishes nothing").isEqualTo(Wish.NONE);
+        answer(reply(2, State.OPEN, NOBODY, 1, Outcome.BROKEN_HERE, 1));
+        assertThat(counted.end).isCompletedWithValue(Fate.BROKEN);
+        assertThat(say()).isEqualTo(new BarrierStatement("stay", 2, 0, false, Wish.NONE, 0, 0));
     }
 
     // ---- breakage
@@ -419,15 +480,28 @@ class BarrierStateTest {
     }
 
     private static BarrierReply reset(long number) {
-        return new BarrierReply(
-                Status.MEMBER, 1, State.OPEN, 0, NONE, 0, Outcome.NONE, number, ImmutableIntArray.of());
+        return new BarrierReply(Status.MEMBER, 1, State.OPEN, 0, NONE, 0, Outcome.NONE, number, ImmutableIntArray.of());
+    }
+
+    @Test
+    void aSessionIsUsedWhileItResetsOrBreaks() {
+        join();
+        state.detach();
+        state.takeEffects();
+        state.reset(10);
+        assertThat(state.isUnused()).isFalse();
+        say();
+        answer(reset(10));
+        assertThat(state.isUnused()).isTrue();
+        comeToBreak();
+        assertThat(state.isUnused()).isFalse();
     }
 
     // ---- when to ask
 
     private BarrierEffects due(long millis) {
-        return answer(new BarrierReply(
-                Status.MEMBER, 1, State.OPEN, 1, millis, 1, Outcome.NONE, 0, ImmutableIntArray.of(1)));
+        return answer(
+                new BarrierReply(Status.MEMBER, 1, State.OPEN, 1, millis, 1, Outcome.NONE, 0, ImmutableIntArray.of(1)));
     }
 
     @Test
@@ -494,7 +568,8 @@ class BarrierStateTest {
         state.detach();
         assertThat(state.isUnused()).isFalse();
         say();
-        assertThat(answer(reply(2, State.OPEN, NOBODY, 1, Outcome.TRIPPED, 3)).tells).isTrue();
+        assertThat(answer(reply(2, State.OPEN, NOBODY, 1, Outcome.TRIPPED, 3)).tells)
+                .isTrue();
         assertThat(arrival.hasEnded()).isTrue();
         assertThat(state.isUnused()).isTrue();
         assertThat(say().membership()).isEqualTo("leave");
@@ -541,7 +616,8 @@ class BarrierStateTest {
         assertThat(breaker.end).isCompletedWithValue(Fate.REFUSED);
         assertThat(reset).isCompletedWithValue(Fate.REFUSED);
         assertThat(state.isWaiting()).isFalse();
-        assertThat(say()).as("what may be counted is to be broken")
+        assertThat(say())
+                .as("what may be counted is to be broken")
                 .isEqualTo(new BarrierStatement("rejoin", 0, 0, false, Wish.NONE, 10, 0));
     }
 

@@ -38,8 +38,7 @@ class LatchStateTest {
 
     @Test
     void aReplyIsReadInTheScriptsOrder() {
-        assertThat(LatchReply.of(List.of(4L, 5L, 6L, 7L)))
-                .isEqualTo(new LatchReply(Status.OTHER_COUNT, 5, 6, 7));
+        assertThat(LatchReply.of(List.of(4L, 5L, 6L, 7L))).isEqualTo(new LatchReply(Status.OTHER_COUNT, 5, 6, 7));
     }
 
     /** The sum is what Redis is told, so a lost reply or a doubled one changes nothing. */

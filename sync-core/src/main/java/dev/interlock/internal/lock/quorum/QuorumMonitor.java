@@ -167,8 +167,8 @@ final class QuorumMonitor {
     /** Asks who owns the name, and waits for the answers, one command time-out at most. */
     OwnerQuery inspect() {
         OwnerQuery query = new OwnerQuery(nodes.size(), session.majority());
-        nodes.forEach(node -> scripts.inspect(node)
-                .whenComplete((owner, failure) -> run(known -> query.answered(owner))));
+        nodes.forEach(
+                node -> scripts.inspect(node).whenComplete((owner, failure) -> run(known -> query.answered(owner))));
         session.await(query.done);
         return query;
     }

@@ -13,8 +13,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What a session knows of one quorum lock: the {@link VoteRound} of its leader, its {@link QuorumTenure} while it owns
- * the name, and what it hasn't released yet. Events come in, to it or to these parts: threads, answers, beats, each with
- * its instant. Out come what is to be sent to all nodes, which an event returns, and the {@linkplain QuorumEffect
+ * the name, and what it hasn't released yet. Events come in, to it or to these parts: threads, answers, beats, each
+ * with its instant. Out come what is to be sent to all nodes, which an event returns, and the {@linkplain QuorumEffect
  * effects} that the owner carries out after each event. It knows no session, thread or clock, and is used with the
  * owner's mutex only, but for the tenure, which is volatile.
  */
@@ -73,7 +73,8 @@ final class QuorumState {
         leaseMillis = Math.max(leaseMillis, millis);
         sequence = asked;
         freed = 0;
-        VoteRound next = new VoteRound(new Request(asked, millis, renewed, waits, floor), nodes, majority, now, effects);
+        VoteRound next =
+                new VoteRound(new Request(asked, millis, renewed, waits, floor), nodes, majority, now, effects);
         round = next;
         return next;
     }

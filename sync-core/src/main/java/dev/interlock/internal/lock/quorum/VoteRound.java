@@ -188,8 +188,7 @@ final class VoteRound {
         expired = true;
         forEachVote((node, vote) -> effects.add(new GiveUp(this, node)));
         boolean refused = votes.size() >= majority && granted() < votes.size();
-        return new Defeat(
-                refused, cutShort, ownerTtlMillis(), failure, lasting > nodes - majority ? refusal : null);
+        return new Defeat(refused, cutShort, ownerTtlMillis(), failure, lasting > nodes - majority ? refusal : null);
     }
 
     // ---- questions

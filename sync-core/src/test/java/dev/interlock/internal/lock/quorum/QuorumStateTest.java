@@ -187,7 +187,9 @@ class QuorumStateTest {
         state.answered(round, 2, voted(8), null);
         assertThat(effects()).containsExactly(new GiveUp(round, 2), new Wake());
         assertThat(round.isWon()).isFalse();
-        assertThat(ask(1).request.floor()).as("a token above those seen by then").isEqualTo(5);
+        assertThat(ask(1).request.floor())
+                .as("a token above those seen by then")
+                .isEqualTo(5);
     }
 
     @Test
@@ -269,6 +271,31 @@ class QuorumStateTest {
     }
 
     @Test
+    void aVoteForARoundBeforeTheTenuresIsNotTheTenures() {
+        VoteRound lost = ask(0);
+        assertThat(state.failure()).isNull();
+        state.answered(lost, 0, voted(4), null);
+        state.abandon(lost);
+        VoteRound won = ask(1);
+        vote(won, 7, 7);
+        QuorumTenure tenure = requireNonNull(state.own(won, at(2)));
+        state.answered(lost, 2, voted(5), null);
+        Renewal renewal = renewal(tenure, 1_002);
+        renewal.answered(2, kept(5), null, at(1_003));
+        assertThat(tenure.strength()).as("a vote that was not known").isEqualTo(2);
+    }
+
+    @Test
+    void aTokenIsWrittenBackToNobodyAfterTheLastLook() {
+        VoteRound round = ask(0);
+        vote(round, 9, 9);
+        round.expire(false);
+        effects();
+        state.answered(round, 2, voted(5), null);
+        assertThat(effects()).containsExactly(new Wake());
+    }
+
+    @Test
     void nodesThatAreFreedCountForOneRound() {
         ask(0);
         state.freed++;
@@ -295,7 +322,9 @@ class QuorumStateTest {
         assertThat(effects()).containsExactly(new WriteBack(round, 2), new Wake());
         assertThat(tenure.strength()).isEqualTo(2);
 
-        assertThat(tenure.keep(at(1_000))).as("the missing node is asked soon, not at once").isNull();
+        assertThat(tenure.keep(at(1_000)))
+                .as("the missing node is asked soon, not at once")
+                .isNull();
         Renewal renewal = renewal(tenure, 1_001);
         renewal.answered(0, kept(7), null, at(1_002));
         renewal.answered(1, kept(7), null, at(1_002));
@@ -353,8 +382,10 @@ class QuorumStateTest {
     void aRenewalThatNobodyAnswersIsToldAsAFailure() {
         Renewal renewal = renewal(tenure(), 10_001);
         renewal.end(at(10_501));
-        assertThat(effects()).singleElement().isInstanceOfSatisfying(Report.class, report -> assertThat(report.failure())
-                .hasMessage("no answer"));
+        assertThat(effects())
+                .singleElement()
+                .isInstanceOfSatisfying(
+                        Report.class, report -> assertThat(report.failure()).hasMessage("no answer"));
     }
 
     @Test
@@ -363,7 +394,9 @@ class QuorumStateTest {
         Renewal renewal = renewal(tenure, 10_001);
         renewal.answered(0, gone(), null, at(10_002));
         renewal.answered(1, gone(), null, at(10_002));
-        assertThat(tenure.isUsable(at(10_002))).as("until all that can have answered").isTrue();
+        assertThat(tenure.isUsable(at(10_002)))
+                .as("until all that can have answered")
+                .isTrue();
         renewal.answered(2, kept(7), null, at(10_002));
         assertThat(losses).singleElement().satisfies(loss -> assertThat(loss).hasMessageContaining("no majority"));
         assertThat(tenure.isUsable(at(10_003))).isFalse();
@@ -421,7 +454,9 @@ class QuorumStateTest {
         assertThat(losses).isEmpty();
         tenure.expire(at(LEASE - 499));
         tenure.expire(at(LEASE - 498));
-        assertThat(losses).singleElement().satisfies(loss -> assertThat(loss).hasMessageContaining("its lease is over"));
+        assertThat(losses)
+                .singleElement()
+                .satisfies(loss -> assertThat(loss).hasMessageContaining("its lease is over"));
     }
 
     @Test
@@ -442,6 +477,35 @@ class QuorumStateTest {
         QuorumTenure tenure = requireNonNull(state.own(round, at(1)));
         assertThat(effects()).containsExactly(new Expire(tenure, 400));
         assertThat(tenure.keep(at(200))).as("it is not renewed").isNull();
+    }
+
+    @Test
+    void aLongLeaseIsLookedAtWhenItIsSoonOver() {
+        VoteRound round = state.ask(1_000, LEASE, false, false, at(0));
+        vote(round, 7, 7);
+        effects();
+        QuorumTenure tenure = requireNonNull(state.own(round, at(1)));
+        assertThat(tenure.keep(at(LEASE / 2))).isNull();
+        assertThat(effects()).isEmpty();
+    }
+
+    @Test
+    void aRenewalThatOneNodeFailsKeepsTheTenureAndIsRepeatedSoon() {
+        QuorumTenure tenure = tenure();
+        Renewal renewal = renewal(tenure, 10_001);
+        renewal.answered(0, kept(7), null, at(10_002));
+        renewal.answered(1, kept(7), null, at(10_002));
+        renewal.answered(2, null, SILENCE, at(10_002));
+        assertThat(effects()).containsExactly(new Report((LEASE - 500 - 1) * MILLI, null));
+        assertThat(tenure.keep(at(11_001))).isNotNull();
+        assertThat(tenure.isUsable(at(11_001))).isTrue();
+    }
+
+    @Test
+    void aTenureThatIsOverIsNotRenewed() {
+        QuorumTenure tenure = tenure();
+        assertThat(tenure.keep(at(LEASE - 500))).isNull();
+        assertThat(effects()).containsExactly(new Expire(tenure, 1));
     }
 
     // ---- releases
@@ -471,7 +535,9 @@ class QuorumStateTest {
         tenure();
         QuorumRelease release = requireNonNull(state.release(at(10)));
         release.answered(0, new Released(false, 0), at(11));
-        assertThat(release.answered(0, new Released(false, 0), at(11))).as("a doubled answer").isFalse();
+        assertThat(release.answered(0, new Released(false, 0), at(11)))
+                .as("a doubled answer")
+                .isFalse();
         assertThat(release.verdict).isNotDone();
         release.answered(1, new Released(false, 0), at(11));
         assertThat(release.verdict).isCompletedWithValue(Verdict.LOST);
@@ -522,7 +588,9 @@ class QuorumStateTest {
         QuorumRelease first = requireNonNull(state.release(at(0)));
         state.ask(5_000, 100, false, true, at(10));
         QuorumRelease second = requireNonNull(state.release(at(1_000)));
-        assertThat(second.leaseMillis).as("the first lease may be on its way yet").isEqualTo(LEASE - 1_000);
+        assertThat(second.leaseMillis)
+                .as("the first lease may be on its way yet")
+                .isEqualTo(LEASE - 1_000);
         assertThat(first.isOver(1, at(1_000))).isTrue();
         assertThat(second.isOver(1, at(1_000))).isFalse();
     }
