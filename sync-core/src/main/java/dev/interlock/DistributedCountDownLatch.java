@@ -2,6 +2,7 @@ package dev.interlock;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.interlock.internal.latch.LatchState;
 import dev.interlock.internal.latch.LatchSync;
 import dev.interlock.internal.latch.LocalLatch;
 import dev.interlock.internal.latch.RemoteLatch;
@@ -56,12 +57,12 @@ public final class DistributedCountDownLatch extends CountDownLatch {
 
     /** Joins the latch, which has that count. Returns whether this is still the latch of its name. */
     boolean join(int count) {
-        return remote.join(count);
+        return sync.join(count);
     }
 
     /** Returns the name of this latch, without the session's namespace. */
     public String getName() {
-        return remote.name();
+        return remote.state().name();
     }
 
     /**
@@ -119,7 +120,7 @@ public final class DistributedCountDownLatch extends CountDownLatch {
      */
     @Override
     public long getCount() {
-        return remote.count();
+        return sync.count();
     }
 
     /**
@@ -128,9 +129,9 @@ public final class DistributedCountDownLatch extends CountDownLatch {
      */
     @Override
     public String toString() {
-        long count = remote.knownCount();
+        long count = remote.state().knownCount();
         return getClass().getName() + "@" + Integer.toHexString(System.identityHashCode(this)) + "[Count = "
-                + (count == RemoteLatch.UNKNOWN ? "unknown" : count) + "]";
+                + (count == LatchState.UNKNOWN ? "unknown" : count) + "]";
     }
 
     /** The local half: the superclass. */

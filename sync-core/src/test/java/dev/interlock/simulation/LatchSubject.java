@@ -35,7 +35,7 @@ final class LatchSubject implements Subject {
     private Latch joined(int round) {
         while (true) {
             Latch latch = latches.computeIfAbsent(round, this::create);
-            if (latch.remote.join(count)) {
+            if (latch.sync.join(count)) {
                 return latch;
             }
             latches.remove(round, latch);
@@ -80,9 +80,9 @@ final class LatchSubject implements Subject {
             }
             case GET_COUNT -> {
                 long before = witness.counted(round);
-                witness.checkCount(round, latch.remote.count(), before);
+                witness.checkCount(round, latch.sync.count(), before);
             }
-            case GET_LAST_COUNT -> witness.checkLastCount(round, latch.remote.count());
+            case GET_LAST_COUNT -> witness.checkLastCount(round, latch.sync.count());
             default -> throw new IllegalArgumentException("no call of a latch: " + op);
         }
     }

@@ -17,7 +17,7 @@ final class Arrival {
         REFUSED
     }
 
-    final Thread thread = Thread.currentThread();
+    final Thread thread;
 
     /** Whether the object through which it came has an action. */
     final boolean acts;
@@ -47,7 +47,8 @@ final class Arrival {
     @Nullable
     Throwable failure;
 
-    Arrival(boolean acts) {
+    Arrival(Thread thread, boolean acts) {
+        this.thread = thread;
         this.acts = acts;
     }
 

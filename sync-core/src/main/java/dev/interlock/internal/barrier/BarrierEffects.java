@@ -2,7 +2,7 @@ package dev.interlock.internal.barrier;
 
 /** What an event has the owner of a {@link BarrierState} do. */
 final class BarrierEffects {
-    private static final long NEVER = -1;
+    static final long NEVER = -1;
 
     /** Whether Redis is told of the state. */
     boolean tells;
@@ -10,18 +10,6 @@ final class BarrierEffects {
     /** Whether the session is no member any more, and won't be one again. */
     boolean ended;
 
-    private long askMillis = NEVER;
-
-    void askAfter(long millis) {
-        askMillis = millis;
-    }
-
-    boolean asks() {
-        return askMillis != NEVER;
-    }
-
-    /** Returns after how long Redis is asked, rather than with the next pulse. */
-    long askMillis() {
-        return askMillis;
-    }
+    /** After how long Redis is asked, rather than with the next pulse. */
+    long askMillis = NEVER;
 }

@@ -1,6 +1,7 @@
 package dev.interlock.internal.barrier;
 
 import com.google.common.primitives.ImmutableIntArray;
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -27,14 +28,6 @@ record BarrierReply(
         long resets,
         ImmutableIntArray places) {
 
-    private static final int STATUS = 0;
-    private static final int GENERATION = 1;
-    private static final int STATE = 2;
-    private static final int ARRIVED = 3;
-    private static final int DUE = 4;
-    private static final int COUNTED = 5;
-    private static final int OUTCOME = 6;
-    private static final int RESETS = 7;
     private static final int FIRST_PLACE = 8;
 
     /** In the order of the script's codes. */
@@ -67,23 +60,17 @@ record BarrierReply(
     }
 
     static BarrierReply of(List<Object> reply) {
-        ImmutableIntArray.Builder places = ImmutableIntArray.builder();
-        for (int i = FIRST_PLACE; i < reply.size(); i++) {
-            places.add((int) number(reply, i));
-        }
+        long[] numbers = reply.stream().mapToLong(Long.class::cast).toArray();
         return new BarrierReply(
-                Status.values()[(int) number(reply, STATUS)],
-                number(reply, GENERATION),
-                State.values()[(int) number(reply, STATE)],
-                (int) number(reply, ARRIVED),
-                number(reply, DUE),
-                number(reply, COUNTED),
-                Outcome.of(number(reply, OUTCOME)),
-                number(reply, RESETS),
-                places.build());
-    }
-
-    private static long number(List<Object> reply, int position) {
-        return (Long) reply.get(position);
+                Status.values()[(int) numbers[0]],
+                numbers[1],
+                State.values()[(int) numbers[2]],
+                (int) numbers[3],
+                numbers[4],
+                numbers[5],
+                Outcome.of(numbers[6]),
+                numbers[7],
+                ImmutableIntArray.copyOf(
+                        Arrays.stream(numbers).skip(FIRST_PLACE).mapToInt(Math::toIntExact)));
     }
 }

@@ -7,7 +7,12 @@ import dev.interlock.internal.barrier.BarrierReply.Status;
 import dev.interlock.internal.barrier.BarrierStatement.Wish;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -38,7 +43,11 @@ final class BarrierState {
     /** Threads that want the generation broken, in the order in which they came to want that. */
     private final List<Arrival> leavers = new ArrayList<>();
 
-    private final BarrierResets resets = new BarrierResets();
+    /** The resets by threads of this session that are not done yet, each with a number that only grows. */
+    private final NavigableMap<Long, CompletableFuture<Fate>> resets = new TreeMap<>();
+
+    private long lastReset;
+    private long lastResetDone;
 
     /** The generation that {@link #arrivals} are in. */
     private long generation;
@@ -46,8 +55,10 @@ final class BarrierState {
     /** The last generation whose arrivals have gone. */
     private long settled;
 
-    private State state = State.OPEN;
-    private int arrived;
+    State state = State.OPEN;
+
+    /** How many threads of all sessions have arrived in the current generation. */
+    int arrived;
 
     /** The result of the action that a thread of this session has run. */
     private Wish acted = Wish.NONE;
@@ -61,15 +72,23 @@ final class BarrierState {
     /** Whether Redis may know of this session. */
     private boolean told;
 
-    private boolean member;
+    boolean member;
 
     /** Whether Redis has forgotten this session, and has to be told so. */
     private boolean forgotten;
 
-    private boolean left;
-    private boolean closed;
-    private int otherParties;
+    /** Whether the session is no member any more, and won't be one again. */
+    boolean left;
 
+    private boolean closed;
+
+    /** How many parties the barrier has, if Redis has refused this number; else 0. */
+    int otherParties;
+
+    /** If {@link #asking}: when Redis is asked. */
+    private long askNanos;
+
+    private boolean asking;
     private BarrierEffects effects = new BarrierEffects();
 
     BarrierState(int parties) {
@@ -85,21 +104,16 @@ final class BarrierState {
 
     // ---- membership
 
-    void attach() {
-        holders++;
+    /** An object over this barrier has been made. Returns false if this can't be used any more. */
+    boolean attach() {
+        holders += left ? 0 : 1;
+        return !left;
     }
 
+    /** Such an object isn't used any more. */
     void detach() {
         holders--;
         leaveIfUnused();
-    }
-
-    boolean hasLeft() {
-        return left;
-    }
-
-    boolean isMember() {
-        return member;
     }
 
     boolean isUnused() {
@@ -126,41 +140,17 @@ final class BarrierState {
         return !arrivals.isEmpty() || !breakers.isEmpty() || !resets.isEmpty() || (mayBeKnown() && isUnused());
     }
 
-    boolean isBroken() {
-        return state == State.BROKEN;
-    }
-
-    /** Returns how many threads of all sessions have arrived in the current generation. */
-    int arrived() {
-        return arrived;
-    }
-
-    /** Forgets how many parties the barrier has, because Redis is asked again. */
-    void forgetOtherParties() {
-        otherParties = 0;
-    }
-
-    /** Returns how many parties the barrier has, if Redis has refused this number; else 0. */
-    int otherParties() {
-        return otherParties;
-    }
-
     // ---- threads
 
-    /** A thread comes; one that {@linkplain Arrival#leaves leaves} at once asks for the breakage unless it trips. */
-    void arrive(Arrival arrival, long lastVersion) {
-        come(arrival, arrivals, lastVersion);
-    }
-
-    /** A thread comes that was interrupted before. */
-    void comeToBreak(Arrival arrival, long lastVersion) {
-        arrival.leaves = true;
-        come(arrival, breakers, lastVersion);
-    }
-
-    private void come(Arrival arrival, List<Arrival> to, long lastVersion) {
+    /**
+     * A thread comes; one that {@linkplain Arrival#leaves leaves} at once asks for the breakage unless it trips.
+     *
+     * @param breaks whether it was interrupted before, and comes only to break the generation
+     */
+    void arrive(Arrival arrival, boolean breaks, long lastVersion) {
         arrival.cameAfter = lastVersion;
-        to.add(arrival);
+        arrival.leaves |= breaks;
+        (breaks ? breakers : arrivals).add(arrival);
         if (arrival.leaves) {
             leavers.add(arrival);
         }
@@ -208,7 +198,8 @@ final class BarrierState {
 
     /** A thread resets the barrier. The result completes when that is done. */
     CompletableFuture<Fate> reset(long number) {
-        return resets.add(number);
+        lastReset = number;
+        return resets.computeIfAbsent(number, added -> new CompletableFuture<>());
     }
 
     // ---- commands and their replies
@@ -221,8 +212,7 @@ final class BarrierState {
             wish = Wish.BREAK;
         }
         boolean acts = arrivals.stream().anyMatch(arrival -> arrival.acts && !arrival.hasEnded());
-        return new BarrierStatement(
-                membership(), generation, arrivals.size(), acts, wish, resets.latest(), resets.latestDone());
+        return new BarrierStatement(membership(), generation, arrivals.size(), acts, wish, lastReset, lastResetDone);
     }
 
     private String membership() {
@@ -236,7 +226,7 @@ final class BarrierState {
     }
 
     /** Redis has answered the command of this version. */
-    void answered(BarrierReply reply, long version) {
+    void answered(BarrierReply reply, long version, long now) {
         if (reply.status() == Status.LEFT) {
             member = false;
             if (closed || isUnused()) {
@@ -250,11 +240,12 @@ final class BarrierState {
         if (reply.status() == Status.OTHER_PARTIES) {
             otherParties = (int) reply.generation();
             forget();
-            resets.endAll(Fate.REFUSED);
+            endResets(resets, Fate.REFUSED);
             return;
         }
         settle(reply);
-        resets.done(reply.resets());
+        lastResetDone = Math.max(lastResetDone, reply.resets());
+        endResets(resets.headMap(lastResetDone, true), Fate.TRIPPED);
         if (reply.status() == Status.FORGOTTEN) {
             forget();
             forgotten = true;
@@ -263,7 +254,7 @@ final class BarrierState {
         }
         member = true;
         forgotten = false;
-        adopt(reply, version);
+        adopt(reply, version, now);
         leaveIfUnused();
     }
 
@@ -283,6 +274,11 @@ final class BarrierState {
 
     private static void endAll(List<Arrival> all, Fate fate) {
         all.forEach(arrival -> arrival.end(fate));
+        all.clear();
+    }
+
+    private static void endResets(Map<Long, CompletableFuture<Fate>> all, Fate fate) {
+        all.values().forEach(done -> done.complete(fate));
         all.clear();
     }
 
@@ -325,7 +321,7 @@ final class BarrierState {
     }
 
     /** Takes the state of the current generation. */
-    private void adopt(BarrierReply reply, long version) {
+    private void adopt(BarrierReply reply, long version, long now) {
         if (reply.generation() < generation) {
             return;
         }
@@ -340,7 +336,16 @@ final class BarrierState {
             act();
         }
         if (isWaiting() && reply.dueMillis() >= 0 && reply.dueMillis() < PULSE_MILLIS) {
-            effects.askAfter(reply.dueMillis() + 1);
+            askAfter(reply.dueMillis() + 1, now);
+        }
+    }
+
+    private void askAfter(long millis, long now) {
+        long at = now + TimeUnit.MILLISECONDS.toNanos(millis);
+        if (!asking || askNanos - at > 0 || askNanos - now <= 0) {
+            asking = true;
+            askNanos = at;
+            effects.askMillis = millis;
         }
     }
 
@@ -377,17 +382,15 @@ final class BarrierState {
     }
 
     private void act() {
-        for (Arrival arrival : arrivals) {
-            if (arrival.place == parties) {
-                actor = arrival;
-                if (arrival.abandoned) {
-                    acted = Wish.FAILED;
-                    effects.tells = true;
-                } else {
-                    arrival.act();
-                }
+        arrivals.stream().filter(arrival -> arrival.place == parties).forEach(last -> {
+            actor = last;
+            if (last.abandoned) {
+                acted = Wish.FAILED;
+                effects.tells = true;
+            } else {
+                last.act();
             }
-        }
+        });
     }
 
     // ---- other events
@@ -416,15 +419,11 @@ final class BarrierState {
 
     /** Redis refuses what it is told. */
     void refused(Throwable failure) {
-        for (List<Arrival> all : List.of(arrivals, breakers)) {
-            all.forEach(arrival -> {
-                arrival.failure = failure;
-                arrival.end(Fate.REFUSED);
-            });
-        }
-        resets.endAll(Fate.REFUSED);
-        breakers.clear();
-        leavers.clear();
+        Stream.concat(arrivals.stream(), breakers.stream()).forEach(arrival -> {
+            arrival.failure = failure;
+            arrival.end(Fate.REFUSED);
+        });
+        endResets(resets, Fate.REFUSED);
         // Those that have been refused may have been counted all the same; what is unknown is to be broken.
         forget();
         forgotten = true;
@@ -433,7 +432,7 @@ final class BarrierState {
     /** The session is closed. */
     void close() {
         closed = true;
-        resets.endAll(Fate.CLOSED);
+        endResets(resets, Fate.CLOSED);
         endAll(arrivals, Fate.CLOSED);
         endAll(breakers, Fate.CLOSED);
         leavers.clear();

@@ -39,7 +39,7 @@ final class BarrierSync {
         this.session = session;
         this.wait = wait;
         this.action = action;
-        this.arrival = new Arrival(action != null);
+        this.arrival = new Arrival(Thread.currentThread(), action != null);
     }
 
     /** Returns the thread's index of arrival. */
@@ -77,11 +77,7 @@ final class BarrierSync {
             }
             completed = true;
         } finally {
-            toldNanos = session.now();
-            told = barrier.acted(arrival, completed);
-            if (!completed) {
-                awaitBreakage();
-            }
+            hasActed(completed);
         }
         if (arrival.renewed) {
             return Fate.TRIPPED;
@@ -89,11 +85,16 @@ final class BarrierSync {
         return await(arrival.end, false);
     }
 
-    /** Waits for the confirmation, if it comes: what the action has thrown is thrown in any case. */
-    private void awaitBreakage() {
+    /** Waits for the breakage by an action that failed, if it is confirmed: what that has thrown is thrown anyway. */
+    private void hasActed(boolean completed) {
+        toldNanos = session.now();
+        told = barrier.tellOf(known -> known.acted(arrival, completed));
+        if (completed) {
+            return;
+        }
         interrupted |= Thread.interrupted();
         if (session.await(arrival.end) == null) {
-            barrier.abandon(arrival);
+            barrier.change(known -> known.abandon(arrival));
         }
     }
 
@@ -125,7 +126,7 @@ final class BarrierSync {
 
     private void leave() {
         toldNanos = session.now();
-        told = barrier.leave(arrival);
+        told = barrier.tellOf(known -> known.leave(arrival));
     }
 
     /** @param impatient whether the thread waits for the answer to its wish only */
@@ -135,7 +136,7 @@ final class BarrierSync {
         boolean over =
                 impatient && (wait.isTimed() || leftByInterrupt) && silent && session.now() - toldNanos >= commandNanos;
         if ((over || session.outage().isTooLong()) && !step.isDone()) {
-            barrier.abandon(arrival);
+            barrier.change(known -> known.abandon(arrival));
             if (!step.isDone()) {
                 throw wait.unavailable();
             }

@@ -6,6 +6,7 @@ import dev.interlock.internal.Locked;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.barrier.Arrival.Fate;
 import dev.interlock.internal.barrier.BarrierReply.Outcome;
+import dev.interlock.internal.barrier.BarrierReply.State;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Mail;
@@ -17,7 +18,6 @@ import dev.interlock.internal.session.StateSync;
 import java.util.List;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -42,13 +42,6 @@ public final class ScriptBarrier extends StateSync {
     private final BarrierState state;
 
     private final Locked<BarrierState> locked;
-
-    /** If {@link #asking}: when Redis is asked. */
-    @GuardedBy("mutex")
-    private long askNanos;
-
-    @GuardedBy("mutex")
-    private boolean asking;
 
     /**
      * Creates the remote half.
@@ -80,16 +73,7 @@ public final class ScriptBarrier extends StateSync {
 
     /** An object over this barrier has been made. Returns false if this can't be used any more. */
     public boolean attach() {
-        mutex.lock();
-        try {
-            if (state.hasLeft()) {
-                return false;
-            }
-            state.attach();
-            return true;
-        } finally {
-            mutex.unlock();
-        }
+        return locked.call(BarrierState::attach);
     }
 
     /** Such an object isn't used any more. */
@@ -99,12 +83,12 @@ public final class ScriptBarrier extends StateSync {
 
     /** Returns whether this can't be used any more. */
     public boolean hasLeft() {
-        return locked.call(BarrierState::hasLeft);
+        return locked.call(known -> known.left);
     }
 
     /** If no object over this barrier is used, has Redis know, and waits for that. */
     public void leaveIfUnheld() {
-        askIf(known -> !known.hasLeft() && known.isUnused());
+        askIf(known -> !known.left && known.isUnused());
     }
 
     /**
@@ -114,20 +98,11 @@ public final class ScriptBarrier extends StateSync {
      * @throws RedisUnavailableException if Redis doesn't answer within one command time-out
      */
     public void join() {
-        CompletableFuture<Void> answer;
-        mutex.lock();
-        try {
-            session.ensureOpen();
-            if (state.isMember()) {
-                return;
-            }
-            state.forgetOtherParties();
-            answer = tellAndHear();
-        } finally {
-            mutex.unlock();
-        }
-        hear(answer);
-        int actual = locked.call(BarrierState::otherParties);
+        askIf(known -> {
+            known.otherParties = 0;
+            return !known.member;
+        });
+        int actual = locked.call(known -> known.otherParties);
         if (actual > 0) {
             throw new IllegalArgumentException("barrier " + Names.quoted(name) + " is one of " + actual
                     + " parties; it can't be one of " + parties + " at the same time");
@@ -139,13 +114,13 @@ public final class ScriptBarrier extends StateSync {
     /** Returns whether the current generation is broken. A round trip. */
     public boolean isBroken() {
         askIf(known -> true);
-        return locked.call(BarrierState::isBroken);
+        return locked.call(known -> known.state == State.BROKEN);
     }
 
     /** Returns how many threads of all sessions have arrived in the current generation. A round trip. */
     public int arrived() {
         askIf(known -> true);
-        return locked.call(BarrierState::arrived);
+        return locked.call(known -> known.arrived);
     }
 
     private void askIf(Predicate<BarrierState> isNeeded) {
@@ -247,11 +222,7 @@ public final class ScriptBarrier extends StateSync {
         mutex.lock();
         try {
             session.ensureOpen();
-            if (isInterrupted) {
-                state.comeToBreak(arrival, lastVersion());
-            } else {
-                state.arrive(arrival, lastVersion());
-            }
+            state.arrive(arrival, isInterrupted, lastVersion());
             tell();
             // The session may have been closed before that could see this arrival.
             if (session.isClosed()) {
@@ -262,22 +233,8 @@ public final class ScriptBarrier extends StateSync {
         }
     }
 
-    /** A thread wants its generation broken, unless it has tripped. The result completes when Redis has been told. */
-    CompletableFuture<Void> leave(Arrival arrival) {
-        return tellOf(known -> known.leave(arrival));
-    }
-
-    /** A thread goes without knowing how its generation ends. The session goes on trying to break that. */
-    void abandon(Arrival arrival) {
-        change(known -> known.abandon(arrival));
-    }
-
-    /** The thread that had to has run the action. The result completes when Redis has been told. */
-    CompletableFuture<Void> acted(Arrival arrival, boolean completed) {
-        return tellOf(known -> known.acted(arrival, completed));
-    }
-
-    private void change(Consumer<BarrierState> event) {
+    /** An event changes the state. */
+    void change(Consumer<BarrierState> event) {
         mutex.lock();
         try {
             event.accept(state);
@@ -287,7 +244,8 @@ public final class ScriptBarrier extends StateSync {
         }
     }
 
-    private CompletableFuture<Void> tellOf(Consumer<BarrierState> event) {
+    /** An event changes the state. The result completes when Redis has been told. */
+    CompletableFuture<Void> tellOf(Consumer<BarrierState> event) {
         mutex.lock();
         try {
             event.accept(state);
@@ -321,7 +279,7 @@ public final class ScriptBarrier extends StateSync {
     @Override
     @GuardedBy("mutex")
     protected void answered(List<Object> reply) {
-        state.answered(BarrierReply.of(reply), answeredVersion());
+        state.answered(BarrierReply.of(reply), answeredVersion(), session.now());
         carryOut();
     }
 
@@ -340,21 +298,9 @@ public final class ScriptBarrier extends StateSync {
         if (effects.tells) {
             tell();
         }
-        if (effects.asks()) {
-            askAfter(effects.askMillis());
+        if (effects.askMillis != BarrierEffects.NEVER) {
+            askIn(effects.askMillis);
         }
-    }
-
-    @GuardedBy("mutex")
-    private void askAfter(long millis) {
-        long now = session.now();
-        long at = now + TimeUnit.MILLISECONDS.toNanos(millis);
-        if (asking && askNanos - at <= 0 && askNanos - now > 0) {
-            return;
-        }
-        asking = true;
-        askNanos = at;
-        askIn(millis);
     }
 
     @Override
@@ -377,7 +323,7 @@ public final class ScriptBarrier extends StateSync {
     @Override
     @GuardedBy("mutex")
     protected boolean isLeased() {
-        return state.isMember() && !state.hasLeft();
+        return state.member && !state.left;
     }
 
     @Override

@@ -22,20 +22,8 @@ record LatchReply(Status status, long left, int began, long born) {
         OTHER_COUNT
     }
 
-    private static final int STATUS = 0;
-    private static final int LEFT = 1;
-    private static final int BEGAN = 2;
-    private static final int BORN = 3;
-
     static LatchReply of(List<Object> reply) {
-        return new LatchReply(
-                Status.values()[(int) number(reply, STATUS)],
-                number(reply, LEFT),
-                (int) number(reply, BEGAN),
-                number(reply, BORN));
-    }
-
-    private static long number(List<Object> reply, int position) {
-        return (Long) reply.get(position);
+        long[] numbers = reply.stream().mapToLong(Long.class::cast).toArray();
+        return new LatchReply(Status.values()[(int) numbers[0]], numbers[1], (int) numbers[2], numbers[3]);
     }
 }

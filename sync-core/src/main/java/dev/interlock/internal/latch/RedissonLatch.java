@@ -1,8 +1,7 @@
 package dev.interlock.internal.latch;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import dev.interlock.RedisUnavailableException;
-import dev.interlock.internal.Names;
+import dev.interlock.internal.latch.LatchState.Effect;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.session.CommandLoop;
 import dev.interlock.internal.session.Participant;
@@ -28,6 +27,7 @@ public final class RedissonLatch implements RemoteLatch, Participant, CommandLoo
     private final RedisSession session;
     private final RCountDownLatch latch;
     private final LocalLatch local;
+    private final LatchState state;
 
     /** Comes before any lock of the session. */
     private final ReentrantLock mutex = new ReentrantLock();
@@ -35,80 +35,54 @@ public final class RedissonLatch implements RemoteLatch, Participant, CommandLoo
     @GuardedBy("mutex")
     private final CommandLoop<Boolean> requests;
 
-    @GuardedBy("mutex")
-    private int waiting;
-
-    private volatile boolean open;
-    private volatile long known = UNKNOWN;
-    private volatile @Nullable Throwable refusal;
-
     /** Creates the remote half over this latch object. */
     public RedissonLatch(RedisSession session, RCountDownLatch latch, LocalLatch local) {
         this.session = session;
         this.latch = latch;
         this.local = local;
+        this.state = new LatchState(latch.getName(), 0, LatchState.UNKNOWN);
         this.requests = new CommandLoop<>(session, mutex, LOOK_NANOS, this);
     }
 
     @Override
-    public String name() {
-        return latch.getName();
-    }
-
-    // A latch of this object that was open stays open, but Redisson's clients can set their latch again.
-    @Override
-    public boolean join(int wanted) {
-        return !open;
+    public LatchState state() {
+        return state;
     }
 
     @Override
-    public boolean isOpen() {
-        return open;
+    public CompletableFuture<?> join() {
+        return CompletableFuture.completedFuture(null);
     }
 
     @Override
-    public long knownCount() {
-        return open ? 0 : known;
-    }
-
-    @Override
-    public long count() {
-        ensureUsable();
-        if (open) {
-            return 0;
-        }
-        CompletableFuture<Long> asked = ask();
-        Long count = session.await(asked);
-        if (count == null) {
-            throw failure(asked, "has not answered for");
-        }
-        return count;
-    }
-
-    private CompletableFuture<Long> ask() {
+    public CompletableFuture<?> ask() {
         return asked(latch::getCountAsync).whenComplete((count, failure) -> {
             if (count != null) {
-                known = count;
-                if (count == 0) {
-                    open();
-                }
+                counted(count);
             }
         });
+    }
+
+    private void counted(long count) {
+        mutex.lock();
+        try {
+            carryOut(count == 0 ? state.forgotten() : state.counted(count));
+        } finally {
+            mutex.unlock();
+        }
     }
 
     @Override
     public void countDown() {
         mutex.lock();
         try {
+            state.ensureAlive(session.isClosed());
             // Publishes what this thread has done before: threads that the latch lets pass take the mutex later.
-            if (!open) {
-                session.ensureOpen();
+            if (!state.countDown()) {
+                return;
             }
         } finally {
             mutex.unlock();
-        }
-        if (open) {
-            return;
         }
         // Without an answer nobody knows whether it has counted, and a repeat might count twice.
         CompletableFuture<Boolean> counted = ReliableCommand.send(
@@ -118,9 +92,7 @@ public final class RedissonLatch implements RemoteLatch, Participant, CommandLoo
                         isFirst -> asked(latch::countDownAsync).thenApply(done -> true))
                 .confirmed();
         session.expect(counted, counted);
-        if (session.await(counted) == null) {
-            throw failure(counted, "has not confirmed the count-down of");
-        }
+        LatchSync.hear(session, state, counted, "has not confirmed the count-down of");
     }
 
     private <T> CompletableFuture<T> asked(Supplier<RFuture<T>> command) {
@@ -141,29 +113,12 @@ public final class RedissonLatch implements RemoteLatch, Participant, CommandLoo
         });
     }
 
-    private RuntimeException failure(CompletableFuture<?> answer, String what) {
-        Throwable cause = null;
-        if (answer.isCompletedExceptionally()) {
-            Throwable thrown = Failures.of(answer);
-            // A count-down that was given up has the last attempt's failure as its cause.
-            cause = thrown instanceof RedisUnavailableException ? thrown.getCause() : thrown;
-            if (cause != null && !Failures.isTransient(cause)) {
-                return refusal(cause);
-            }
-        }
-        return new RedisUnavailableException("Redis " + what + " latch " + Names.quoted(name()), cause);
-    }
-
-    private IllegalStateException refusal(Throwable cause) {
-        return Failures.refusal("latch " + Names.quoted(name()), cause);
-    }
-
     @Override
     public CompletableFuture<?> arrive(boolean asks) {
         mutex.lock();
         try {
-            ensureUsable();
-            waiting++;
+            state.ensureUsable(session.isClosed());
+            state.arrive();
             session.pin(this, this);
             requests.beat(true);
         } finally {
@@ -176,10 +131,8 @@ public final class RedissonLatch implements RemoteLatch, Participant, CommandLoo
     public void leave() {
         mutex.lock();
         try {
-            waiting--;
-            if (waiting == 0) {
+            if (state.leave()) {
                 session.unpin(this, this);
-                refusal = null;
             }
         } finally {
             mutex.unlock();
@@ -191,15 +144,17 @@ public final class RedissonLatch implements RemoteLatch, Participant, CommandLoo
     @Override
     @GuardedBy("mutex")
     public @Nullable CompletableFuture<Boolean> say(long nowNanos) {
-        return open || waiting == 0 || session.isClosed()
-                ? null
-                : asked(() -> latch.awaitAsync(LOOK_NANOS, TimeUnit.NANOSECONDS));
+        return state.isWaiting() && !session.isClosed()
+                ? asked(() -> latch.awaitAsync(LOOK_NANOS, TimeUnit.NANOSECONDS))
+                : null;
     }
 
     @Override
+    @GuardedBy("mutex")
     public void answered(long sentNanos, Boolean opened) {
         if (opened) {
-            open();
+            // Redisson's clients can set their latch again, so the name is free for another object.
+            carryOut(state.forgotten());
         } else {
             // Not at once: a request made by the answer to another would go round on Redisson's threads.
             session.execute(this::pulse);
@@ -209,27 +164,12 @@ public final class RedissonLatch implements RemoteLatch, Participant, CommandLoo
     @Override
     @GuardedBy("mutex")
     public void refused(Throwable cause) {
-        refusal = waiting > 0 ? cause : refusal;
+        state.refused(cause);
     }
 
-    private void open() {
-        mutex.lock();
-        try {
-            open = true;
+    private void carryOut(Effect effect) {
+        if (effect == Effect.OPEN) {
             local.open();
-        } finally {
-            mutex.unlock();
-        }
-    }
-
-    @Override
-    public void ensureUsable() {
-        if (!open) {
-            session.ensureOpen();
-            Throwable cause = refusal;
-            if (cause != null) {
-                throw refusal(cause);
-            }
         }
     }
 
@@ -256,6 +196,6 @@ public final class RedissonLatch implements RemoteLatch, Participant, CommandLoo
 
     @Override
     public String toString() {
-        return open ? "open" : "counting";
+        return state.isOpen() ? "open" : "counting";
     }
 }

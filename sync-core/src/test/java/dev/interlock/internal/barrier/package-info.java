@@ -1,4 +1,4 @@
-/** The script of the barrier. */
+/** The script of the barrier, and its state. */
 @NullMarked
 package dev.interlock.internal.barrier;
 

@@ -1,4 +1,4 @@
-/** The script of count-down latches. */
+/** The script of count-down latches, and their state. */
 @NullMarked
 package dev.interlock.internal.latch;
 

@@ -7,14 +7,13 @@ import dev.interlock.internal.lock.AbstractRemoteLock;
 import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.RemoteConditions;
 import dev.interlock.internal.lock.quorum.QuorumRelease.Verdict;
+import dev.interlock.internal.lock.quorum.VoteRound.Defeat;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.session.QuorumSession;
 import dev.interlock.internal.session.RemoteWait;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,36 +31,15 @@ import org.jspecify.annotations.Nullable;
  * any race.
  */
 public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTenure> {
-    /** The longest time between two rounds. */
-    private static final long POLL_NANOS = TimeUnit.SECONDS.toNanos(1);
-
-    /** Upper bound of the random wait after the first round without a winner; it doubles with each further one. */
-    private static final long BACKOFF_NANOS = TimeUnit.MILLISECONDS.toNanos(4);
-
-    private static final int MOST_DOUBLINGS = 6;
-
     /** When one node was freed the others are about to be. */
     private static final long SETTLE_NANOS = TimeUnit.MILLISECONDS.toNanos(2);
 
     /** The pause of a session that has released the name to others. */
     private static final long YIELD_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
-    private final QuorumScripts scripts;
-    private final int majority;
-    private volatile @Nullable QuorumTenure tenure;
-
-    /** The leader's round. */
-    private volatile @Nullable VoteRound round;
-
-    /** How many nodes have been freed since the last round began. */
-    private final AtomicInteger freed = new AtomicInteger();
-
-    private final OpenRequests requests;
+    private final QuorumMonitor monitor;
 
     // Only the thread that has the local half uses the fields that follow.
-
-    /** The least token of the next tenure. */
-    private long floor = 1;
 
     /** The release of the last tenure, until the next request. */
     private @Nullable QuorumRelease lastRelease;
@@ -71,14 +49,12 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
     /** Creates the remote half of the lock of this name. */
     public QuorumLock(QuorumSession session, String name, LocalLock local) {
         super(session, name, local);
-        this.scripts = new QuorumScripts(session, name);
-        this.majority = session.majority();
-        this.requests = new OpenRequests(session, scripts);
+        this.monitor = new QuorumMonitor(session, name, this::answered, this::lost);
     }
 
     @Override
     protected boolean enterOnTenure() {
-        QuorumTenure current = tenure;
+        QuorumTenure current = tenure();
         return current != null && current.renewed && current.isUsable(session.now()) && current.tokens.draw();
     }
 
@@ -90,16 +66,15 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
         RemoteWait wait = new RemoteWait(session, interruptible, waitNanos, waited -> unavailable(lastFailure()));
         boolean entered = false;
         leader = wait;
-        session.pin(scripts.key(), this);
+        session.pin(monitor.key(), this);
         try (wait) {
             entered = enter(wait, leaseMillis, start);
             return entered;
         } finally {
             leader = null;
-            round = null;
             if (!entered) {
-                requests.release();
-                session.unpin(scripts.key(), this);
+                monitor.release();
+                session.unpin(monitor.key(), this);
             }
         }
     }
@@ -109,80 +84,59 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
         if (!wait.isOnce()) {
             yieldToOthers(wait);
         }
+        boolean renewed = leaseMillis == RENEWED;
+        long millis = renewed ? settings.leaseMillis() : leaseMillis;
         for (int attempt = 0; ; attempt++) {
-            VoteRound next = ask(leaseMillis, !wait.isOnce());
-            awaitAnswers(next, wait);
-            if (next.isWon() && own(next)) {
+            session.ensureOpen();
+            VoteRound asked = monitor.ask(millis, renewed, !wait.isOnce());
+            awaitAnswers(asked, wait);
+            if (own(asked)) {
                 reportAcquired(session.now() - start, false);
                 return true;
             }
-            next.abandon();
-            floor = Math.max(floor, next.greatestToken() + 1);
-            if (!goesOnAfter(next, wait)) {
+            Defeat defeat = monitor.call(known -> known.abandon(asked));
+            if (!goesOnAfter(defeat, asked.sentNanos, wait)) {
                 return false;
             }
-            pause(next, attempt, wait);
+            awaitFreedNodes(defeat.pauseNanos(attempt, session.random()), wait);
         }
     }
 
     // The next request releases the votes that the session still has, or at the latest the release of that request.
     private void endTenure() {
-        QuorumTenure current = tenure;
-        if (current != null) {
-            tenure = null;
-            current.end();
-            reportReleased(session.now() - current.startNanos);
-        }
-    }
-
-    private VoteRound ask(long leaseMillis, boolean waits) {
-        session.ensureOpen();
-        boolean renewed = leaseMillis == RENEWED;
-        long millis = renewed ? settings.leaseMillis() : leaseMillis;
-        freed.set(0);
-        VoteRound.Request request = new VoteRound.Request(requests.begin(millis), millis, renewed, waits, floor);
-        VoteRound next = new VoteRound(session, scripts, request, this::answered);
-        round = next;
-        next.begin();
-        return next;
-    }
-
-    private void answered() {
-        if (round != null) {
-            wake();
+        QuorumTenure ended = monitor.call(QuorumState::endTenure);
+        if (ended != null) {
+            reportReleased(session.now() - ended.startNanos);
         }
     }
 
     private void awaitAnswers(VoteRound asked, RemoteWait wait) throws InterruptedException {
-        long patience = VoteRound.patienceNanos(session, asked.request.leaseMillis());
+        long patience = VoteRound.patienceNanos(settings, asked.request.leaseMillis());
         long limit = Math.min(patience, wait.leftNanos());
-        long deadline = asked.sentNanos() + limit;
-        while (true) {
-            wait.look();
-            if (asked.isDecided()) {
-                return;
-            }
-            wait.check();
-            wait.checkOutage();
-            long left = deadline - session.now();
-            if (left <= 0) {
-                // What the caller has no time for says nothing of the nodes.
-                asked.expire(limit == patience);
-                return;
-            }
-            wait.sleep(this, left);
+        if (!wait.until(() -> isDecided(asked, wait), this, asked.sentNanos + limit - session.now())) {
+            // What the caller has no time for says nothing of the nodes.
+            monitor.run(known -> asked.expire(limit == patience));
         }
     }
 
-    private boolean own(VoteRound won) {
-        QuorumTenure next = won.win(this);
-        if (next == null) {
+    private boolean isDecided(VoteRound asked, RemoteWait wait) {
+        boolean isDecided = monitor.call(known -> asked.isDecided());
+        if (!isDecided) {
+            wait.checkOutage();
+        }
+        return isDecided;
+    }
+
+    private void answered() {
+        if (leader != null) {
+            wake();
+        }
+    }
+
+    private boolean own(VoteRound asked) {
+        if (monitor.call(known -> known.own(asked, session.now())) == null) {
             return false;
         }
-        next.tokens.draw();
-        floor = next.tokens.remotePart() + 1;
-        requests.won(next.leaseMillis);
-        tenure = next;
         if (session.isClosed()) {
             // It may have been closed before it could see this tenure.
             endTenure();
@@ -192,64 +146,39 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
     }
 
     /** Returns whether to ask again after a round that was not won. Throws if nothing is known. */
-    private boolean goesOnAfter(VoteRound lost, RemoteWait wait) {
-        Throwable refusal = lost.refusal();
+    private boolean goesOnAfter(Defeat defeat, long sentNanos, RemoteWait wait) {
+        Throwable refusal = defeat.refusal();
         if (refusal != null) {
             throw Failures.refusal("lock " + Names.quoted(name), refusal);
         }
-        Throwable failure = lost.failure();
-        boolean refused = lost.isRefused();
-        if (refused) {
+        Throwable failure = defeat.failure();
+        if (defeat.refused()) {
             wait.heard();
-        } else if (!lost.isCutShort()) {
+        } else if (!defeat.cutShort()) {
             Throwable cause = failure != null ? failure : new RedisUnavailableException("no majority", null);
-            session.outage().failed(lost.sentNanos(), cause);
+            session.outage().failed(sentNanos, cause);
         }
         if (!wait.isOnce()) {
             return wait.goesOn();
         }
-        if (!refused) {
+        if (!defeat.refused()) {
             throw unavailable(failure);
         }
         return false;
     }
 
     /** Waits before the next round: until nodes tell that they were freed, but not for long. */
-    private void pause(VoteRound lost, int attempt, RemoteWait wait) throws InterruptedException {
-        RandomGenerator random = session.random();
-        long ttlMillis = lost.ownerTtlMillis();
-        long nanos;
-        if (ttlMillis < 0) {
-            nanos = 1 + random.nextLong(BACKOFF_NANOS << Math.min(attempt, MOST_DOUBLINGS));
-        } else {
-            long leaseNanos = TimeUnit.MILLISECONDS.toNanos(Math.min(ttlMillis + 1, POLL_NANOS / 1_000_000));
-            nanos = leaseNanos + random.nextLong(BACKOFF_NANOS * 4);
+    private void awaitFreedNodes(long nanos, RemoteWait wait) throws InterruptedException {
+        long until = session.now() + nanos;
+        long settle = session.random().nextLong(SETTLE_NANOS, 3 * SETTLE_NANOS);
+        if (wait.until(() -> countFreed() > 0, this, Math.min(nanos, wait.leftNanos()))) {
+            long left = Math.min(until - session.now(), wait.leftNanos());
+            wait.until(() -> countFreed() >= session.majority(), this, Math.min(settle, left));
         }
-        long settle = random.nextLong(SETTLE_NANOS, 3 * SETTLE_NANOS);
-        awaitFreedNodes(session.now() + nanos, settle, wait);
     }
 
-    private void awaitFreedNodes(long untilNanos, long settleNanos, RemoteWait wait) throws InterruptedException {
-        long until = untilNanos;
-        boolean settling = false;
-        while (true) {
-            wait.look();
-            wait.check();
-            int count = freed.get();
-            if (count >= majority) {
-                return;
-            }
-            long now = session.now();
-            if (count > 0 && !settling) {
-                settling = true;
-                until = Math.min(until - now, settleNanos) + now;
-            }
-            long nanos = Math.min(until - now, wait.leftNanos());
-            if (nanos <= 0) {
-                return;
-            }
-            wait.sleep(this, nanos);
-        }
+    private int countFreed() {
+        return monitor.call(known -> known.freed);
     }
 
     /** Pauses if this session has released the name to others: it would win any race. */
@@ -259,8 +188,9 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
             return;
         }
         lastRelease = null;
-        long patience = VoteRound.patienceNanos(session, settings.leaseMillis());
-        if (wait.until(last.verdict(), this, untilReleasedFor(patience, wait)) && last.isWaitedFor()) {
+        long patience = VoteRound.patienceNanos(settings, settings.leaseMillis());
+        if (wait.until(last.verdict, this, untilReleasedFor(patience, wait))
+                && monitor.call(known -> last.isWaitedFor())) {
             long jitter = session.random().nextLong(YIELD_NANOS / 2);
             wait.until(() -> false, this, untilReleasedFor(YIELD_NANOS + jitter, wait));
         }
@@ -272,8 +202,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
 
     /** Returns what the round has failed with, or else the nodes before. */
     private @Nullable Throwable lastFailure() {
-        VoteRound last = round;
-        Throwable failure = last == null ? null : last.failure();
+        Throwable failure = monitor.call(QuorumState::failure);
         return failure == null ? session.outage().cause() : failure;
     }
 
@@ -290,7 +219,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
         long now = session.now();
         if (!current.isUsable(now)) {
             LeaseLostException loss = current.lose("its lease is over");
-            release(current, now);
+            release(now);
             return () -> {
                 throw new LeaseLostException(loss);
             };
@@ -299,9 +228,9 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
             reportHandedOff();
             return null;
         }
-        QuorumRelease release = release(current, now);
+        QuorumRelease release = release(now);
         return () -> {
-            if (release != null && session.await(release.verdict()) == Verdict.LOST) {
+            if (release != null && session.await(release.verdict) == Verdict.LOST) {
                 LeaseLostException loss = new LeaseLostException(
                         name,
                         current.tokens.current(),
@@ -312,25 +241,22 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
         };
     }
 
-    private @Nullable QuorumRelease release(QuorumTenure current, long now) {
-        tenure = null;
-        current.end();
-        reportReleased(now - current.startNanos);
-        QuorumRelease release = requests.release();
-        lastRelease = release;
+    private @Nullable QuorumRelease release(long now) {
+        endTenure();
+        lastRelease = monitor.release();
         releasedNanos = now;
-        session.unpin(scripts.key(), this);
-        return release;
+        session.unpin(monitor.key(), this);
+        return lastRelease;
     }
 
     @Override
     protected @Nullable QuorumTenure tenure() {
-        return tenure;
+        return monitor.tenure();
     }
 
     @Override
     protected void giveUp(QuorumTenure current) {
-        release(current, session.now());
+        release(session.now());
     }
 
     // ---- questions
@@ -350,11 +276,11 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
     @Override
     public boolean isLocked() {
         session.ensureOpen();
-        OwnerQuery query = OwnerQuery.of(session, scripts);
-        if (!query.isKnown()) {
+        OwnerQuery query = monitor.inspect();
+        if (!monitor.call(known -> query.isKnown())) {
             throw unavailable(session.outage().cause());
         }
-        return query.isOwned();
+        return monitor.call(known -> query.isOwned());
     }
 
     /** A tenure has been lost. */
@@ -373,9 +299,9 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
         if (!local.isHeld()) {
             cleanUp();
         }
-        QuorumTenure current = tenure;
+        QuorumTenure current = tenure();
         if (current != null) {
-            current.keep(now);
+            monitor.keep(current, now);
         }
         return null;
     }
@@ -388,31 +314,24 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
     @Override
     public void receive(Mail mail) {
         if (mail instanceof Mail.NodeFreed && leader != null) {
-            freed.incrementAndGet();
+            monitor.run(known -> known.freed++);
             wake();
         }
     }
 
     @Override
     public CompletableFuture<?> close() {
-        QuorumTenure current = tenure;
+        QuorumTenure current = tenure();
         if (current != null) {
             current.lose("its session was closed");
         }
-        CompletableFuture<?> closing = requests.close();
+        CompletableFuture<?> closing = monitor.close();
         wake();
         return closing;
     }
 
     @Override
     public String toString() {
-        QuorumTenure current = tenure;
-        VoteRound asked = round;
-        if (current != null) {
-            return (current.isUsable(session.now()) ? "tenure " : "lost tenure ") + current.sequence + " of "
-                    + session.id() + " at " + current.strength() + " of "
-                    + session.nodes().size() + " nodes";
-        }
-        return (asked == null ? "no tenure of " : "request " + asked.request.sequence() + " of ") + session.id();
+        return monitor.call(known -> known.describe(session.id(), session.now()));
     }
 }

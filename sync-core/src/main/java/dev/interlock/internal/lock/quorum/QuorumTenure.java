@@ -1,19 +1,21 @@
 package dev.interlock.internal.lock.quorum;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.lock.FencingTokens;
 import dev.interlock.internal.lock.Tenure;
+import dev.interlock.internal.lock.quorum.QuorumEffect.Expire;
+import dev.interlock.internal.lock.quorum.QuorumEffect.Report;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Kept;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.session.Lease;
-import dev.interlock.internal.session.QuorumNode;
-import dev.interlock.internal.session.QuorumSession;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Queue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -40,16 +42,12 @@ final class QuorumTenure implements Tenure {
         private long untilNanos;
     }
 
-    private final QuorumSession session;
-    private final Settings settings;
-    private final QuorumScripts scripts;
-    private final QuorumLock lock;
-    private final List<QuorumNode> nodes;
+    private final String name;
+    private final Consumer<LeaseLostException> owner;
     private final int majority;
-
-    @GuardedBy("this")
-    private final List<NodeVote> votes = new ArrayList<>();
-
+    private final Queue<QuorumEffect> effects;
+    private final long silenceNanos;
+    private final List<NodeVote> votes;
     final long sequence;
     final long leaseMillis;
     final boolean renewed;
@@ -57,48 +55,46 @@ final class QuorumTenure implements Tenure {
     final FencingTokens tokens;
     private final Lease lease;
     private volatile boolean ended;
-
-    @GuardedBy("this")
     private long renewAtNanos;
-
-    @GuardedBy("this")
     private @Nullable Renewal renewal;
 
-    QuorumTenure(QuorumSession session, QuorumScripts scripts, QuorumLock lock, VoteRound round, long remoteToken) {
-        this.session = session;
-        this.settings = session.settings();
-        this.scripts = scripts;
-        this.lock = lock;
-        this.nodes = session.nodes();
-        this.majority = session.majority();
-        nodes.forEach(node -> votes.add(new NodeVote()));
+    /**
+     * Makes a tenure of a round that is won.
+     *
+     * @param owner is told if it is lost
+     */
+    QuorumTenure(
+            String name,
+            Settings settings,
+            VoteRound round,
+            long nowNanos,
+            Queue<QuorumEffect> effects,
+            Consumer<LeaseLostException> owner) {
+        this.name = name;
+        this.owner = owner;
+        this.majority = round.majority;
+        this.effects = effects;
+        this.silenceNanos = settings.silenceNanos();
+        this.votes = Stream.generate(NodeVote::new).limit(round.nodes).toList();
         this.sequence = round.request.sequence();
         this.leaseMillis = round.request.leaseMillis();
         this.renewed = round.request.renewed();
-        this.startNanos = session.now();
-        this.tokens = new FencingTokens(remoteToken);
-        this.lease = new Lease(settings, startNanos - 1);
+        this.startNanos = nowNanos;
+        this.tokens = new FencingTokens(round.token());
+        round.forEachVote((node, vote) -> {
+            NodeVote at = votes.get(node);
+            at.token = vote.token();
+            at.counts = true;
+            at.untilNanos = Lease.validUntil(round.sentNanos, vote.ttlMillis());
+        });
+        this.lease = new Lease(settings, validUntil());
         // A node that has not voted is asked again soon: until it has, there is one less that may fail.
-        this.renewAtNanos = startNanos + lease.retryNanos();
-    }
-
-    /** A node has voted before the tenure began. */
-    synchronized void votedAtFirst(int node, long token, long untilNanos) {
-        NodeVote vote = votes.get(node);
-        vote.token = token;
-        vote.counts = true;
-        vote.untilNanos = untilNanos;
-        lease.setValidUntil(validUntil());
-        if (counted() == nodes.size()) {
-            renewAtNanos = startNanos + lease.renewalNanos();
-        }
-        if (!renewed && leaseMillis < SHORT_MILLIS && counted() == majority) {
-            session.schedule(this::expire, leaseMillis);
-        }
+        boolean isWhole = strength() == round.nodes;
+        this.renewAtNanos = startNanos + (isWhole ? lease.renewalNanos() : lease.retryNanos());
     }
 
     /** A node has voted after the tenure began. */
-    synchronized void votedLate(int node, long token) {
+    void votedLate(int node, long token) {
         NodeVote vote = votes.get(node);
         if (!vote.counts) {
             vote.token = token;
@@ -115,102 +111,89 @@ final class QuorumTenure implements Tenure {
         ended = true;
     }
 
-    @GuardedBy("this")
-    private int counted() {
+    /** Returns how many nodes it counts on. */
+    int strength() {
         return (int) votes.stream().filter(vote -> vote.counts).count();
     }
 
     /** Returns until when a majority can be counted on. */
-    @GuardedBy("this")
     private long validUntil() {
-        long now = session.now();
         return votes.stream()
                 .filter(vote -> vote.counts)
                 .map(vote -> vote.untilNanos)
-                .sorted(Comparator.comparingLong(until -> now - until))
+                .sorted(Comparator.comparingLong(until -> startNanos - until))
                 .skip(majority - 1L)
                 .findFirst()
-                .orElse(now - 1);
+                .orElse(startNanos - 1);
     }
 
     // ---- renewal
 
-    /** Notices a lease that is over soon, and renews it when that is due. */
-    void keep(long now) {
+    /** It begins: one whose lease is short and not renewed may be over before the lease renewer comes by. */
+    void begin() {
+        if (!renewed && leaseMillis < SHORT_MILLIS) {
+            effects.add(new Expire(this, leaseMillis));
+        }
+    }
+
+    /** Notices a lease that is over soon. Returns the renewal if one is due, which goes to all nodes. */
+    @Nullable
+    Renewal keep(long now) {
         if (lease.loss() != null) {
-            return;
+            return null;
         }
         // Between two beats would be too late to tell of a loss that can be foreseen.
         long leftMillis = TimeUnit.NANOSECONDS.toMillis(lease.validUntilNanos() - now);
         if (leftMillis < SHORT_MILLIS) {
-            session.schedule(this::expire, Math.max(0, leftMillis + 1));
+            effects.add(new Expire(this, Math.max(0, leftMillis + 1)));
         }
-        Renewal due;
-        synchronized (this) {
-            if (!renewed || ended || renewal != null || now - renewAtNanos < 0 || !isUsable(now)) {
-                return;
-            }
-            due = new Renewal(now);
-            renewal = due;
+        if (!renewed || ended || renewal != null || now - renewAtNanos < 0 || !isUsable(now)) {
+            return null;
         }
-        due.begin();
+        renewal = new Renewal(now);
+        return renewal;
+    }
+
+    /** Returns for how long the answers to a renewal are waited for: several must fit into what is left of a lease. */
+    long patienceNanos() {
+        return Math.min(silenceNanos, lease.renewalNanos() / 3);
     }
 
     /** A renewal at all nodes. Nodes that it finds missing count until it ends, when all that can answer have. */
-    private final class Renewal {
+    final class Renewal {
         private final long sentNanos;
-
-        @GuardedBy("QuorumTenure.this")
-        private int answered;
-
-        @GuardedBy("QuorumTenure.this")
-        private int kept;
-
-        @GuardedBy("QuorumTenure.this")
-        private boolean over;
-
-        @GuardedBy("QuorumTenure.this")
         private final List<Integer> missing = new ArrayList<>();
-
-        @GuardedBy("QuorumTenure.this")
+        private int answered;
+        private int kept;
         private @Nullable Throwable failure;
 
         Renewal(long sentNanos) {
             this.sentNanos = sentNanos;
         }
 
-        void begin() {
-            for (int i = 0; i < nodes.size(); i++) {
-                int node = i;
-                scripts.renew(nodes.get(node), sequence, leaseMillis, tokens.remotePart())
-                        .whenComplete((answer, thrown) -> answered(node, answer, thrown));
-            }
-            session.schedule(this::end, TimeUnit.NANOSECONDS.toMillis(patienceNanos()) + 1);
+        private boolean isOver() {
+            return renewal != this;
         }
 
-        private void answered(int node, @Nullable Kept answer, @Nullable Throwable thrown) {
-            boolean isLast;
-            synchronized (QuorumTenure.this) {
-                answered++;
-                isLast = answered == nodes.size();
-                if (answer == null) {
-                    failure = thrown == null ? failure : Failures.cause(thrown);
-                } else {
-                    take(node, answer);
-                }
+        /** A node has answered, or has failed. */
+        void answered(int node, @Nullable Kept answer, @Nullable Throwable thrown, long now) {
+            answered++;
+            if (answer != null) {
+                take(node, answer, now);
+            } else if (thrown != null) {
+                failure = Failures.cause(thrown);
             }
-            if (isLast) {
-                end();
+            if (answered == votes.size()) {
+                end(now);
             }
         }
 
-        @GuardedBy("QuorumTenure.this")
-        private void take(int node, Kept answer) {
+        private void take(int node, Kept answer, long now) {
             NodeVote vote = votes.get(node);
             if (answer.owned() && answer.token() == vote.token) {
-                long until = Lease.validUntil(sentNanos, answer.ttlMillis());
                 // What was over in between may have had other owners.
-                if (isUsable(session.now())) {
+                if (isUsable(now)) {
+                    long until = Lease.validUntil(sentNanos, answer.ttlMillis());
                     vote.untilNanos = vote.counts ? Lease.later(vote.untilNanos, until) : until;
                     vote.counts = true;
                     kept++;
@@ -218,7 +201,7 @@ final class QuorumTenure implements Tenure {
                 }
                 return;
             }
-            if (over) {
+            if (isOver()) {
                 miss(node);
             } else {
                 missing.add(node);
@@ -227,74 +210,49 @@ final class QuorumTenure implements Tenure {
             vote.token = answer.owned() ? answer.token() : 0;
         }
 
-        @GuardedBy("QuorumTenure.this")
         private void miss(int node) {
             votes.get(node).counts = false;
             lease.setValidUntil(validUntil());
         }
 
-        private void end() {
-            int found;
-            boolean isLost;
-            Throwable cause;
-            synchronized (QuorumTenure.this) {
-                if (over) {
-                    return;
-                }
-                over = true;
-                renewal = null;
-                missing.forEach(this::miss);
-                found = kept;
-                isLost = counted() < majority;
-                cause = failure;
-                boolean isWhole = found == nodes.size() || (found >= majority && missing.isEmpty() && cause == null);
-                renewAtNanos = sentNanos + (found < majority || !isWhole ? lease.retryNanos() : lease.renewalNanos());
+        /** All nodes have answered, or have had the time for it. */
+        void end(long now) {
+            if (isOver()) {
+                return;
             }
-            report(found, isLost, cause);
-        }
-
-        private void report(int found, boolean isLost, @Nullable Throwable cause) {
-            long left = lease.validUntilNanos() - session.now();
+            renewal = null;
+            missing.forEach(this::miss);
+            boolean isWhole = kept >= majority && missing.isEmpty() && failure == null;
+            renewAtNanos = sentNanos + (isWhole ? lease.renewalNanos() : lease.retryNanos());
             if (ended) {
                 return;
             }
-            if (isLost) {
+            if (strength() < majority) {
                 lose("no majority of the nodes knows this owner any more");
-            } else if (found >= majority) {
-                session.renewer().renewed(lock.name(), left);
-            } else {
-                Throwable known = cause == null ? new IllegalStateException("no answer") : cause;
-                session.renewer().renewalFailed(lock.name(), left, known);
+                return;
             }
+            Throwable cause = failure == null ? new IllegalStateException("no answer") : failure;
+            effects.add(new Report(lease.validUntilNanos() - now, kept >= majority ? null : cause));
         }
-    }
-
-    // Several must fit into what is left of a lease after a third of it.
-    private long patienceNanos() {
-        return Math.min(settings.silenceNanos(), lease.renewalNanos() / 3);
     }
 
     // ---- loss
 
-    private void expire() {
-        if (!ended && !isUsable(session.now()) && lease.loss() == null) {
+    /** Its lease may be over. */
+    void expire(long now) {
+        if (!ended && !isUsable(now) && lease.loss() == null) {
             lose("its lease is over");
         }
     }
 
     @Override
     public LeaseLostException lose(String reason) {
-        LeaseLostException news = new LeaseLostException(lock.name(), tokens.current(), reason);
+        LeaseLostException news = new LeaseLostException(name, tokens.current(), reason);
         LeaseLostException known = lease.lose(news);
         if (known != null) {
             return known;
         }
-        lock.lost(news);
+        owner.accept(news);
         return news;
-    }
-
-    /** Returns how many nodes it counts on. */
-    synchronized int strength() {
-        return counted();
     }
 }

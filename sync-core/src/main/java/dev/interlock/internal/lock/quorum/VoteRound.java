@@ -1,17 +1,20 @@
 package dev.interlock.internal.lock.quorum;
 
-import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.interlock.internal.lock.quorum.QuorumEffect.GiveUp;
+import dev.interlock.internal.lock.quorum.QuorumEffect.Heard;
+import dev.interlock.internal.lock.quorum.QuorumEffect.Wake;
+import dev.interlock.internal.lock.quorum.QuorumEffect.WriteBack;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Kept;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Status;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Vote;
 import dev.interlock.internal.redis.Failures;
-import dev.interlock.internal.session.Lease;
-import dev.interlock.internal.session.QuorumNode;
-import dev.interlock.internal.session.QuorumSession;
+import dev.interlock.internal.redis.Settings;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
+import java.util.Queue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BiConsumer;
+import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -25,6 +28,14 @@ import org.jspecify.annotations.Nullable;
  * goes wrong.
  */
 final class VoteRound {
+    /** The longest time between two rounds. */
+    private static final long POLL_MILLIS = 1_000;
+
+    /** Upper bound of the random wait after the first round without a winner; it doubles with each further one. */
+    private static final long BACKOFF_NANOS = TimeUnit.MILLISECONDS.toNanos(4);
+
+    private static final int MOST_DOUBLINGS = 6;
+
     /**
      * What nodes are asked.
      *
@@ -34,114 +45,100 @@ final class VoteRound {
      */
     record Request(long sequence, long leaseMillis, boolean renewed, boolean waits, long floor) {}
 
-    private final QuorumSession session;
-    private final QuorumScripts scripts;
-    private final Runnable changed;
-    private final List<QuorumNode> nodes;
-    private final int majority;
+    /**
+     * How a round that was not won has ended.
+     *
+     * @param refused whether a majority has answered, and some node that another session owns the name
+     * @param cutShort whether the thread had no time to wait for all answers
+     * @param ownerTtlMillis after how many ms the owner's lease is over, or -1 if no majority has the same one
+     * @param failure what it has failed with, if it was an error
+     * @param refusal what no repeat will mend, if so many nodes have failed by that that a majority is impossible
+     */
+    record Defeat(
+            boolean refused,
+            boolean cutShort,
+            long ownerTtlMillis,
+            @Nullable Throwable failure,
+            @Nullable Throwable refusal) {
+        /** Returns for how long to wait before the next round unless nodes are freed. */
+        long pauseNanos(int attempt, RandomGenerator random) {
+            if (ownerTtlMillis < 0) {
+                return 1 + random.nextLong(BACKOFF_NANOS << Math.min(attempt, MOST_DOUBLINGS));
+            }
+            long leaseNanos = TimeUnit.MILLISECONDS.toNanos(Math.min(ownerTtlMillis + 1, POLL_MILLIS));
+            return leaseNanos + random.nextLong(BACKOFF_NANOS * 4);
+        }
+    }
 
     final Request request;
-    private final long sentNanos;
+    final long sentNanos;
+    final int nodes;
+    final int majority;
+    private final Queue<QuorumEffect> effects;
 
     /** Answers by node. */
-    @GuardedBy("this")
     private final Map<Integer, Vote> votes = new HashMap<>();
 
-    @GuardedBy("this")
-    private final Map<Integer, Long> validUntilNanos = new HashMap<>();
-
     /** Nodes that can't be counted on any more. */
-    @GuardedBy("this")
     private int failed;
 
-    @GuardedBy("this")
     private int confirmed;
 
     /** The greatest token among a majority of votes; 0 until there is one. */
-    @GuardedBy("this")
     private long token;
 
-    @GuardedBy("this")
     private boolean expired;
-
-    @GuardedBy("this")
     private boolean cutShort;
-
-    @GuardedBy("this")
     private boolean abandoned;
-
-    @GuardedBy("this")
-    private boolean reported;
-
-    @GuardedBy("this")
     private @Nullable Throwable failure;
 
     /** At how many nodes it has failed by what no repeat will mend, and what that is. */
-    @GuardedBy("this")
     private int lasting;
 
-    @GuardedBy("this")
     private @Nullable Throwable refusal;
 
-    @GuardedBy("this")
-    private @Nullable QuorumTenure tenure;
-
-    /**
-     * Prepares a round.
-     *
-     * @param changed runs when an answer has come
-     */
-    VoteRound(QuorumSession session, QuorumScripts scripts, Request request, Runnable changed) {
-        this.session = session;
-        this.scripts = scripts;
-        this.changed = changed;
-        this.nodes = session.nodes();
-        this.majority = session.majority();
+    VoteRound(Request request, int nodes, int majority, long sentNanos, Queue<QuorumEffect> effects) {
         this.request = request;
-        this.sentNanos = session.now();
+        this.nodes = nodes;
+        this.majority = majority;
+        this.sentNanos = sentNanos;
+        this.effects = effects;
     }
 
-    long sentNanos() {
-        return sentNanos;
+    /** Returns for how long the answers are waited for: short beside the lease, which runs meanwhile. */
+    static long patienceNanos(Settings settings, long leaseMillis) {
+        return Math.min(settings.silenceNanos(), TimeUnit.MILLISECONDS.toNanos(leaseMillis) / 3);
     }
 
-    void begin() {
-        for (int i = 0; i < nodes.size(); i++) {
-            int node = i;
-            scripts.acquire(nodes.get(node), request).whenComplete((vote, thrown) -> answered(node, vote, thrown));
-        }
-    }
+    // ---- events
 
-    private void answered(int node, @Nullable Vote vote, @Nullable Throwable thrown) {
-        QuorumTenure late;
-        boolean unwanted;
-        synchronized (this) {
-            if (vote == null) {
-                failed(thrown);
-            } else {
-                votes.put(node, vote);
-                if (vote.status() == Status.VOTED) {
-                    validUntilNanos.put(node, Lease.validUntil(sentNanos, vote.ttlMillis()));
-                }
-                count(node, vote);
+    /** A node has answered, or has failed. */
+    void answered(int node, @Nullable Vote vote, @Nullable Throwable thrown) {
+        if (vote == null) {
+            failed(thrown);
+        } else {
+            votes.put(node, vote);
+            if (vote.status() == Status.VOTED) {
+                voted(node, vote);
             }
-            if (!reported && votes.size() >= majority) {
-                reported = true;
-                session.outage().heard();
+            if (votes.size() == majority) {
+                effects.add(new Heard());
             }
-            late = vote == null ? null : tenure;
-            unwanted = abandoned && vote != null && vote.status() == Status.VOTED;
         }
-        if (late != null && vote != null && vote.status() == Status.VOTED) {
-            late.votedLate(node, vote.token());
-        }
-        if (unwanted) {
-            giveUp(node);
-        }
-        changed.run();
+        effects.add(new Wake());
     }
 
-    @GuardedBy("this")
+    private void voted(int node, Vote vote) {
+        if (abandoned) {
+            effects.add(new GiveUp(this, node));
+        } else if (token > 0 && !expired) {
+            confirm(node, vote);
+        } else if (granted() >= majority && !expired) {
+            token = greatestToken();
+            forEachVote(this::confirm);
+        }
+    }
+
     private void failed(@Nullable Throwable thrown) {
         failed++;
         if (thrown == null) {
@@ -154,74 +151,25 @@ final class VoteRound {
         }
     }
 
-    @GuardedBy("this")
-    private void count(int node, Vote vote) {
-        if (expired || vote.status() != Status.VOTED) {
-            return;
-        }
-        if (token == 0) {
-            if (granted() >= majority) {
-                token = greatestToken();
-                votes.forEach(this::confirm);
-            }
-        } else {
-            confirm(node, vote);
-        }
-    }
-
-    @GuardedBy("this")
     private void confirm(int node, Vote vote) {
-        if (vote.status() != Status.VOTED) {
-            return;
-        }
         if (vote.token() >= token) {
             confirmed++;
-            return;
+        } else {
+            effects.add(new WriteBack(this, node));
         }
-        long millis = request.renewed ? request.leaseMillis : 0;
-        scripts.renew(nodes.get(node), request.sequence, millis, token)
-                .whenComplete((kept, thrown) -> wroteBack(vote, kept, thrown));
     }
 
-    private void wroteBack(Vote vote, @Nullable Kept kept, @Nullable Throwable thrown) {
-        synchronized (this) {
-            if (kept == null) {
-                failed(thrown);
-            } else if (kept.owned() && kept.token() == vote.token()) {
-                confirmed++;
-            } else {
-                failed++;
-            }
+    /** A node has answered that the token was written back, or has failed. */
+    void wroteBack(int node, @Nullable Kept kept, @Nullable Throwable thrown) {
+        Vote vote = votes.get(node);
+        if (kept == null) {
+            failed(thrown);
+        } else if (vote != null && kept.owned() && kept.token() == vote.token()) {
+            confirmed++;
+        } else {
+            failed++;
         }
-        changed.run();
-    }
-
-    @GuardedBy("this")
-    private int granted() {
-        return (int) votes.values().stream()
-                .filter(vote -> vote.status() == Status.VOTED)
-                .count();
-    }
-
-    /** Returns the greatest token that a node has drawn for this round. */
-    synchronized long greatestToken() {
-        return votes.values().stream().mapToLong(Vote::token).max().orElse(0);
-    }
-
-    /** Returns whether a majority has voted for this session and knows its token. */
-    synchronized boolean isWon() {
-        return token > 0 && confirmed >= majority;
-    }
-
-    /** Returns whether waiting for more answers is of no use. */
-    synchronized boolean isDecided() {
-        int refused = votes.size() - granted();
-        return isWon() || expired || refused + failed > nodes.size() - majority;
-    }
-
-    /** Returns whether a majority has answered, and some node that another session owns the name. */
-    synchronized boolean isRefused() {
-        return votes.size() >= majority && granted() < votes.size();
+        effects.add(new Wake());
     }
 
     /**
@@ -229,28 +177,65 @@ final class VoteRound {
      *
      * @param silent whether it has waited for as long as a node may take
      */
-    synchronized void expire(boolean silent) {
+    void expire(boolean silent) {
         expired = true;
         cutShort = !silent;
     }
 
-    /** Returns whether the thread had no time to wait for all answers. */
-    synchronized boolean isCutShort() {
-        return cutShort;
+    /** Gives back the votes that it has got or gets yet, because they are too few. The session will ask again. */
+    Defeat abandon() {
+        abandoned = true;
+        expired = true;
+        forEachVote((node, vote) -> effects.add(new GiveUp(this, node)));
+        boolean refused = votes.size() >= majority && granted() < votes.size();
+        return new Defeat(refused, cutShort, ownerTtlMillis(), failure, lasting > nodes - majority ? refusal : null);
+    }
+
+    // ---- questions
+
+    /** Calls the action for each node that has voted for this session. */
+    void forEachVote(BiConsumer<Integer, Vote> action) {
+        votes.forEach((node, vote) -> {
+            if (vote.status() == Status.VOTED) {
+                action.accept(node, vote);
+            }
+        });
+    }
+
+    private int granted() {
+        return (int) votes.values().stream()
+                .filter(vote -> vote.status() == Status.VOTED)
+                .count();
+    }
+
+    /** Returns the greatest token that a node has drawn for this round. */
+    long greatestToken() {
+        return votes.values().stream().mapToLong(Vote::token).max().orElse(0);
+    }
+
+    /** Returns the token of a round that is won. */
+    long token() {
+        return token;
+    }
+
+    /** Returns whether a majority has voted for this session and knows its token. */
+    boolean isWon() {
+        return token > 0 && confirmed >= majority;
+    }
+
+    /** Returns whether waiting for more answers is of no use. */
+    boolean isDecided() {
+        int refused = votes.size() - granted();
+        return isWon() || expired || refused + failed > nodes - majority;
     }
 
     /** Returns what it has failed with, if it was an error. */
-    synchronized @Nullable Throwable failure() {
+    @Nullable
+    Throwable failure() {
         return failure;
     }
 
-    /** Returns what no repeat will mend, if so many nodes have failed by that that a majority is impossible. */
-    synchronized @Nullable Throwable refusal() {
-        return lasting > nodes.size() - majority ? refusal : null;
-    }
-
-    /** Returns after how many ms the owner's lease is over, or -1 if no majority has the same one. */
-    synchronized long ownerTtlMillis() {
+    private long ownerTtlMillis() {
         Map<String, Integer> counts = new HashMap<>();
         votes.values().stream()
                 .filter(vote -> vote.status() == Status.REFUSED)
@@ -260,49 +245,5 @@ final class VoteRound {
                 .mapToLong(Vote::ttlMillis)
                 .min()
                 .orElse(-1);
-    }
-
-    /** Makes a tenure of a round that is won, or returns null if that took too long. */
-    @Nullable
-    QuorumTenure win(QuorumLock lock) {
-        synchronized (this) {
-            QuorumTenure won = new QuorumTenure(session, scripts, lock, this, token);
-            votes.forEach((node, vote) -> {
-                Long until = validUntilNanos.get(node);
-                if (until != null) {
-                    won.votedAtFirst(node, vote.token(), until);
-                }
-            });
-            if (!won.isUsable(session.now())) {
-                return null;
-            }
-            tenure = won;
-            return won;
-        }
-    }
-
-    /** Gives back the votes that it has got or gets yet, because they are too few. The session will ask again. */
-    void abandon() {
-        List<Integer> unwanted;
-        synchronized (this) {
-            abandoned = true;
-            expired = true;
-            unwanted = votes.entrySet().stream()
-                    .filter(vote -> vote.getValue().status() == Status.VOTED)
-                    .map(Map.Entry::getKey)
-                    .toList();
-        }
-        unwanted.forEach(this::giveUp);
-    }
-
-    // Sent once: the next round implies it, and so does the end of the wait.
-    private void giveUp(int node) {
-        scripts.release(nodes.get(node), request.sequence, request.leaseMillis, false);
-    }
-
-    /** Returns for how long the answers are waited for: short beside the lease, which runs meanwhile. */
-    static long patienceNanos(QuorumSession session, long leaseMillis) {
-        long third = TimeUnit.MILLISECONDS.toNanos(leaseMillis) / 3;
-        return Math.min(session.settings().silenceNanos(), third);
     }
 }

@@ -1,4 +1,4 @@
-/** The scripts of quorum locks. */
+/** The scripts of quorum locks, and their state. */
 @NullMarked
 package dev.interlock.internal.lock.quorum;
 

@@ -1,0 +1,246 @@
+package dev.interlock.internal.latch;
+
+import dev.interlock.internal.Names;
+import dev.interlock.internal.redis.Failures;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a session knows of one latch. Events come in: threads, replies, messages; an event returns what its owner has to
+ * do. It knows no session and no clock, and is used with the owner's mutex only, but for what is volatile.
+ *
+ * <p>The latch that an object has joined is known by the time at which it was made. If Redis loses it, and another one
+ * of the same name is made, nobody takes one for the other: objects that have joined the first one learn that it is
+ * gone.
+ */
+public final class LatchState {
+    /** A count of which nothing was heard yet. */
+    public static final long UNKNOWN = -1;
+
+    private static final String CLOSED = "the Interlock session is closed";
+
+    /** What an event has the owner do. */
+    enum Effect {
+        NONE,
+        /** Redis is told of the state. */
+        TELL,
+        /** The latch is open or lost: the local half is opened. */
+        OPEN
+    }
+
+    private final String name;
+    final int count;
+
+    /** When the latch was made that this object has joined, 0 as long as it has not. */
+    volatile long born;
+
+    /** How often this object has counted down. */
+    long total;
+
+    /** How many threads wait. */
+    private int waiting;
+
+    private volatile boolean open;
+    private volatile long left;
+
+    /** Why this object can't be used any more. */
+    private volatile @Nullable String loss;
+
+    /** What threads that wait throw. It doesn't end the latch: later ones ask again. */
+    private volatile @Nullable Throwable refusal;
+
+    /** The count that the latch began with, if this object was refused because of that. */
+    private volatile int otherCount = -1;
+
+    /** Whether the latch that this object has joined was opened long ago, so that the name is free for another one. */
+    private volatile boolean past;
+
+    /**
+     * Begins with a latch that has yet to be joined.
+     *
+     * @param count what it begins with
+     * @param left what the count is by now, as far as is known
+     */
+    LatchState(String name, int count, long left) {
+        this.name = name;
+        this.count = count;
+        this.left = left;
+    }
+
+    // ---- what needs no mutex, because it is volatile
+
+    /** Returns the name, without the session's namespace. */
+    public String name() {
+        return name;
+    }
+
+    /** Returns whether the latch is known to be open. It remains so, whatever becomes of the session. */
+    boolean isOpen() {
+        return open;
+    }
+
+    /** Returns the count as far as it is known: 0 if the latch is open, {@link #UNKNOWN} if it was never heard of. */
+    public long knownCount() {
+        return open ? 0 : left;
+    }
+
+    boolean isLost() {
+        return loss != null;
+    }
+
+    /**
+     * Redis has answered a join: returns whether what was joined is still the latch of its name.
+     *
+     * @param wanted what the caller believes that it begins with
+     * @throws IllegalArgumentException if the latch has begun with another count
+     * @throws IllegalStateException if it was lost before it was joined
+     */
+    boolean isJoined(int wanted) {
+        String known = loss;
+        int began = known == null ? count : otherCount;
+        if (known != null && otherCount < 0 && born == 0) {
+            throw new IllegalStateException(known);
+        } else if (began >= 0 && began != wanted && !past) {
+            throw new IllegalArgumentException(
+                    described() + " began with a count of " + began + "; it can't be joined with a count of " + wanted);
+        }
+        return known == null && !past;
+    }
+
+    /** Throws if the latch is lost or its session closed, unless it is known to be open. */
+    void ensureAlive(boolean closed) {
+        String known = loss;
+        if (!open && (known != null || closed)) {
+            throw new IllegalStateException(known == null ? CLOSED : known);
+        }
+    }
+
+    /**
+     * As {@link #ensureAlive}; also throws if what was asked for those who wait was refused. After a refusal the latch
+     * can be used again as soon as those have left.
+     */
+    void ensureUsable(boolean closed) {
+        ensureAlive(closed);
+        Throwable cause = refusal;
+        if (cause != null && !open) {
+            throw refusal(cause);
+        }
+    }
+
+    IllegalStateException refusal(Throwable cause) {
+        return Failures.refusal(described(), cause);
+    }
+
+    String described() {
+        return "latch " + Names.quoted(name);
+    }
+
+    // ---- events
+
+    /** A thread comes to wait. Redis is told by the first one. */
+    Effect arrive() {
+        waiting++;
+        return waiting == 1 ? Effect.TELL : Effect.NONE;
+    }
+
+    /**
+     * A thread waits no more. Redis isn't told: it forgets sessions that no longer say that they wait.
+     *
+     * @return whether it was the last one
+     */
+    boolean leave() {
+        waiting--;
+        refusal = waiting == 0 ? null : refusal;
+        return waiting == 0;
+    }
+
+    /** Returns whether threads wait for what Redis may have to say. */
+    boolean isWaiting() {
+        return waiting > 0 && !open && loss == null;
+    }
+
+    /** A thread counts down. Returns whether Redis has to be told, which needn't know if the latch is open. */
+    boolean countDown() {
+        if (!open) {
+            total++;
+        }
+        return !open;
+    }
+
+    /** Redis has answered. */
+    Effect answered(LatchReply reply) {
+        refusal = null;
+        return switch (reply.status()) {
+            case COUNTING -> {
+                born = reply.born();
+                yield counted(reply.left());
+            }
+            case OPEN -> {
+                born = reply.born();
+                yield opened();
+            }
+            case PAST -> forgotten();
+            case OTHER_COUNT -> {
+                otherCount = reply.began();
+                yield lose(described() + " began with another count");
+            }
+            case GONE -> {
+                past = true;
+                yield lose(described() + " is lost: Redis doesn't know it any more, since its data was lost or deleted,"
+                        + " or since it was open and its retention is over");
+            }
+        };
+    }
+
+    /** The count is that by now. */
+    Effect counted(long now) {
+        left = now;
+        return Effect.NONE;
+    }
+
+    /**
+     * A message tells that the latch made at that time is open.
+     *
+     * @param early whether a message may precede the replication of what it tells, so that Redis is asked
+     */
+    Effect told(long ofBorn, boolean early) {
+        if (ofBorn != born || open) {
+            return Effect.NONE;
+        }
+        return early ? Effect.TELL : opened();
+    }
+
+    /** The latch was opened, and another one may have the name. */
+    Effect forgotten() {
+        past = true;
+        return opened();
+    }
+
+    private Effect opened() {
+        open = true;
+        return Effect.OPEN;
+    }
+
+    /** Redis refuses what it is asked. Threads that wait throw that. */
+    void refused(Throwable cause) {
+        refusal = waiting > 0 ? cause : null;
+    }
+
+    /** The session is closed. */
+    Effect close() {
+        return lose(CLOSED);
+    }
+
+    // Threads that wait are let out, and throw.
+    private Effect lose(String reason) {
+        if (open || loss != null) {
+            return Effect.NONE;
+        }
+        loss = reason;
+        return Effect.OPEN;
+    }
+
+    @Override
+    public String toString() {
+        return open ? "open" : loss != null ? "lost" : left + " of " + count;
+    }
+}

@@ -1,0 +1,236 @@
+package dev.interlock.internal.lock.quorum;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.interlock.LeaseLostException;
+import dev.interlock.internal.lock.quorum.QuorumEffect.Expire;
+import dev.interlock.internal.lock.quorum.QuorumEffect.GiveUp;
+import dev.interlock.internal.lock.quorum.QuorumEffect.Heard;
+import dev.interlock.internal.lock.quorum.QuorumEffect.Report;
+import dev.interlock.internal.lock.quorum.QuorumEffect.WriteBack;
+import dev.interlock.internal.lock.quorum.QuorumScripts.Released;
+import dev.interlock.internal.lock.quorum.QuorumTenure.Renewal;
+import dev.interlock.internal.lock.quorum.VoteRound.Request;
+import dev.interlock.internal.redis.Failures;
+import dev.interlock.internal.session.Backlog;
+import dev.interlock.internal.session.QuorumNode;
+import dev.interlock.internal.session.QuorumSession;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.function.IntConsumer;
+import java.util.stream.IntStream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * The monitor of one quorum lock in one session: has the mutex, under which events change the {@link QuorumState}, and
+ * carries out their effects. Nothing blocks under the mutex, which comes after the local half and before the session's
+ * own locks.
+ */
+final class QuorumMonitor {
+    private static final Logger log = LoggerFactory.getLogger(QuorumMonitor.class);
+
+    private final QuorumSession session;
+    private final List<QuorumNode> nodes;
+    private final QuorumScripts scripts;
+    private final String name;
+    private final Runnable changed;
+    private final ReentrantLock mutex = new ReentrantLock();
+
+    @GuardedBy("mutex")
+    private final QuorumState state;
+
+    /**
+     * Begins with nothing.
+     *
+     * @param changed runs when the leader has to look at the state again
+     * @param owner is told if a tenure is lost
+     */
+    QuorumMonitor(QuorumSession session, String name, Runnable changed, Consumer<LeaseLostException> owner) {
+        this.session = session;
+        this.nodes = session.nodes();
+        this.scripts = new QuorumScripts(session, name);
+        this.name = name;
+        this.changed = changed;
+        this.state = new QuorumState(name, session.settings(), nodes.size(), session.majority(), owner);
+    }
+
+    /** Returns the key that messages about this lock carry. */
+    String key() {
+        return scripts.key();
+    }
+
+    @SuppressWarnings("GuardedBy") // it is volatile
+    @Nullable
+    QuorumTenure tenure() {
+        return state.tenure();
+    }
+
+    /** Changes the state by an event, and carries out its effects. Returns what the event does. */
+    <R extends @Nullable Object> R call(Function<QuorumState, R> event) {
+        mutex.lock();
+        try {
+            R result = event.apply(state);
+            carryOut();
+            return result;
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    /** As {@link #call}, for what returns nothing. */
+    void run(Consumer<QuorumState> event) {
+        call(known -> {
+            event.accept(known);
+            return true;
+        });
+    }
+
+    @GuardedBy("mutex")
+    private void carryOut() {
+        for (QuorumEffect next = state.effects.poll(); next != null; next = state.effects.poll()) {
+            carryOut(next);
+        }
+    }
+
+    private void carryOut(QuorumEffect effect) {
+        if (effect instanceof WriteBack back) {
+            writeBack(back.round(), back.node());
+        } else if (effect instanceof GiveUp vote) {
+            // Sent once: the next round implies it, and so does the end of the wait.
+            Request request = vote.round().request;
+            scripts.release(nodes.get(vote.node()), request.sequence(), request.leaseMillis(), false);
+        } else if (effect instanceof Heard) {
+            session.outage().heard();
+        } else if (effect instanceof Expire expire) {
+            session.schedule(() -> expire.tenure().expire(session.now()), expire.millis());
+        } else if (effect instanceof Report report) {
+            report(report.leftNanos(), report.failure());
+        } else {
+            changed.run();
+        }
+    }
+
+    private void writeBack(VoteRound round, int node) {
+        Request request = round.request;
+        long millis = request.renewed() ? request.leaseMillis() : 0;
+        scripts.renew(nodes.get(node), request.sequence(), millis, round.token())
+                .whenComplete((kept, thrown) -> run(known -> round.wroteBack(node, kept, thrown)));
+    }
+
+    private void report(long leftNanos, @Nullable Throwable failure) {
+        if (failure == null) {
+            session.renewer().renewed(name, leftNanos);
+        } else {
+            session.renewer().renewalFailed(name, leftNanos, failure);
+        }
+    }
+
+    // ---- what goes to all nodes
+
+    private void toAll(IntConsumer command) {
+        IntStream.range(0, nodes.size()).forEach(command);
+    }
+
+    /** Asks all nodes for their votes. */
+    VoteRound ask(long leaseMillis, boolean renewed, boolean waits) {
+        return call(known -> {
+            VoteRound round = known.ask(session.nextSequence(), leaseMillis, renewed, waits, session.now());
+            toAll(node -> scripts.acquire(nodes.get(node), round.request)
+                    .whenComplete((vote, thrown) -> run(after -> after.answered(round, node, vote, thrown))));
+            return round;
+        });
+    }
+
+    /** Notices a lease that is over soon, and renews it at all nodes when that is due. */
+    void keep(QuorumTenure tenure, long now) {
+        run(known -> {
+            Renewal renewal = tenure.keep(now);
+            if (renewal != null) {
+                renew(tenure, renewal);
+            }
+        });
+    }
+
+    private void renew(QuorumTenure tenure, Renewal renewal) {
+        long token = tenure.tokens.remotePart();
+        toAll(node -> scripts.renew(nodes.get(node), tenure.sequence, tenure.leaseMillis, token)
+                .whenComplete((kept, thrown) -> run(known -> renewal.answered(node, kept, thrown, session.now()))));
+        long millis = TimeUnit.NANOSECONDS.toMillis(tenure.patienceNanos()) + 1;
+        session.schedule(() -> run(known -> renewal.end(session.now())), millis);
+    }
+
+    /** Asks who owns the name, and waits for the answers, one command time-out at most. */
+    OwnerQuery inspect() {
+        OwnerQuery query = new OwnerQuery(nodes.size(), session.majority());
+        nodes.forEach(
+                node -> scripts.inspect(node).whenComplete((owner, failure) -> run(known -> query.answered(owner))));
+        session.await(query.done);
+        return query;
+    }
+
+    /** Releases all requests. Returns null if there are none. */
+    @Nullable
+    QuorumRelease release() {
+        return call(known -> send(known.release(session.now())));
+    }
+
+    /** Releases all requests because the session is closed. Completes when all nodes have confirmed that. */
+    CompletableFuture<?> close() {
+        QuorumRelease release = call(known -> send(known.close(session.now())));
+        return release == null ? CompletableFuture.completedFuture(null) : release.everywhere;
+    }
+
+    private @Nullable QuorumRelease send(@Nullable QuorumRelease release) {
+        if (release != null) {
+            session.expect(release, release.everywhere);
+            toAll(node -> {
+                Entry entry = new Entry(release, node);
+                entry.send();
+                nodes.get(node).backlog().add(entry);
+            });
+        }
+        return release;
+    }
+
+    /** A release that the backlog of a node repeats. */
+    private final class Entry implements Backlog.Entry {
+        private final QuorumRelease release;
+        private final int node;
+
+        Entry(QuorumRelease release, int node) {
+            this.release = release;
+            this.node = node;
+        }
+
+        @Override
+        public boolean isOver() {
+            return call(known -> release.isOver(node, session.now()));
+        }
+
+        @Override
+        public boolean isDue(long now) {
+            return call(known -> release.isDue(node, now, session.settings().silenceNanos()));
+        }
+
+        @Override
+        public CompletableFuture<Released> send() {
+            run(known -> release.sent(node, session.now(), session.isClosed()));
+            return scripts.release(nodes.get(node), release.sequence, release.leaseMillis, true)
+                    .whenComplete(this::answered);
+        }
+
+        private void answered(@Nullable Released released, @Nullable Throwable failure) {
+            boolean isSettled = call(known -> release.answered(node, released, session.now()));
+            if (released != null) {
+                nodes.get(node).backlog().heard();
+            } else if (isSettled && failure != null && !session.isClosed()) {
+                log.warn("A quorum lock could not be released at a node: {}", Failures.brief(failure));
+            }
+        }
+    }
+}

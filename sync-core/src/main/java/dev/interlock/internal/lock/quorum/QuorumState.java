@@ -1,0 +1,169 @@
+package dev.interlock.internal.lock.quorum;
+
+import dev.interlock.LeaseLostException;
+import dev.interlock.internal.lock.quorum.QuorumScripts.Status;
+import dev.interlock.internal.lock.quorum.QuorumScripts.Vote;
+import dev.interlock.internal.lock.quorum.VoteRound.Defeat;
+import dev.interlock.internal.lock.quorum.VoteRound.Request;
+import dev.interlock.internal.redis.Settings;
+import java.util.ArrayDeque;
+import java.util.Queue;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a session knows of one quorum lock: the {@link VoteRound} of its leader, its {@link QuorumTenure} while it owns
+ * the name, and what it hasn't released yet. Events come in, to it or to these parts: threads, answers, beats, each
+ * with its instant. Out come what is to be sent to all nodes, which an event returns, and the {@linkplain QuorumEffect
+ * effects} that the owner carries out after each event. It knows no session, thread or clock, and is used with the
+ * owner's mutex only, but for the tenure, which is volatile.
+ */
+final class QuorumState {
+    private final String name;
+    private final Settings settings;
+    private final int nodes;
+    private final int majority;
+    private final Consumer<LeaseLostException> owner;
+
+    private volatile @Nullable QuorumTenure tenure;
+
+    /** The last round of a leader. */
+    private @Nullable VoteRound round;
+
+    /** How many nodes have been freed since the last round began. */
+    int freed;
+
+    /** The least token of the next tenure. */
+    private long floor = 1;
+
+    /** The last sequence that the session has asked with, 0 if it has released all. */
+    private long sequence;
+
+    /** The longest lease that a request has asked for which isn't released. */
+    private long leaseMillis;
+
+    /** The last release that was begun. */
+    private @Nullable QuorumRelease latest;
+
+    /** What the events so far have the owner do, in this order. */
+    final Queue<QuorumEffect> effects = new ArrayDeque<>();
+
+    /**
+     * Begins with nothing.
+     *
+     * @param owner is told if a tenure is lost
+     */
+    QuorumState(String name, Settings settings, int nodes, int majority, Consumer<LeaseLostException> owner) {
+        this.name = name;
+        this.settings = settings;
+        this.nodes = nodes;
+        this.majority = majority;
+        this.owner = owner;
+    }
+
+    @Nullable
+    QuorumTenure tenure() {
+        return tenure;
+    }
+
+    // ---- rounds
+
+    /** The leader asks by a sequence. The round goes to all nodes. */
+    VoteRound ask(long asked, long millis, boolean renewed, boolean waits, long now) {
+        leaseMillis = Math.max(leaseMillis, millis);
+        sequence = asked;
+        freed = 0;
+        VoteRound next =
+                new VoteRound(new Request(asked, millis, renewed, waits, floor), nodes, majority, now, effects);
+        round = next;
+        return next;
+    }
+
+    /** A node has answered, or has failed. */
+    void answered(VoteRound asked, int node, @Nullable Vote vote, @Nullable Throwable thrown) {
+        asked.answered(node, vote, thrown);
+        QuorumTenure current = tenure;
+        if (vote != null
+                && vote.status() == Status.VOTED
+                && current != null
+                && current.sequence == asked.request.sequence()) {
+            current.votedLate(node, vote.token());
+        }
+    }
+
+    /** Begins the tenure of a round if that is won; returns null if it isn't, or if that took too long. */
+    @Nullable
+    QuorumTenure own(VoteRound asked, long now) {
+        if (!asked.isWon()) {
+            return null;
+        }
+        QuorumTenure next = new QuorumTenure(name, settings, asked, now, effects, owner);
+        if (!next.isUsable(now)) {
+            return null;
+        }
+        next.begin();
+        next.tokens.draw();
+        floor = next.tokens.remotePart() + 1;
+        // The requests before have been overruled by this one at a majority of the nodes.
+        leaseMillis = next.leaseMillis;
+        tenure = next;
+        return next;
+    }
+
+    /** The round is not won: its votes are given back. */
+    Defeat abandon(VoteRound lost) {
+        floor = Math.max(floor, lost.greatestToken() + 1);
+        return lost.abandon();
+    }
+
+    /** Returns what the last round has failed with, if it was an error. */
+    @Nullable
+    Throwable failure() {
+        return round == null ? null : round.failure();
+    }
+
+    // ---- tenures and releases
+
+    /** The tenure ends without being released: the next request, or its release, does that. */
+    @Nullable
+    QuorumTenure endTenure() {
+        QuorumTenure current = tenure;
+        if (current != null) {
+            tenure = null;
+            current.end();
+        }
+        return current;
+    }
+
+    /** The session gives up its tenure and all its requests. Returns the release, or null if there is nothing. */
+    @Nullable
+    QuorumRelease release(long now) {
+        if (sequence == 0) {
+            return null;
+        }
+        // A node that is away for long has one release to be told of, not one for each tenure.
+        long millis = latest == null ? leaseMillis : Math.max(leaseMillis, latest.leaseLeftMillis(now));
+        if (latest != null) {
+            latest.supersede();
+        }
+        latest = new QuorumRelease(sequence, millis, nodes, majority, now);
+        sequence = 0;
+        leaseMillis = 0;
+        return latest;
+    }
+
+    /** The session is closed. Returns the release of its requests, or null if there are none. */
+    @Nullable
+    QuorumRelease close(long now) {
+        return sequence == 0 ? null : new QuorumRelease(sequence, leaseMillis, nodes, majority, now);
+    }
+
+    String describe(String session, long now) {
+        QuorumTenure current = tenure;
+        if (current != null) {
+            return (current.isUsable(now) ? "tenure " : "lost tenure ") + current.sequence + " of " + session + " at "
+                    + current.strength() + " of " + nodes + " nodes";
+        }
+        return (sequence == 0 ? "no tenure of " : "request " + sequence + " of ") + session;
+    }
+}

@@ -1,0 +1,224 @@
+package dev.interlock.internal.latch;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+
+import dev.interlock.internal.latch.LatchReply.Status;
+import dev.interlock.internal.latch.LatchState.Effect;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.redisson.client.RedisException;
+
+/** A latch's state, driven by events alone: no session, no Redis, no threads. */
+class LatchStateTest {
+    private static final Throwable WRONG_TYPE = new RedisException("WRONGTYPE another type");
+
+    private final LatchState state = new LatchState("name", 3, 3);
+
+    private Effect answer(Status status, long left, int began, long born) {
+        return state.answered(new LatchReply(status, left, began, born));
+    }
+
+    private void join() {
+        assertThat(answer(Status.COUNTING, 3, 3, 70)).isEqualTo(Effect.NONE);
+        assertThat(state.isJoined(3)).isTrue();
+    }
+
+    @Test
+    void aReplyTellsOfTheCount() {
+        assertThat(state.knownCount()).isEqualTo(3);
+        assertThat(answer(Status.COUNTING, 2, 3, 70)).isEqualTo(Effect.NONE);
+        assertThat(state.knownCount()).isEqualTo(2);
+        assertThat(state.born).isEqualTo(70);
+        assertThat(state).hasToString("2 of 3");
+        assertThat(state.name()).isEqualTo("name");
+    }
+
+    @Test
+    void aReplyIsReadInTheScriptsOrder() {
+        assertThat(LatchReply.of(List.of(4L, 5L, 6L, 7L))).isEqualTo(new LatchReply(Status.OTHER_COUNT, 5, 6, 7));
+    }
+
+    /** The sum is what Redis is told, so a lost reply or a doubled one changes nothing. */
+    @Test
+    void countDownsAddUpUntilTheLatchIsOpen() {
+        join();
+        assertThat(state.countDown()).isTrue();
+        assertThat(state.countDown()).isTrue();
+        assertThat(state.total).isEqualTo(2);
+        answer(Status.COUNTING, 1, 3, 70);
+        answer(Status.COUNTING, 1, 3, 70);
+        assertThat(state.total).isEqualTo(2);
+        assertThat(answer(Status.OPEN, 0, 3, 70)).isEqualTo(Effect.OPEN);
+        assertThat(state.countDown()).as("there is nothing to tell").isFalse();
+        assertThat(state.total).isEqualTo(2);
+        assertThat(state.knownCount()).isZero();
+        assertThat(state).hasToString("open");
+    }
+
+    @Test
+    void onlyTheFirstThreadThatWaitsTells() {
+        assertThat(state.isWaiting()).isFalse();
+        assertThat(state.arrive()).isEqualTo(Effect.TELL);
+        assertThat(state.arrive()).isEqualTo(Effect.NONE);
+        assertThat(state.leave()).isFalse();
+        assertThat(state.isWaiting()).isTrue();
+        assertThat(state.leave()).isTrue();
+        assertThat(state.isWaiting()).isFalse();
+    }
+
+    @Test
+    void nobodyWaitsForRedisAtALatchThatIsOpenOrLost() {
+        join();
+        state.arrive();
+        answer(Status.OPEN, 0, 3, 70);
+        assertThat(state.isWaiting()).isFalse();
+        LatchState lost = new LatchState("name", 3, 3);
+        lost.arrive();
+        assertThat(lost.close()).isEqualTo(Effect.OPEN);
+        assertThat(lost.isWaiting()).isFalse();
+    }
+
+    @Test
+    void aMessageOpensTheLatchThatItNames() {
+        join();
+        assertThat(state.told(70, false)).isEqualTo(Effect.OPEN);
+        assertThat(state.isOpen()).isTrue();
+        assertThat(state.told(70, false)).as("a doubled one").isEqualTo(Effect.NONE);
+    }
+
+    @Test
+    void aMessageOfAnotherLatchOfThatNameIsIgnored() {
+        join();
+        assertThat(state.told(69, false)).isEqualTo(Effect.NONE);
+        assertThat(state.told(0, true)).isEqualTo(Effect.NONE);
+        assertThat(state.isOpen()).isFalse();
+    }
+
+    @Test
+    void whereThereAreReplicasAMessageIsAReasonToAsk() {
+        join();
+        assertThat(state.told(70, true)).isEqualTo(Effect.TELL);
+        assertThat(state.isOpen()).isFalse();
+    }
+
+    @Test
+    void aLateReplyDoesNotCloseAnOpenLatch() {
+        join();
+        state.told(70, false);
+        assertThat(answer(Status.COUNTING, 1, 3, 70)).isEqualTo(Effect.NONE);
+        assertThat(state.isOpen()).isTrue();
+        assertThat(state.knownCount()).isZero();
+        assertThat(answer(Status.GONE, 0, 0, 70)).isEqualTo(Effect.NONE);
+        state.ensureUsable(true);
+    }
+
+    @Test
+    void aLatchThatRedisForgetsIsLost() {
+        join();
+        state.arrive();
+        assertThat(answer(Status.GONE, 0, 0, 70)).isEqualTo(Effect.OPEN);
+        assertThat(state.isLost()).isTrue();
+        assertThatIllegalStateException()
+                .isThrownBy(() -> state.ensureAlive(false))
+                .withMessageContaining("latch 'name' is lost");
+        assertThat(state.isJoined(3)).as("another object takes its place").isFalse();
+        assertThat(state.isJoined(4)).as("whatever that begins with").isFalse();
+        assertThat(answer(Status.GONE, 0, 0, 70)).as("it is lost once").isEqualTo(Effect.NONE);
+        assertThat(state).hasToString("lost");
+    }
+
+    @Test
+    void aLatchThatWasGoneBeforeItWasJoinedIsAnError() {
+        answer(Status.GONE, 0, 0, 0);
+        assertThatIllegalStateException().isThrownBy(() -> state.isJoined(3)).withMessageContaining("is lost");
+    }
+
+    @Test
+    void aLatchThatWasOpenedLongAgoStaysOpenAndLetsGoOfItsName() {
+        join();
+        assertThat(answer(Status.PAST, 0, 0, 70)).isEqualTo(Effect.OPEN);
+        assertThat(state.isOpen()).isTrue();
+        assertThat(state.isJoined(3)).isFalse();
+        assertThat(state.isJoined(4)).isFalse();
+    }
+
+    @Test
+    void aLatchThatBeganWithAnotherCountCanNotBeJoined() {
+        answer(Status.OTHER_COUNT, 2, 5, 70);
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> state.isJoined(3))
+                .withMessage("latch 'name' began with a count of 5; it can't be joined with a count of 3");
+        assertThat(state.isJoined(5)).as("but by an object of that count").isFalse();
+    }
+
+    @Test
+    void anotherCountThanThatOfTheObjectIsAnError() {
+        join();
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> state.isJoined(4))
+                .withMessageContaining("began with a count of 3");
+    }
+
+    @Test
+    void aRefusalIsForThoseThatWait() {
+        join();
+        state.refused(WRONG_TYPE);
+        state.ensureUsable(false);
+        state.arrive();
+        state.refused(WRONG_TYPE);
+        state.ensureAlive(false);
+        assertThatExceptionOfType(IllegalStateException.class)
+                .isThrownBy(() -> state.ensureUsable(false))
+                .withMessageContaining("Redis refuses latch 'name'");
+        state.leave();
+        state.ensureUsable(false);
+    }
+
+    @Test
+    void anAnswerEndsARefusal() {
+        state.arrive();
+        state.refused(WRONG_TYPE);
+        answer(Status.COUNTING, 3, 3, 70);
+        state.ensureUsable(false);
+    }
+
+    @Test
+    void aRefusalDoesNotConcernAnOpenLatch() {
+        join();
+        state.arrive();
+        state.told(70, false);
+        state.refused(WRONG_TYPE);
+        state.ensureUsable(true);
+    }
+
+    @Test
+    void aClosedSessionEndsALatchThatIsNotOpen() {
+        state.ensureAlive(false);
+        assertThatIllegalStateException()
+                .isThrownBy(() -> state.ensureAlive(true))
+                .withMessage("the Interlock session is closed");
+        assertThat(state.close()).isEqualTo(Effect.OPEN);
+        assertThatIllegalStateException()
+                .isThrownBy(() -> state.ensureUsable(false))
+                .withMessage("the Interlock session is closed");
+    }
+
+    @Test
+    void aClosedSessionLeavesAnOpenLatchOpen() {
+        state.forgotten();
+        assertThat(state.close()).isEqualTo(Effect.NONE);
+        state.ensureUsable(true);
+    }
+
+    @Test
+    void aCountThatIsUnknownIsSaidToBe() {
+        LatchState adapted = new LatchState("name", 0, LatchState.UNKNOWN);
+        assertThat(adapted.knownCount()).isEqualTo(LatchState.UNKNOWN);
+        assertThat(adapted.isJoined(0)).isTrue();
+        assertThat(adapted.counted(2)).isEqualTo(Effect.NONE);
+        assertThat(adapted.knownCount()).isEqualTo(2);
+    }
+}

@@ -1,0 +1,81 @@
+package dev.interlock.internal.lock.quorum;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.interlock.LeaseLostException;
+import dev.interlock.SyncListener;
+import dev.interlock.internal.lock.quorum.QuorumScripts.Kept;
+import dev.interlock.internal.lock.quorum.QuorumScripts.Status;
+import dev.interlock.internal.lock.quorum.QuorumScripts.Vote;
+import dev.interlock.internal.lock.quorum.QuorumTenure.Renewal;
+import dev.interlock.internal.redis.Settings;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import org.redisson.client.RedisException;
+import org.redisson.client.RedisTimeoutException;
+
+/** The state of a quorum lock, driven by events alone: no session, no Redis, no threads. Its clock will overflow. */
+abstract class QuorumStateFixture {
+    static final long MILLI = TimeUnit.MILLISECONDS.toNanos(1);
+    static final long LEASE = 30_000;
+    static final Throwable SILENCE = new RedisTimeoutException("no answer");
+    static final Throwable LASTING = new RedisException("WRONGTYPE another type");
+
+    final long begun = Long.MAX_VALUE - 5_000 * MILLI;
+    final Settings settings = new Settings(LEASE, 0, 30_000 * MILLI, 500, 1, "", SyncListener.NONE, () -> begun);
+    final List<LeaseLostException> losses = new ArrayList<>();
+    final QuorumState state = new QuorumState("name", settings, 3, 2, losses::add);
+    long sequences;
+
+    long at(long millis) {
+        return begun + millis * MILLI;
+    }
+
+    VoteRound ask(long millis) {
+        sequences += 1_000;
+        return state.ask(sequences, LEASE, true, true, at(millis));
+    }
+
+    static Vote voted(long token) {
+        return new Vote(Status.VOTED, LEASE, token, "me");
+    }
+
+    static Vote refused(String owner, long ttlMillis) {
+        return new Vote(Status.REFUSED, ttlMillis, 0, owner);
+    }
+
+    List<QuorumEffect> effects() {
+        List<QuorumEffect> all = new ArrayList<>(state.effects);
+        state.effects.clear();
+        return all;
+    }
+
+    void vote(VoteRound round, long first, long... others) {
+        state.answered(round, 0, voted(first), null);
+        for (int i = 0; i < others.length; i++) {
+            state.answered(round, i + 1, voted(others[i]), null);
+        }
+    }
+
+    /** Returns a tenure that all nodes have voted for, and that began at once. */
+    QuorumTenure tenure() {
+        VoteRound round = ask(0);
+        vote(round, 7, 7, 7);
+        QuorumTenure tenure = requireNonNull(state.own(round, at(1)));
+        effects();
+        return tenure;
+    }
+
+    Renewal renewal(QuorumTenure tenure, long millis) {
+        return requireNonNull(tenure.keep(at(millis)), "a renewal is due");
+    }
+
+    static Kept kept(long token) {
+        return new Kept(true, LEASE, token);
+    }
+
+    static Kept gone() {
+        return new Kept(false, 0, 0);
+    }
+}

@@ -1,0 +1,212 @@
+package dev.interlock.internal.lock.quorum;
+
+import static java.util.Objects.requireNonNull;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.interlock.internal.lock.quorum.QuorumEffect.Expire;
+import dev.interlock.internal.lock.quorum.QuorumEffect.Report;
+import dev.interlock.internal.lock.quorum.QuorumEffect.Wake;
+import dev.interlock.internal.lock.quorum.QuorumEffect.WriteBack;
+import dev.interlock.internal.lock.quorum.QuorumScripts.Status;
+import dev.interlock.internal.lock.quorum.QuorumScripts.Vote;
+import dev.interlock.internal.lock.quorum.QuorumTenure.Renewal;
+import org.junit.jupiter.api.Test;
+
+/** How a quorum lock's tenure is renewed and lost. */
+class QuorumTenureTest extends QuorumStateFixture {
+    @Test
+    void aLateVoteCountsOnlyWhenARenewalFindsItAgain() {
+        VoteRound round = ask(0);
+        vote(round, 7, 7);
+        QuorumTenure tenure = requireNonNull(state.own(round, at(1)));
+        effects();
+        state.answered(round, 2, voted(6), null);
+        assertThat(effects()).containsExactly(new WriteBack(round, 2), new Wake());
+        assertThat(tenure.strength()).isEqualTo(2);
+
+        assertThat(tenure.keep(at(1_000)))
+                .as("the missing node is asked soon, not at once")
+                .isNull();
+        Renewal renewal = renewal(tenure, 1_001);
+        renewal.answered(0, kept(7), null, at(1_002));
+        renewal.answered(1, kept(7), null, at(1_002));
+        assertThat(effects()).isEmpty();
+        renewal.answered(2, kept(6), null, at(1_002));
+        assertThat(tenure.strength()).isEqualTo(3);
+        assertThat(effects()).containsExactly(new Report((LEASE - 500 - 1) * MILLI, null));
+        assertThat(tenure.keep(at(11_000))).isNull();
+        assertThat(tenure.keep(at(11_001))).isNotNull();
+    }
+
+    @Test
+    void aLateVoteOfANodeThatCountsChangesNothing() {
+        QuorumTenure tenure = tenure();
+        tenure.votedLate(1, 99);
+        Renewal renewal = renewal(tenure, 10_001);
+        renewal.answered(1, kept(7), null, at(10_002));
+        renewal.end(at(10_500));
+        assertThat(tenure.strength()).isEqualTo(3);
+    }
+
+    @Test
+    void aNodeThatWasAwayCountsFromTheSecondRenewalOn() {
+        QuorumTenure tenure = tenure();
+        Renewal first = renewal(tenure, 10_001);
+        first.answered(0, kept(7), null, at(10_002));
+        first.answered(1, kept(7), null, at(10_002));
+        first.answered(2, kept(8), null, at(10_002));
+        assertThat(tenure.strength()).as("a new vote doesn't count").isEqualTo(2);
+        assertThat(tenure.keep(at(11_000))).isNull();
+        Renewal second = renewal(tenure, 11_001);
+        second.answered(2, kept(8), null, at(11_002));
+        assertThat(tenure.strength()).isEqualTo(3);
+        assertThat(losses).isEmpty();
+    }
+
+    @Test
+    void aRenewalThatFewerThanAMajorityAnswerIsToldAsAFailure() {
+        QuorumTenure tenure = tenure();
+        Renewal renewal = renewal(tenure, 10_001);
+        assertThat(tenure.keep(at(10_100))).as("one at a time").isNull();
+        renewal.answered(0, null, SILENCE, at(10_002));
+        renewal.answered(1, kept(7), null, at(10_002));
+        renewal.end(at(10_501));
+        renewal.end(at(10_502));
+        assertThat(effects()).containsExactly(new Report((LEASE - 500 - 10_501) * MILLI, SILENCE));
+        renewal.answered(2, null, null, at(10_503));
+        assertThat(effects()).as("it is over").isEmpty();
+        assertThat(tenure.isUsable(at(10_503))).isTrue();
+        assertThat(tenure.keep(at(11_001))).as("and repeated soon").isNotNull();
+        assertThat(tenure.patienceNanos()).isEqualTo(500 * MILLI);
+    }
+
+    @Test
+    void aRenewalThatNobodyAnswersIsToldAsAFailure() {
+        Renewal renewal = renewal(tenure(), 10_001);
+        renewal.end(at(10_501));
+        assertThat(effects())
+                .singleElement()
+                .isInstanceOfSatisfying(
+                        Report.class, report -> assertThat(report.failure()).hasMessage("no answer"));
+    }
+
+    @Test
+    void aTenureIsLostWhenAMajorityKnowsItNoMore() {
+        QuorumTenure tenure = tenure();
+        Renewal renewal = renewal(tenure, 10_001);
+        renewal.answered(0, gone(), null, at(10_002));
+        renewal.answered(1, gone(), null, at(10_002));
+        assertThat(tenure.isUsable(at(10_002)))
+                .as("until all that can have answered")
+                .isTrue();
+        renewal.answered(2, kept(7), null, at(10_002));
+        assertThat(losses).singleElement().satisfies(loss -> assertThat(loss).hasMessageContaining("no majority"));
+        assertThat(tenure.isUsable(at(10_003))).isFalse();
+        assertThat(tenure.keep(at(20_000))).isNull();
+        assertThat(tenure.lose("again")).isSameAs(losses.get(0));
+        assertThat(losses).hasSize(1);
+        assertThat(state.describe("me", at(10_003))).startsWith("lost tenure");
+    }
+
+    @Test
+    void aNodeThatIsFoundMissingAfterTheRenewalCountsNoMoreAtOnce() {
+        QuorumTenure tenure = tenure();
+        Renewal renewal = renewal(tenure, 10_001);
+        renewal.answered(0, kept(7), null, at(10_002));
+        renewal.answered(1, kept(7), null, at(10_002));
+        renewal.end(at(10_501));
+        renewal.answered(2, gone(), null, at(10_600));
+        assertThat(tenure.strength()).isEqualTo(2);
+        assertThat(tenure.isUsable(at(10_601))).isTrue();
+    }
+
+    @Test
+    void aVoteThatIsFoundAfterTheTenureIsOverCountsNoMore() {
+        QuorumTenure tenure = tenure();
+        Renewal renewal = renewal(tenure, 10_001);
+        renewal.answered(0, kept(7), null, at(LEASE));
+        assertThat(tenure.isUsable(at(LEASE))).isFalse();
+        tenure.end();
+        renewal.end(at(LEASE));
+        assertThat(effects()).as("it is given up").isEmpty();
+        assertThat(losses).isEmpty();
+    }
+
+    @Test
+    void anOvertakenAnswerShortensNothing() {
+        QuorumTenure tenure = tenure();
+        Renewal first = renewal(tenure, 10_001);
+        first.end(at(10_501));
+        Renewal second = renewal(tenure, 11_001);
+        for (int node = 0; node < 3; node++) {
+            second.answered(node, kept(7), null, at(11_002));
+        }
+        for (int node = 0; node < 3; node++) {
+            first.answered(node, kept(7), null, at(11_003));
+        }
+        assertThat(tenure.isUsable(at(11_001 + LEASE - 501))).isTrue();
+    }
+
+    @Test
+    void aLeaseThatIsSoonOverIsLookedAtInTime() {
+        QuorumTenure tenure = tenure();
+        assertThat(tenure.keep(at(LEASE - 600))).isNotNull();
+        assertThat(effects()).containsExactly(new Expire(tenure, 101));
+        tenure.expire(at(LEASE - 501));
+        assertThat(losses).isEmpty();
+        tenure.expire(at(LEASE - 499));
+        tenure.expire(at(LEASE - 498));
+        assertThat(losses)
+                .singleElement()
+                .satisfies(loss -> assertThat(loss).hasMessageContaining("its lease is over"));
+    }
+
+    @Test
+    void whatIsGivenUpIsNeitherRenewedNorLost() {
+        QuorumTenure tenure = tenure();
+        assertThat(state.endTenure()).isSameAs(tenure);
+        assertThat(tenure.keep(at(LEASE))).isNull();
+        tenure.expire(at(LEASE));
+        assertThat(losses).isEmpty();
+    }
+
+    @Test
+    void aShortLeaseThatIsNotRenewedIsLookedAtFromTheBeginning() {
+        VoteRound round = state.ask(1_000, 400, false, false, at(0));
+        state.answered(round, 0, new Vote(Status.VOTED, 400, 7, "me"), null);
+        state.answered(round, 1, new Vote(Status.VOTED, 400, 7, "me"), null);
+        effects();
+        QuorumTenure tenure = requireNonNull(state.own(round, at(1)));
+        assertThat(effects()).containsExactly(new Expire(tenure, 400));
+        assertThat(tenure.keep(at(200))).as("it is not renewed").isNull();
+    }
+
+    @Test
+    void aLongLeaseIsLookedAtWhenItIsSoonOver() {
+        VoteRound round = state.ask(1_000, LEASE, false, false, at(0));
+        vote(round, 7, 7);
+        effects();
+        QuorumTenure tenure = requireNonNull(state.own(round, at(1)));
+        assertThat(tenure.keep(at(LEASE / 2))).isNull();
+        assertThat(effects()).isEmpty();
+    }
+
+    @Test
+    void aRenewalThatOneNodeFailsKeepsTheTenureAndIsRepeatedSoon() {
+        QuorumTenure tenure = tenure();
+        Renewal renewal = renewal(tenure, 10_001);
+        renewal.answered(0, kept(7), null, at(10_002));
+        renewal.answered(1, kept(7), null, at(10_002));
+        renewal.answered(2, null, SILENCE, at(10_002));
+        assertThat(effects()).containsExactly(new Report((LEASE - 500 - 1) * MILLI, null));
+        assertThat(tenure.keep(at(11_001))).isNotNull();
+        assertThat(tenure.isUsable(at(11_001))).isTrue();
+    }
+
+    @Test
+    void aTenureThatIsOverIsNotRenewed() {
+        QuorumTenure tenure = tenure();
+        assertThat(tenure.keep(at(LEASE - 500))).isNull();
+        assertThat(effects()).containsExactly(new Expire(tenure, 1));
+    }
+}
