@@ -215,8 +215,11 @@ final class VoteRound {
 
     /** Returns whether waiting for more answers is of no use. */
     synchronized boolean isDecided() {
+        int minority = nodes.size() - majority;
         int refused = votes.size() - granted();
-        return isWon() || expired || refused + failed > nodes.size() - majority;
+        boolean isLost = refused + failed > minority;
+        // A round that is lost has been refused only if a majority answers.
+        return isWon() || expired || (isLost && (votes.size() >= majority || failed > minority));
     }
 
     /** Returns whether a majority has answered, and some node that another session owns the name. */
