@@ -62,9 +62,9 @@ class MutantTest {
                 Mutant.named("GrantMatchesSequence")
                         .java(
                                 "lock/script/Ownership",
-                                "        long sequence = mail.sequence();\n",
-                                "        Ticket next = state.ticket();\n"
-                                        + "        long sequence = next == null ? mail.sequence() : next.sequence;\n"),
+                                "long sequence = mail.sequence();",
+                                "Ticket next = state.ticket();"
+                                        + " long sequence = next == null ? mail.sequence() : next.sequence;"),
                 Mutant.named("ReleaseMatchesSession")
                         .lua(LEAVE, "  if redis.call('del', lock) == 1 then\n    return true, false"),
                 Mutant.named("ReleaseMatchesSequence")
