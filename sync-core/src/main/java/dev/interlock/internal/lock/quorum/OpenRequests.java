@@ -34,11 +34,6 @@ final class OpenRequests {
         return next;
     }
 
-    /** The last request has got its lease, and those before have been overruled by it at a majority of the nodes. */
-    void won(long millis) {
-        leaseMillis = millis;
-    }
-
     /** Releases all of them. Returns null if there are none. */
     @Nullable
     QuorumRelease release() {

@@ -181,7 +181,6 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
         }
         next.tokens.draw();
         floor = next.tokens.remotePart() + 1;
-        requests.won(next.leaseMillis);
         tenure = next;
         if (session.isClosed()) {
             // It may have been closed before it could see this tenure.
