@@ -167,6 +167,27 @@ record Plan(
         return faults.stream().anyMatch(fault -> fault.kind().losesData());
     }
 
+    /** Returns which of so many nodes of a quorum a fault strikes. */
+    int node(Fault fault, int nodes) {
+        return (int) Math.floorMod(strikesOneNode() ? seed / 2 : fault.atNanos() / 2, (long) nodes);
+    }
+
+    /** Returns whether it strikes one JVM's connection to all nodes. */
+    boolean strikesAllNodes(Fault fault) {
+        return !strikesOneNode() && fault.atNanos() % 2 == 0;
+    }
+
+    /** Returns whether all that goes wrong with nodes of a quorum, and on the way to them, goes wrong with one. */
+    private boolean strikesOneNode() {
+        return seed % 2 == 0;
+    }
+
+    /** Returns whether a majority of a quorum's nodes can be reached at any time, and forgets nothing. */
+    boolean sparesMajority() {
+        return strikesOneNode() && faults.stream().map(Fault::kind).noneMatch(kind -> kind.losesData()
+                || kind == Fault.Kind.FREEZE || kind == Fault.Kind.CLOSE);
+    }
+
     /**
      * Returns whether the order of threads is that of their calls: nothing goes wrong, and nobody is still inside when
      * its fixed lease ends. The session of such a thread gives its next grant back.
