@@ -26,6 +26,7 @@ record Plan(
 
     private static final long MILLI = 1_000_000;
     private static final List<Long> LEASES = List.of(1_000L, 3_000L, 10_000L, 30_000L);
+    private static final List<Long> FIXED_LEASES = List.of(100L, 400L, 1_000L, 4_000L);
 
     /** Returns the plan of a seed. */
     static Plan of(long seed) {
@@ -102,7 +103,7 @@ record Plan(
             int subject = random.nextInt(callsOfSubjects.size());
             Call call = one(random, callsOfSubjects.get(subject));
             long wait = call == Call.LOCK_WITH_LEASE
-                    ? random.nextLong(100 * MILLI, 4_000 * MILLI)
+                    ? one(random, FIXED_LEASES) * MILLI
                     : spread(random, MILLI / 10, 500 * MILLI);
             long think = random.nextInt(4) == 0 ? 0 : random.nextLong(2 * longestNanos);
             boolean isLong = longHoldNanos > 0 && random.nextInt(5) == 0;
@@ -184,8 +185,10 @@ record Plan(
 
     /** Returns whether a majority of a quorum's nodes can be reached at any time, and forgets nothing. */
     boolean sparesMajority() {
-        return strikesOneNode() && faults.stream().map(Fault::kind).noneMatch(kind -> kind.losesData()
-                || kind == Fault.Kind.FREEZE || kind == Fault.Kind.CLOSE);
+        return strikesOneNode()
+                && faults.stream()
+                        .map(Fault::kind)
+                        .noneMatch(kind -> kind.losesData() || kind == Fault.Kind.FREEZE || kind == Fault.Kind.CLOSE);
     }
 
     /**

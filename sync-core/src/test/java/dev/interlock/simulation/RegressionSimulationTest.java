@@ -70,10 +70,9 @@ class RegressionSimulationTest {
     @ParameterizedTest
     @ValueSource(longs = {0, 2, 4})
     void aReleaseIsRepeatedForTheLongestLease(long seed) {
-        List<List<List<Op>>> programs = List.of(
-                List.of(
-                        List.of(new Op(Call.LOCK, 0, 0, 10 * MILLI, 0)),
-                        List.of(new Op(Call.LOCK_WITH_LEASE, 0, 5 * MILLI, MILLI, 1_500 * MILLI))));
+        List<List<List<Op>>> programs = List.of(List.of(
+                List.of(new Op(Call.LOCK, 0, 0, 10 * MILLI, 0)),
+                List.of(new Op(Call.LOCK_WITH_LEASE, 0, 5 * MILLI, MILLI, 1_500 * MILLI))));
         Fault fault = new Fault(Fault.Kind.LOST_REQUESTS, 0, 8 * MILLI, 50 * MILLI);
         Plan plan = new Plan(
                 seed, List.of(Kind.QUORUM_LOCK), List.of(30_000L), 3_000, 100 * MILLI, programs, List.of(fault));

@@ -98,12 +98,7 @@ final class SimulatedSession {
 
     private QuorumSession newQuorum(String id, Plan plan, Servers servers, Trace trace) {
         SimulatedQuorum made = new SimulatedQuorum(
-                jvm,
-                id,
-                settings(plan, this::now),
-                servers.nodes(),
-                trace,
-                faultsUntil.subList(1, faultsUntil.size()));
+                jvm, id, settings(plan, this::now), servers.nodes(), trace, faultsUntil.subList(1, faultsUntil.size()));
         links.addAll(made.links());
         return made.session();
     }
