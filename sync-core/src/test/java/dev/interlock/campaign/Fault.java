@@ -16,6 +16,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
 
 /** What goes wrong. Each is over when {@link #happen} returns. */
+@SuppressWarnings("ImmutableEnumChecker") // its courses keep nothing
 enum Fault {
     JVM_KILLED(Where.JVM, (camp, random) -> camp.replace(camp.anyone(random))),
     JVM_STOPPED(Where.JVM, stopping(50, CampaignWork.LEASE.toMillis() / 2)),

@@ -15,6 +15,7 @@ import static dev.interlock.simulation.Kind.SEMAPHORE;
 import java.util.Set;
 
 /** What a thread calls: a method, with what belongs to it, such as the {@code unlock()} behind a {@code lock()}. */
+@SuppressWarnings("ImmutableEnumChecker") // sets that can't be changed
 enum Call {
     LOCK(Kinds.ALL_LOCKS),
     LOCK_INTERRUPTIBLY(Kinds.ALL_LOCKS),

@@ -3,7 +3,8 @@ package dev.interlock.simulation;
 /**
  * Something that goes wrong.
  *
- * @param target the number of the JVM, or of the thread for an interrupt; Redis' own faults have none
+ * @param target the number of the JVM, or of the thread for an interrupt; Redis' own faults have none. Which of a
+ *     quorum's nodes is meant the plan says, see {@link Plan#node}
  * @param atNanos when it begins
  * @param forNanos how long it lasts
  */

@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.Deque;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.SplittableRandom;
 import org.jspecify.annotations.Nullable;
 
@@ -19,7 +18,7 @@ final class Jvm {
     private final double clockRate;
     private final long clockStart;
     private final SplittableRandom random;
-    private final Map<Thread, Actor> actors = new IdentityHashMap<>();
+    private final IdentityHashMap<Thread, Actor> actors = new IdentityHashMap<>();
 
     /** Events that came while it was frozen. */
     private final Deque<Runnable> held = new ArrayDeque<>();

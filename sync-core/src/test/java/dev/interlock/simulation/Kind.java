@@ -1,5 +1,6 @@
 package dev.interlock.simulation;
 
+import dev.interlock.internal.lock.quorum.QuorumProbe;
 import dev.interlock.internal.lock.script.TenureProbe;
 import java.util.Arrays;
 import java.util.List;
@@ -48,6 +49,7 @@ enum Kind {
     String key(String name) {
         return switch (this) {
             case READ_WRITE_LOCK, FAIR_READ_WRITE_LOCK -> TenureProbe.readWriteKey(name);
+            case QUORUM_LOCK -> QuorumProbe.key(name);
             default -> name;
         };
     }

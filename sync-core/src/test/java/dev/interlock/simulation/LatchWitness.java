@@ -4,7 +4,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 
 /** Sees how often latches were counted down, and who passes them. They are used one after the other. */
 final class LatchWitness implements Witness {
@@ -21,7 +20,7 @@ final class LatchWitness implements Witness {
     private final boolean mayBeLost;
     private final boolean countsOnce;
     private final List<Round> rounds = new ArrayList<>(List.of(new Round()));
-    private final Map<Actor, Integer> waiting = new IdentityHashMap<>();
+    private final IdentityHashMap<Actor, Integer> waiting = new IdentityHashMap<>();
     private long entries;
 
     /**

@@ -28,7 +28,7 @@ final class LimitCalls implements RandomCalls {
 
     private String newLimit() {
         String algorithm = ALGORITHMS.get(random.nextInt(ALGORITHMS.size()));
-        long permits = 1 + random.nextInt(12);
+        long permits = 1L + random.nextInt(12);
         long window = random.nextInt(4) == 0 ? 3_600_000_000L + random.nextInt(1_000) : 2_000_000;
         long burst = algorithm.equals("bucket") ? 1 + random.nextInt(15) : permits;
         return algorithm + " " + permits + " " + window + " " + burst;

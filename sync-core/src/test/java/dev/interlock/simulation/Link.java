@@ -27,7 +27,7 @@ final class Link implements ScriptRunner, Mailbox {
     private static final int CONNECTIONS = 3;
 
     /** As in the real one: how many command time-outs Redisson waits. */
-    private static final int PATIENCE = 3;
+    static final int PATIENCE = 3;
 
     private static final long MILLI = 1_000_000;
 

@@ -86,7 +86,9 @@ final class LockSubject implements Subject {
 
     @Override
     public boolean mayFail(Op op, Exception failure) {
-        return op.call() == Call.LOCK_WITH_LEASE && failure instanceof LeaseLostException;
+        return op.call() == Call.LOCK_WITH_LEASE
+                && op.holdNanos() >= op.waitNanos() / 2
+                && failure instanceof LeaseLostException;
     }
 
     @Override

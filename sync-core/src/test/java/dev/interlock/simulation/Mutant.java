@@ -106,7 +106,7 @@ final class Mutant {
             @SuppressWarnings("unchecked") // it has that type
             var found = (BiFunction<Long, Long, @Nullable String>) loader.loadClass(Hunt.class.getName())
                     .getConstructor(BinaryOperator.class, List.class, List.class)
-                    .newInstance(scriptChange(), names(focus.kinds()), names(focus.faults()));
+                    .newInstance((BinaryOperator<String>) this::changed, names(focus.kinds()), names(focus.faults()));
             String failure = found.apply(firstSeed, nanos);
             edits.forEach(edit ->
                     checkArgument(!edit.file.equals("lua") || applied.contains(edit), "no script has %s", edit.from));
@@ -118,17 +118,15 @@ final class Mutant {
         return constants.stream().map(Enum::name).toList();
     }
 
-    private BinaryOperator<String> scriptChange() {
-        return (script, text) -> {
-            String changed = text;
-            for (Edit edit : edits) {
-                if (edit.file.equals("lua") && changed.contains(edit.from)) {
-                    changed = changed.replace(edit.from, edit.to);
-                    applied.add(edit);
-                }
+    private String changed(String script, String text) {
+        String changed = text;
+        for (Edit edit : edits) {
+            if (edit.file.equals("lua") && changed.contains(edit.from)) {
+                changed = changed.replace(edit.from, edit.to);
+                applied.add(edit);
             }
-            return changed;
-        };
+        }
+        return changed;
     }
 
     private List<Path> compiled(Path classes) throws IOException {

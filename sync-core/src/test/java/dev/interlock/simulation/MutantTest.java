@@ -25,8 +25,8 @@ class MutantTest {
         Stream<Mutant> ofLocks = Stream.of(findings(), rulesOfWords(), rulesOfTime(), others())
                 .flatMap(List::stream)
                 .map(mutant -> mutant.among(locks));
-        Stream<Mutant> ofOthers =
-                Stream.of(ofSemaphores(), ofLatchesAndBarriers()).flatMap(List::stream);
+        Stream<Mutant> ofOthers = Stream.of(ofReadWriteLocks(), ofQuorumLocks(), ofSemaphores(), ofLatchesAndBarriers())
+                .flatMap(List::stream);
         return Stream.concat(ofLocks, ofOthers).toList();
     }
 
@@ -48,7 +48,13 @@ class MutantTest {
                                 "lock/script/LockState",
                                 "return token > lastToken && token < FencingTokens.REMOTE_LIMIT;",
                                 "lastToken = Math.max(lastToken, token); return true;")
-                        .lua("floor < tooGreat and floor or 0", "floor"));
+                        .lua("floor < tooGreat and floor or 0", "floor"),
+                Mutant.named("what may pass is taken for what lasts")
+                        .under(Fault.Kind.REFUSAL)
+                        .java(
+                                "redis/Failures",
+                                "return error.startsWith(\"WRONGTYPE \")",
+                                "return error.startsWith(\"MISCONF \") || error.startsWith(\"WRONGTYPE \")"));
     }
 
     /** The rules of the model about what belongs to what. */
@@ -62,9 +68,9 @@ class MutantTest {
                 Mutant.named("GrantMatchesSequence")
                         .java(
                                 "lock/script/Ownership",
-                                "        long sequence = mail.sequence();\n",
-                                "        Ticket next = state.ticket();\n"
-                                        + "        long sequence = next == null ? mail.sequence() : next.sequence;\n"),
+                                "long sequence = mail.sequence();",
+                                "Ticket next = state.ticket();"
+                                        + " long sequence = next == null ? mail.sequence() : next.sequence;"),
                 Mutant.named("ReleaseMatchesSession")
                         .lua(LEAVE, "  if redis.call('del', lock) == 1 then\n    return true, false"),
                 Mutant.named("ReleaseMatchesSequence")
@@ -121,6 +127,47 @@ class MutantTest {
                         .lua("  operate(name, sequence, operations, done - first)\n", ""),
                 Mutant.named("who dies with a signal takes it along")
                         .lua("if not released or released ~= redis.call('get', name.token) then", "if false then"));
+    }
+
+    private static List<Mutant> ofReadWriteLocks() {
+        List<Mutant> mutants = List.of(
+                Mutant.named("whose request is to read shares with a writer")
+                        .lua("isReader(holder) and (reads or isPoll)", "(reads or isPoll)"),
+                Mutant.named("a withdrawn ticket ends what its session reads on")
+                        .lua("isAlive and (kind ~= 'r' or", "isAlive and (false or"),
+                Mutant.named("who writes enters a tenure that is shared")
+                        .java("lock/script/Ownership", "attempt.reads || !current.shared", "true"),
+                Mutant.named("signals that a downgrade has overtaken are a loss")
+                        .java(
+                                "lock/script/ConditionOperations",
+                                "!reply.owned() && !current.shared",
+                                "!reply.owned()"));
+        mutants.forEach(mutant -> mutant.among(Kind.READ_WRITE_LOCK, Kind.FAIR_READ_WRITE_LOCK));
+        return mutants;
+    }
+
+    private static List<Mutant> ofQuorumLocks() {
+        List<Mutant> mutants = List.of(
+                Mutant.named("a node votes for all").lua("elseif not holder or isMine then", "elseif true then"),
+                Mutant.named("a minority decides")
+                        .java("session/QuorumSession", "nodes.size() / 2 + 1", "nodes.size() / 2"),
+                Mutant.named("a token isn't written back")
+                        .java("lock/quorum/VoteRound", "vote.token() >= token", "true"),
+                Mutant.named("a release takes another's vote away")
+                        .lua(
+                                "local owned = holderSession == session and tonumber(holderNumber) <= number",
+                                "local owned = holder and true"),
+                Mutant.named("a node votes for a request that is over")
+                        .lua("if number <= tonumber(over) then", "if false then"),
+                Mutant.named("a vote counts from when it came")
+                        .java(
+                                "lock/quorum/VoteRound",
+                                "Lease.validUntil(sentNanos,",
+                                "Lease.validUntil(session.now(),"),
+                Mutant.named("a round is lost before a majority answers")
+                        .java("lock/quorum/VoteRound", "(votes.size() >= majority || failed > minority)", "true"));
+        mutants.forEach(mutant -> mutant.among(Kind.QUORUM_LOCK));
+        return mutants;
     }
 
     private static List<Mutant> ofSemaphores() {

@@ -26,6 +26,7 @@ record Plan(
 
     private static final long MILLI = 1_000_000;
     private static final List<Long> LEASES = List.of(1_000L, 3_000L, 10_000L, 30_000L);
+    private static final List<Long> FIXED_LEASES = List.of(100L, 400L, 1_000L, 4_000L);
 
     /** Returns the plan of a seed. */
     static Plan of(long seed) {
@@ -102,7 +103,7 @@ record Plan(
             int subject = random.nextInt(callsOfSubjects.size());
             Call call = one(random, callsOfSubjects.get(subject));
             long wait = call == Call.LOCK_WITH_LEASE
-                    ? random.nextLong(100 * MILLI, 4_000 * MILLI)
+                    ? one(random, FIXED_LEASES) * MILLI
                     : spread(random, MILLI / 10, 500 * MILLI);
             long think = random.nextInt(4) == 0 ? 0 : random.nextLong(2 * longestNanos);
             boolean isLong = longHoldNanos > 0 && random.nextInt(5) == 0;
@@ -170,6 +171,29 @@ record Plan(
     /** Returns whether Redis may forget who owns what. */
     boolean losesData() {
         return faults.stream().anyMatch(fault -> fault.kind().losesData());
+    }
+
+    /** Returns which of so many nodes of a quorum a fault strikes. */
+    int node(Fault fault, int nodes) {
+        return (int) Math.floorMod(strikesOneNode() ? seed / 2 : fault.atNanos() / 2, (long) nodes);
+    }
+
+    /** Returns whether it strikes one JVM's connection to all nodes. */
+    boolean strikesAllNodes(Fault fault) {
+        return !strikesOneNode() && fault.atNanos() % 2 == 0;
+    }
+
+    /** Returns whether all that goes wrong with nodes of a quorum, and on the way to them, goes wrong with one. */
+    private boolean strikesOneNode() {
+        return seed % 2 == 0;
+    }
+
+    /** Returns whether a majority of a quorum's nodes can be reached at any time, and forgets nothing. */
+    boolean sparesMajority() {
+        return strikesOneNode()
+                && faults.stream()
+                        .map(Fault::kind)
+                        .noneMatch(kind -> kind.losesData() || kind == Fault.Kind.FREEZE || kind == Fault.Kind.CLOSE);
     }
 
     /**

@@ -77,7 +77,7 @@ final class QueueModel {
 
     // One that shares wakes the next one that wants to.
     private boolean takeAsFirst(Node own, BooleanSupplier take) {
-        if (nodes.peek() != own || !take.getAsBoolean()) {
+        if (!own.equals(nodes.peek()) || !take.getAsBoolean()) {
             return false;
         }
         nodes.remove();

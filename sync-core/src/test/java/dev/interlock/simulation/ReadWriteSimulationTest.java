@@ -89,7 +89,7 @@ class ReadWriteSimulationTest {
                 1_000,
                 List.of(
                         List.of(List.of(op(Call.TAKE_AND_READ, 0, 100))),
-                        List.of(List.of(op(Call.PUT, signalledMillis, 0))))));
+                        List.of(List.of(op(Call.PUT, (double) signalledMillis, 0))))));
     }
 
     /** The command that takes its waiters out of Redis is lost. */

@@ -43,7 +43,7 @@ final class SemaphoreWitness implements Witness {
     private final long leaseNanos;
     private final List<Use> uses = new ArrayList<>();
     private final List<Arrival> arrivals = new ArrayList<>();
-    private final Map<Jvm, Head> heads = new IdentityHashMap<>();
+    private final IdentityHashMap<Jvm, Head> heads = new IdentityHashMap<>();
     private long entries;
 
     /**
@@ -76,7 +76,7 @@ final class SemaphoreWitness implements Witness {
         for (Arrival arrival : arrivals) {
             if (arrival.actor.jvm() == jvm) {
                 Head head = heads.get(jvm);
-                if (head == null || head.arrival != arrival) {
+                if (head == null || !arrival.equals(head.arrival)) {
                     heads.put(jvm, new Head(arrival, scheduler.nanos()));
                 }
                 return;

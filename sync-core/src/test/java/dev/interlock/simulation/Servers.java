@@ -13,11 +13,13 @@ final class Servers {
     /** How far the wall clocks of nodes may be apart. */
     private static final long APART_NANOS = 12L * 3_600 * 1_000_000_000;
 
+    private final Plan plan;
     private final SimulatedServer main;
     private final List<SimulatedServer> nodes = new ArrayList<>();
     private final List<SimulatedServer> all = new ArrayList<>();
 
     Servers(Plan plan, Scheduler scheduler, Trace trace, SplittableRandom random, BinaryOperator<String> scriptChange) {
+        this.plan = plan;
         this.main = new SimulatedServer(scheduler, trace, random.split(), 0, scriptChange);
         all.add(main);
         if (plan.subjects().contains(dev.interlock.simulation.Kind.QUORUM_LOCK)) {
@@ -63,7 +65,7 @@ final class Servers {
     void begin(Fault fault) {
         begin(fault, main);
         if (!nodes.isEmpty()) {
-            begin(fault, nodes.get(fault.target() % NODES));
+            begin(fault, nodes.get(plan.node(fault, NODES)));
         }
     }
 
@@ -82,9 +84,10 @@ final class Servers {
 
     /** Something goes wrong between a session and Redis, until then: of the nodes, with one, or with all. */
     void begin(Fault fault, long untilNanos, SimulatedSession session) {
-        long choice = fault.atNanos() % (1 + NODES);
+        boolean strikesAll = plan.strikesAllNodes(fault);
+        int struck = 1 + plan.node(fault, NODES);
         for (int i = 0; i < all.size(); i++) {
-            if (i == 0 || choice == 0 || choice == i) {
+            if (i == 0 || i == struck || strikesAll) {
                 session.faultsUntil(i).put(fault.kind(), untilNanos);
                 if (fault.kind() == Kind.CUT) {
                     session.links().get(i).cut(fault.forNanos());

@@ -31,7 +31,7 @@ final class Shrinker {
             before = smallest;
             smallest = withFewerFaults(smallest);
             smallest = withFewerCalls(smallest);
-        } while (smallest != before && hasTime());
+        } while (!smallest.equals(before) && hasTime());
         return smallest;
     }
 

@@ -140,6 +140,16 @@ final class SimulatedServer {
         subscribers.remove(channel, link);
     }
 
+    /** Throws if one of these keys still has that session. */
+    void checkForgotten(List<String> keys, String session) {
+        String dump = data.dump();
+        if (dump.lines()
+                .anyMatch(
+                        line -> keys.stream().anyMatch(key -> line.startsWith(key + " ")) && line.contains(session))) {
+            throw new Violation("Redis still has for " + session + " what it has given up:\n" + dump);
+        }
+    }
+
     // ---- faults
 
     void goDown(long nanos) {

@@ -35,6 +35,8 @@ final class SimulatedSession {
             "lock.DistributedCondition",
             "lock.LockSync",
             "lock.ReadSync",
+            "lock.quorum.OpenRequests",
+            "lock.quorum.QuorumLock",
             "lock.script.ScriptConditions",
             "lock.script.ScriptLock",
             "lock.script.ScriptReadWriteLock",
@@ -98,14 +100,8 @@ final class SimulatedSession {
     }
 
     private QuorumSession newQuorum(String id, Plan plan, Servers servers, Trace trace) {
-        // Its threads read the clock with mutexes of which nobody can tell.
         SimulatedQuorum made = new SimulatedQuorum(
-                jvm,
-                id,
-                settings(plan, jvm::clock),
-                servers.nodes(),
-                trace,
-                faultsUntil.subList(1, faultsUntil.size()));
+                jvm, id, settings(plan, this::now), servers.nodes(), trace, faultsUntil.subList(1, faultsUntil.size()));
         links.addAll(made.links());
         return made.session();
     }

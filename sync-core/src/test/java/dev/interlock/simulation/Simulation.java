@@ -26,6 +26,9 @@ final class Simulation {
     /** What was sent late, or twice, has come by then. */
     private static final long LATE_NANOS = 5 * SECOND;
 
+    /** While it lasts, a session that has lost the vote of one node gets that of another. */
+    private static final long LONG_LEASE_MILLIS = 10_000;
+
     private static final long STRANGERS_PAUSE_NANOS = 2 * MILLI;
 
     /** Sessions ask again and again while they wait, but not as often as that until one of their calls ends. */
@@ -110,6 +113,7 @@ final class Simulation {
     private final Trace trace;
     private final SplittableRandom random;
     private final Servers servers;
+    private final Stranger stranger;
     private final List<Host> hosts = new ArrayList<>();
     private final List<Witness> witnesses = new ArrayList<>();
     private final List<Worker> helpers = new ArrayList<>();
@@ -124,6 +128,7 @@ final class Simulation {
         this.trace = new Trace(scheduler, isTraced);
         this.random = new SplittableRandom(plan.seed() + 1);
         this.servers = new Servers(plan, scheduler, trace, random, scriptChange);
+        this.stranger = new Stranger(plan, random);
     }
 
     /** Runs a plan on the library as it is. */
@@ -324,25 +329,11 @@ final class Simulation {
     /** Sends a stranger's messages, one after the other. */
     private void annoy(Host host, long untilNanos) {
         if (scheduler.nanos() < untilNanos) {
-            host.jvm.arrive(() -> host.session.links().get(0).deliver(strangersMail()));
+            List<Link> links = host.session.links();
+            Link link = links.get(random.nextInt(links.size()));
+            host.jvm.arrive(() -> link.deliver(stranger.mail()));
             scheduler.after(random.nextLong(STRANGERS_PAUSE_NANOS), () -> annoy(host, untilNanos));
         }
-    }
-
-    private String strangersMail() {
-        int subject = random.nextInt(plan.subjects().size());
-        String key = plan.subjects().get(subject).key(SimulatedSession.name(subject));
-        long sequence = (1L << 20) * random.nextLong(1, 40) + random.nextLong(2);
-        // A smaller one would be believed: see docs/security.md.
-        long token = random.nextLong(1L << 49, 1L << 62);
-        return switch (random.nextInt(4)) {
-            case 0 ->
-                "g " + sequence + " " + token + " " + random.nextLong(1L << 52) + " " + random.nextInt(4) + " 0 0 "
-                        + key;
-            case 1 -> "d " + sequence + " " + key;
-            case 2 -> "s 2 " + sequence + " " + sequence + " " + key;
-            default -> "p " + random.nextInt(1_000) + " " + key;
-        };
     }
 
     private List<Worker> workers() {
@@ -353,9 +344,11 @@ final class Simulation {
     private void checkLeftovers() {
         hosts.stream().filter(host -> !host.jvm.isDead()).forEach(host -> host.session.drop());
         run(scheduler.nanos() + 60 * SECOND, this::areAllIdle);
-        pass(LATE_NANOS);
+        // A request without an answer is taken back when the client has given it up.
+        pass(LATE_NANOS + Link.PATIENCE * plan.commandTimeoutMillis() * MILLI);
         if (!plan.losesData()) {
             checkOwners();
+            checkNodes();
         }
         hosts.stream().filter(host -> !host.jvm.isDead()).findFirst().ifPresent(this::runFinale);
         hosts.forEach(host -> new Actor(host.jvm, host.jvm.name() + ".main", () -> host.session.close()).start());
@@ -376,17 +369,25 @@ final class Simulation {
     private void checkOwners() {
         for (int i = 0; i < plan.subjects().size(); i++) {
             String name = SimulatedSession.name(i);
-            List<String> keys = List.of(name + " ", Keys.of("queue", name) + " ");
-            String data = servers.main().data().dump();
-            for (Host host : hosts) {
-                String id = host.session.id() + ":";
-                if (!host.jvm.isDead()
-                        && data.lines()
-                                .anyMatch(line -> keys.stream().anyMatch(line::startsWith) && line.contains(id))) {
-                    throw new Violation("Redis still has for " + id + " what it has given up:\n" + data);
-                }
-            }
+            checkOwners(servers.main(), List.of(name, Keys.of("queue", name)), ":");
         }
+    }
+
+    private void checkNodes() {
+        if (!servers.nodes().isEmpty()) {
+            // A node that has answered nothing isn't asked again before some commands have timed out.
+            pass(2 * Link.PATIENCE * plan.commandTimeoutMillis() * MILLI);
+        }
+        for (int i = 0; i < plan.subjects().size(); i++) {
+            String key = Kind.QUORUM_LOCK.key(SimulatedSession.name(i));
+            servers.nodes().forEach(node -> checkOwners(node, List.of(key, key + "-waiters"), "-q"));
+        }
+    }
+
+    private void checkOwners(SimulatedServer server, List<String> keys, String behindId) {
+        hosts.stream()
+                .filter(host -> !host.jvm.isDead())
+                .forEach(host -> server.checkForgotten(keys, host.session.id() + behindId));
     }
 
     private void runFinale(Host host) {
@@ -419,9 +420,23 @@ final class Simulation {
         return !plan.faults().isEmpty();
     }
 
-    /** Returns whether something delays what sessions tell Redis. */
-    boolean hasDelays() {
+    /** Returns whether Redis may seem to be away, or a majority of the nodes. */
+    boolean mayBeUnavailable(Op op) {
+        return hasDelays() && !findsMajority(op);
+    }
+
+    /** Returns whether leases may be lost. */
+    boolean mayLose(Op op, Jvm jvm) {
+        boolean isLong = plan.leasesMillis().get(jvm.number()) >= LONG_LEASE_MILLIS;
+        return hasDelays() && !(findsMajority(op) && isLong);
+    }
+
+    private boolean hasDelays() {
         return plan.faults().stream().anyMatch(fault -> fault.kind().delays());
+    }
+
+    private boolean findsMajority(Op op) {
+        return plan.subjects().get(op.subject()) == Kind.QUORUM_LOCK && plan.sparesMajority();
     }
 
     private boolean has(Fault.Kind kind) {

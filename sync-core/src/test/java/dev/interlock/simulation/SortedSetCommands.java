@@ -117,7 +117,7 @@ final class SortedSetCommands {
         long first = words.integer();
         long last = words.integer();
         boolean withScores = words.hasNext();
-        if (withScores && !words.option().equals("withscores") || words.hasNext()) {
+        if ((withScores && !words.option().equals("withscores")) || words.hasNext()) {
             throw words.unknown();
         }
         return reply(members(key).ranks(first, last), withScores);

@@ -41,7 +41,7 @@ final class StringCommands {
                 default -> throw words.unknown();
             }
         }
-        if (keepsTtl && ttlMillis > 0 || onlyNew && onlyOld) {
+        if ((keepsTtl && ttlMillis > 0) || (onlyNew && onlyOld)) {
             throw CommandError.syntax();
         }
         String before = gets ? get(key) : null;

@@ -68,7 +68,7 @@ final class Worker {
             trace.add(actor.jvm(), "is done");
         } catch (Exception e) { // whatever it is, it is expected or a violation
             trace.add(actor.jvm(), "fails by %s", e);
-            if (!isExpected(e, current) && !subject.mayFail(op, e)) {
+            if (!isExpected(op, e, current) && !subject.mayFail(op, e)) {
                 throw e instanceof Violation violation
                         ? violation
                         : new Violation(op.call() + " has failed by " + e, e);
@@ -82,12 +82,14 @@ final class Worker {
         }
     }
 
-    private boolean isExpected(Exception failure, SimulatedSession current) {
+    private boolean isExpected(Op op, Exception failure, SimulatedSession current) {
         if (failure instanceof InterruptedException) {
             return simulation.interrupts();
         }
-        if (failure instanceof LeaseLostException || failure instanceof RedisUnavailableException) {
-            return simulation.hasDelays();
+        if (failure instanceof LeaseLostException) {
+            return simulation.mayLose(op, actor.jvm());
+        } else if (failure instanceof RedisUnavailableException) {
+            return simulation.mayBeUnavailable(op);
         }
         return failure instanceof IllegalStateException && current.isClosed();
     }

@@ -4,11 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.DistributedCyclicBarrier;
 import dev.interlock.Interlock;
-import dev.interlock.RedisUnavailableException;
-import dev.interlock.testing.FaultProxy;
 import dev.interlock.testing.Loss;
 import java.time.Duration;
-import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -45,27 +42,6 @@ class BarrierLostReplyTest extends BarrierFaultFixture {
         assertTrips(barrier, other);
     }
 
-    /** The command that trips the generation is answered to nobody. */
-    @ParameterizedTest
-    @MethodSource("losses")
-    void lastArrivalTripsOnce(Loss loss) {
-        Interlock session = session();
-        DistributedCyclicBarrier barrier = of(session, 2);
-        DistributedCyclicBarrier other = of(undisturbed(), 2);
-        long generation = stored("generation");
-        CompletableFuture<Integer> first = come(other);
-        awaitArrived(1);
-        proxy().dropReplies(meetingOf(session), 1, loss);
-        CompletableFuture<Integer> last = come(barrier);
-        assertThat(first).succeedsWithin(PROMPTLY).isEqualTo(1);
-        assertThat(last).succeedsWithin(REPEATED).isEqualTo(0);
-        assertThat(dropped()).isPositive();
-        assertThat(stored("generation")).isEqualTo(generation + 1);
-        assertThat(stored("arrived")).isZero();
-        assertTrips(barrier, other);
-        assertThat(stored("generation")).isEqualTo(generation + 2);
-    }
-
     /** The answer that says that the action has to be run, or the one that it has been, is lost. */
     @ParameterizedTest
     @MethodSource("losses")
@@ -100,49 +76,6 @@ class BarrierLostReplyTest extends BarrierFaultFixture {
         assertThat(dropped()).isGreaterThanOrEqualTo(2);
     }
 
-    @ParameterizedTest
-    @MethodSource("losses")
-    void resetResetsOnce(Loss loss) {
-        Interlock session = session();
-        DistributedCyclicBarrier barrier = of(session, 2);
-        DistributedCyclicBarrier other = of(undisturbed(), 2);
-        CompletableFuture<Integer> broken = come(other);
-        awaitArrived(1);
-        long generation = stored("generation");
-        proxy().dropReplies(meetingOf(session), 1, loss);
-        CompletableFuture<Boolean> reset = actor("resetter").begin(() -> {
-            try {
-                barrier.reset();
-            } catch (RedisUnavailableException e) {
-                // It goes on in the background.
-            }
-        });
-        assertThrows(broken, PROMPTLY, BrokenBarrierException.class);
-        CompletableFuture<Integer> first = come(other);
-        awaitArrived(1);
-        assertThat(reset).succeedsWithin(REPEATED);
-        await("repetitions").during(Duration.ofMillis(1_300)).until(() -> stored("arrived") == 1);
-        assertThat(stored("generation")).isEqualTo(generation + 1);
-        assertTripsWith(other, first, PROMPTLY, PROMPTLY);
-    }
-
-    /** A thread asks for the breakage when its time is over, and isn't answered. */
-    @Test
-    void breakageBreaksOnce() {
-        Interlock session = session();
-        DistributedCyclicBarrier barrier = of(session, 3);
-        DistributedCyclicBarrier other = of(undisturbed(), 3);
-        CompletableFuture<Integer> first = come(other);
-        CompletableFuture<Integer> late = come(barrier, Duration.ofSeconds(1));
-        awaitArrived(2);
-        proxy().dropReplies(meetingOf(session), 1, Loss.CUT);
-        assertThrows(late, REPEATED, TimeoutException.class);
-        assertThrows(first, PROMPTLY, BrokenBarrierException.class);
-        assertThat(dropped()).isPositive();
-        other.reset();
-        assertTrips(barrier, other);
-    }
-
     /** Every command once more when other generations are on: nothing moves. */
     @Test
     void lateDuplicatesChangeNothing() {
@@ -165,21 +98,5 @@ class BarrierLostReplyTest extends BarrierFaultFixture {
         assertThat(stored("arrived")).isEqualTo(1);
         assertThat(state()).isEqualTo("open");
         assertTripsWith(barrier, first, PROMPTLY, PROMPTLY);
-    }
-
-    /** Whatever is lost and repeated, generations trip with all of their threads. */
-    @Test
-    void generationsSurviveAnyLoss() {
-        Interlock session = session();
-        DistributedCyclicBarrier barrier = of(session, 4);
-        DistributedCyclicBarrier other = of(undisturbed(), 4);
-        proxy().duplicateRequests(meetingOf(session), Duration.ofMillis(30), FaultProxy.ALWAYS);
-        proxy().delayRequests(meetingOf(session), Duration.ofMillis(10), FaultProxy.ALWAYS);
-        for (int i = 0; i < 8; i++) {
-            proxy().dropReplies(meetingOf(session), 1, Loss.CUT);
-            proxy().dropMessages(mailTo(session), i % 2);
-            assertTrips(barrier, other);
-        }
-        assertThat(dropped()).isPositive();
     }
 }

@@ -21,8 +21,8 @@ import org.redisson.client.RedisTimeoutException;
 
 /** How the requests to one key are batched, repeated and given up, in virtual time. */
 class RequestQueueTest {
-    private static final Throwable TRANSIENT = new RedisTimeoutException("no answer");
-    private static final Throwable LASTING = new RedisException("WRONGTYPE Operation against a key");
+    private final Throwable passing = new RedisTimeoutException("no answer");
+    private final Throwable lasting = new RedisException("WRONGTYPE Operation against a key");
 
     private final VirtualEnvironment environment = new VirtualEnvironment();
     private final FakeRunner runner = new FakeRunner();
@@ -105,7 +105,7 @@ class RequestQueueTest {
         answer(0, 1);
         assertThat(first.join().isGranted()).isTrue();
         assertThat(runner.sent()).hasSize(3);
-        runner.sent().get(1).reply().completeExceptionally(LASTING);
+        runner.sent().get(1).reply().completeExceptionally(lasting);
         assertThat(second).as("the second batch is in flight").isNotDone();
         answer(2, 1);
         assertThat(second.join().isGranted()).isTrue();
@@ -114,7 +114,7 @@ class RequestQueueTest {
     @Test
     void aFailureThatMayPassIsFollowedByTheSameBatch() {
         CompletableFuture<Answer> first = add();
-        runner.last().reply().completeExceptionally(TRANSIENT);
+        runner.last().reply().completeExceptionally(passing);
         CompletableFuture<Answer> behind = add();
         assertThat(runner.sent()).as("it waits for the batch before").hasSize(1);
         environment.advance(200);
@@ -151,9 +151,9 @@ class RequestQueueTest {
         CompletableFuture<Answer> first = add();
         CompletableFuture<Answer> behind = add();
         environment.advance(COMMAND_MILLIS);
-        runner.last().reply().completeExceptionally(TRANSIENT);
-        assertThat(Failures.of(first)).isSameAs(TRANSIENT);
-        assertThat(Failures.of(behind)).isSameAs(TRANSIENT);
+        runner.last().reply().completeExceptionally(passing);
+        assertThat(Failures.of(first)).isSameAs(passing);
+        assertThat(Failures.of(behind)).isSameAs(passing);
         environment.advance(1_000);
         assertThat(runner.sent()).hasSize(1);
     }
@@ -162,8 +162,8 @@ class RequestQueueTest {
     void aRefusalFailsOnlyItsBatch() {
         CompletableFuture<Answer> first = add();
         CompletableFuture<Answer> behind = add();
-        runner.last().reply().completeExceptionally(LASTING);
-        assertThat(Failures.of(first)).isSameAs(LASTING);
+        runner.last().reply().completeExceptionally(lasting);
+        assertThat(Failures.of(first)).isSameAs(lasting);
         assertThat(behind).isNotDone();
         answer(1, 1);
         assertThat(behind.join().isGranted()).isTrue();

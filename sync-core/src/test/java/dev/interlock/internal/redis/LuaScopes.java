@@ -155,7 +155,7 @@ final class LuaScopes {
     /** Whether a name is that of a field, in an expression or in a table's constructor. */
     private boolean isField() {
         String before = at > 0 ? tokens.get(at - 1) : "";
-        return before.equals(".") || before.equals(":") || "{".equals(brackets.peek()) && next().equals("=");
+        return before.equals(".") || before.equals(":") || ("{".equals(brackets.peek()) && next().equals("="));
     }
 
     private void use(String name) {

@@ -199,7 +199,7 @@ final class LuaSource {
             }
             boolean isWhole = tokens.get(i + 3 < tokens.size() ? i + 3 : i).matches("[,}]");
             boolean isField = braces > 0 && tokens.get(i - 1).matches("[{,]");
-            if (isField && !(tokens.get(i + 2).equals(token) && isWhole)
+            if ((isField && !(tokens.get(i + 2).equals(token) && isWhole))
                     || tokens.get(i - 1).equals(".")) {
                 complain("the field " + token + " isn't the key " + token);
             }

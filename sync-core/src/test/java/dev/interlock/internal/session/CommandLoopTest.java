@@ -15,8 +15,8 @@ import org.redisson.client.RedisTimeoutException;
 
 /** The rules of a loop, each by its events in virtual time. */
 class CommandLoopTest {
-    private static final Throwable TRANSIENT = new RedisTimeoutException("no answer");
-    private static final Throwable LASTING = new RedisException("WRONGTYPE Operation against a key");
+    private final Throwable passing = new RedisTimeoutException("no answer");
+    private final Throwable lasting = new RedisException("WRONGTYPE Operation against a key");
 
     private final VirtualEnvironment environment = new VirtualEnvironment();
     private final List<Long> reported = new ArrayList<>();
@@ -194,8 +194,8 @@ class CommandLoopTest {
     @Test
     void aFailureThatMayPassIsRepeatedAfter200Millis() {
         tell();
-        reply(0).completeExceptionally(TRANSIENT);
-        assertThat(speaker.failures).containsExactly(TRANSIENT);
+        reply(0).completeExceptionally(passing);
+        assertThat(speaker.failures).containsExactly(passing);
         environment.advance(199);
         assertThat(speaker.replies).hasSize(1);
         environment.advance(1);
@@ -209,7 +209,7 @@ class CommandLoopTest {
     void aFailureOfAnEarlierAttemptIsNoReasonToRepeatTheLatest() {
         tell();
         beatFor(1_000);
-        reply(0).completeExceptionally(TRANSIENT);
+        reply(0).completeExceptionally(passing);
         environment.advance(500);
         assertThat(speaker.replies).hasSize(2);
         assertThat(speaker.failures).isEmpty();
@@ -220,12 +220,12 @@ class CommandLoopTest {
     void failuresDoNotMultiplyRepeats() {
         for (int i = 0; i < 5; i++) {
             tell();
-            reply(i).completeExceptionally(TRANSIENT);
+            reply(i).completeExceptionally(passing);
             environment.advance(30);
         }
         environment.advance(50);
         assertThat(speaker.replies).hasSize(6);
-        reply(5).completeExceptionally(TRANSIENT);
+        reply(5).completeExceptionally(passing);
         environment.advance(199);
         assertThat(speaker.replies).hasSize(6);
         environment.advance(1);
@@ -236,8 +236,8 @@ class CommandLoopTest {
     void whatIsRefusedIsNotRepeated() {
         tell();
         tell();
-        reply(0).completeExceptionally(LASTING);
-        assertThat(speaker.refusals).containsExactly(LASTING);
+        reply(0).completeExceptionally(lasting);
+        assertThat(speaker.refusals).containsExactly(lasting);
         beatFor(5_000);
         assertThat(speaker.replies).hasSize(1);
     }

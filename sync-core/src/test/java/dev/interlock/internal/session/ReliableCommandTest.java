@@ -17,9 +17,9 @@ import org.redisson.client.RedisTimeoutException;
 
 /** How long a command that has to get through is repeated, and how often. */
 class ReliableCommandTest {
-    private static final Throwable TRANSIENT = new RedisTimeoutException("no answer");
-    private static final Throwable LASTING = new RedisException("WRONGTYPE Operation against a key");
-    private static final Throwable FINAL = new IllegalMonitorStateException("unknown owner");
+    private final Throwable passing = new RedisTimeoutException("no answer");
+    private final Throwable lasting = new RedisException("WRONGTYPE Operation against a key");
+    private final Throwable last = new IllegalMonitorStateException("unknown owner");
 
     private final VirtualEnvironment environment = new VirtualEnvironment();
     private final RedisSession session = environment.session(SyncListener.NONE);
@@ -53,7 +53,7 @@ class ReliableCommandTest {
     @Test
     void onlyTheFirstAttemptIsTheFirst() {
         ReliableCommand<String> command = send();
-        fail(TRANSIENT);
+        fail(passing);
         environment.advance(200);
         assertThat(firsts).containsExactly(true, false);
         replies.get(1).complete("done");
@@ -129,8 +129,8 @@ class ReliableCommandTest {
     void whatItFailsWithAfterTheLeaseIsItsFailure() {
         ReliableCommand<String> command = send();
         environment.advance(LEASE_MILLIS);
-        fail(TRANSIENT);
-        assertThat(Failures.of(command.confirmed())).isSameAs(TRANSIENT);
+        fail(passing);
+        assertThat(Failures.of(command.confirmed())).isSameAs(passing);
         environment.advance(1_000);
         assertThat(sentMillis).hasSize(1);
     }
@@ -140,11 +140,11 @@ class ReliableCommandTest {
     void theLastFailureIsTheCauseOfGivingUp() {
         ReliableCommand<String> command = send();
         environment.advance(LEASE_MILLIS - 100);
-        fail(TRANSIENT);
+        fail(passing);
         environment.advance(200);
         assertThat(Failures.of(command.confirmed()))
                 .isInstanceOf(RedisUnavailableException.class)
-                .hasCause(TRANSIENT);
+                .hasCause(passing);
         assertThat(sentMillis).hasSize(1);
     }
 
@@ -152,7 +152,7 @@ class ReliableCommandTest {
     @Test
     void aRefusalIsRepeatedAfterASilence() {
         ReliableCommand<String> command = send();
-        fail(LASTING);
+        fail(lasting);
         environment.advance(COMMAND_MILLIS);
         assertThat(sentMillis).hasSize(1);
         environment.advance(1);
@@ -165,7 +165,7 @@ class ReliableCommandTest {
     @Test
     void aRepeatAfterARefusalIsNotRepeatedForSilence() {
         send();
-        fail(LASTING);
+        fail(lasting);
         environment.advance(LEASE_MILLIS);
         assertThat(sentMillis).containsExactly(0L, COMMAND_MILLIS + 1);
     }
@@ -173,8 +173,8 @@ class ReliableCommandTest {
     @Test
     void aFinalFailureEndsIt() {
         ReliableCommand<String> command = send();
-        fail(FINAL);
-        assertThat(Failures.of(command.confirmed())).isSameAs(FINAL);
+        fail(last);
+        assertThat(Failures.of(command.confirmed())).isSameAs(last);
         environment.advance(LEASE_MILLIS);
         assertThat(sentMillis).hasSize(1);
     }
@@ -185,9 +185,9 @@ class ReliableCommandTest {
         ReliableCommand<String> command =
                 ReliableCommand.send(session, LEASE_MILLIS, RedisTimeoutException.class::isInstance, isFirst -> {
                     firsts.add(isFirst);
-                    return CompletableFuture.failedFuture(new CompletionException(TRANSIENT));
+                    return CompletableFuture.failedFuture(new CompletionException(passing));
                 });
-        assertThat(Failures.of(command.confirmed())).isSameAs(TRANSIENT);
+        assertThat(Failures.of(command.confirmed())).isSameAs(passing);
         environment.advance(LEASE_MILLIS);
         assertThat(firsts).containsExactly(true);
     }
@@ -196,8 +196,8 @@ class ReliableCommandTest {
     void itIsNotRepeatedAfterTheSessionIsClosed() {
         ReliableCommand<String> command = send();
         session.close();
-        fail(TRANSIENT);
-        assertThat(Failures.of(command.confirmed())).isSameAs(TRANSIENT);
+        fail(passing);
+        assertThat(Failures.of(command.confirmed())).isSameAs(passing);
         environment.advance(LEASE_MILLIS);
         assertThat(sentMillis).hasSize(1);
     }
@@ -207,7 +207,7 @@ class ReliableCommandTest {
     void whatFailsAtOnceWhileTheSessionIsClosedIsKnownAtOnce() {
         session.close();
         ReliableCommand<String> command = ReliableCommand.send(
-                session, LEASE_MILLIS, cause -> false, isFirst -> CompletableFuture.failedFuture(TRANSIENT));
+                session, LEASE_MILLIS, cause -> false, isFirst -> CompletableFuture.failedFuture(passing));
         assertThat(command.confirmed()).isCompletedExceptionally();
     }
 }

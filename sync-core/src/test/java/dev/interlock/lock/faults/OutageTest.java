@@ -44,6 +44,7 @@ class OutageTest extends FaultFixture {
     private static final Duration NOTICED = Duration.ofSeconds(1).plus(COMMAND_TIMEOUT);
 
     /** The ways in which Redis can be gone. */
+    @SuppressWarnings("ImmutableEnumChecker") // their functions keep nothing
     enum Fault {
         KILLED(test -> test.server().kill(), test -> test.server().restart()),
         PAUSED(test -> test.server().pause(), test -> test.server().resume()),

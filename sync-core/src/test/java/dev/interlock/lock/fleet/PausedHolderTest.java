@@ -12,8 +12,6 @@ import dev.interlock.testing.rig.Peer.Entry;
 import dev.interlock.testing.rig.Rig;
 import java.time.Duration;
 import java.util.List;
-import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -93,66 +91,5 @@ class PausedHolderTest {
                 peer.exit("t1", "lock");
             }
         }
-    }
-
-    /** A pause well inside the lease loses nothing. */
-    @Test
-    @Tag("proof")
-    void shortPauseLosesNothing() {
-        var queue = rig.queue(2, new LockSubject(), "short-pause", Duration.ofSeconds(10), "plain", "lock", "lock");
-        Peer paused = queue.holder();
-        Peer other = queue.first();
-        paused.stop();
-        await("two seconds of pause")
-                .pollDelay(Duration.ofSeconds(2))
-                .atMost(Duration.ofSeconds(8))
-                .until(() -> rig.keyspace().ownedMillis(queue.name()) > 0);
-        paused.tell("t1", "assert");
-        paused.cont();
-        paused.hear("t1", "HELD");
-        assertThat(paused.number("t1", "token", "TOKEN")).isEqualTo(queue.held().token());
-        assertThat(other.count("t1 ENTERED")).isZero();
-        long left = queue.leave();
-        other.awaitEntry("t1").assertAfter(left, queue.held());
-        other.exit("t1", "lock");
-        assertThat(paused.count("LOST")).isZero();
-        rig.leave();
-    }
-
-    /** A waiter that is stopped is passed over, waits on when it wakes, and enters in its new turn. */
-    @Test
-    @Tag("proof")
-    void pausedWaiterIsPassedOverAndEntersLater() {
-        var queue = rig.queue(3, new LockSubject(), "paused-waiter", LEASE, "plain", "lock", "lock", "lock");
-        Peer paused = queue.first();
-        paused.stop();
-        rig.awaitOverdue(queue.name(), paused);
-        queue.leave();
-        Entry entered = queue.second().awaitEntry("t1");
-        assertThat(entered.token()).isGreaterThan(queue.held().token());
-        assertEntersInANewTurn(paused, queue.second(), entered);
-        assertThat(paused.count("LOST")).isZero();
-    }
-
-    /** A waiter that is stopped when the lock is granted to it, and past the lease: it doesn't enter on that grant. */
-    @Test
-    @Tag("proof")
-    void staleGrantIsNotEntered() {
-        var queue = rig.queue(3, new LockSubject(), "stale-grant", LEASE, "plain", "lock", "lock", "lock");
-        Peer paused = queue.first();
-        paused.stop();
-        queue.leave();
-        assertEntersInANewTurn(paused, queue.second(), queue.second().awaitEntry("t1"));
-    }
-
-    private void assertEntersInANewTurn(Peer paused, Peer inside, Entry entered) {
-        paused.cont();
-        paused.awaitWaiting(1); // the place in the queue that it takes anew
-        assertThat(paused.count("t1 ENTERED")).isZero();
-        long left = inside.exit("t1", "lock");
-        paused.awaitEntry("t1").assertAfter(left, entered);
-        paused.ask("t1", "assert", "HELD");
-        paused.exit("t1", "lock");
-        rig.leave();
     }
 }

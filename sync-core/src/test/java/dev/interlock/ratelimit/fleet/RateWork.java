@@ -13,6 +13,7 @@ import dev.interlock.testing.rig.Task;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -70,7 +71,7 @@ final class RateWork extends SessionWork {
 
     /** What a thread asks. */
     static Kind kind(int thread) {
-        return Kind.values()[thread / THREADS];
+        return List.of(Kind.values()).get(thread / THREADS);
     }
 
     @Override

@@ -14,7 +14,6 @@ import dev.interlock.testing.rig.Rig;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.extension.RegisterExtension;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -69,23 +68,6 @@ class ReadWriteStoppedTest {
         assertThat(stopped.ask("t1", "holds", "HOLDS")).isEqualTo("HOLDS 0 0");
     }
 
-    /** A writer gets in while a reader is stopped; whatever that does first when it wakes, it learns of its loss. */
-    @ParameterizedTest
-    @ValueSource(strings = {"assert-read", "leave-read"})
-    void stoppedReaderIsTold(String firstAct) {
-        var queue = queue(2, "reader-stopped", "read", "write");
-        Peer stopped = queue.holder();
-        Peer writer = queue.first();
-        Entry entry = queue.assertEnters(writer, "reader stopped", queue.stopHolder(), LEASE.plus(GRACE));
-        assertIsTold(stopped, firstAct, "leave-read", "1 0");
-        stopped.queue("t1", "read", 0);
-        writer.ask("t1", "assert-write", "HELD");
-        long left = writer.exit("t1", "write");
-        assertThat(stopped.awaitEntry("t1").nanos()).isGreaterThan(left);
-        stopped.exit("t1", "read");
-        assertWorksAndWasToldOnce(stopped, writer, entry);
-    }
-
     /**
      * Readers, and then a writer, get in while a writer is stopped; whatever that does first when it wakes, it learns
      * of its loss.
@@ -103,21 +85,6 @@ class ReadWriteStoppedTest {
         entry.assertAfter(left, queue.held());
         assertIsTold(stopped, firstAct, "leave-write", "0 1");
         writer.ask("t1", "assert-write", "HELD");
-        writer.exit("t1", "write");
-        assertWorksAndWasToldOnce(stopped, writer, entry);
-    }
-
-    /** A JVM that is stopped after it has written, and still reads, has lost that, too. */
-    @Test
-    void stoppedDowngradedWriterIsTold() {
-        var queue = queue(2, "downgraded-stopped", "write");
-        Peer stopped = queue.holder();
-        Peer writer = queue.first();
-        stopped.enter("t1", "read");
-        queue.leave();
-        writer.queue("t1", "write", 0);
-        Entry entry = queue.assertEnters(writer, "downgraded writer stopped", queue.stopHolder(), LEASE.plus(GRACE));
-        assertIsTold(stopped, "leave-read", "leave-read", "0 0");
         writer.exit("t1", "write");
         assertWorksAndWasToldOnce(stopped, writer, entry);
     }

@@ -33,13 +33,8 @@ class SemaphoreLostReplyTest {
             actor = actor("actor");
         }
 
-        /** What becomes of the connection. */
-        Loss loss() {
-            return Loss.CUT;
-        }
-
         private void loseAnswer(Interlock session) {
-            proxy().dropReplies(saidBy(session), 1, loss());
+            proxy().dropReplies(saidBy(session), 1, Loss.CUT);
         }
 
         private void awaitLost() {
@@ -197,15 +192,6 @@ class SemaphoreLostReplyTest {
 
     @Nested
     class Cut extends LostReplies {}
-
-    @Nested
-    @Tag("proof")
-    class Mute extends LostReplies {
-        @Override
-        Loss loss() {
-            return Loss.MUTE;
-        }
-    }
 
     @Nested
     @Tag("proof")

@@ -25,7 +25,6 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 class SemaphoreDeathTest {
 
     private static final Duration LEASE = Duration.ofSeconds(2);
-    private static final Duration LONG_LEASE = Duration.ofSeconds(30);
 
     @RegisterExtension
     final Rig rig = Rig.in(RedisServer.provided());
@@ -74,26 +73,6 @@ class SemaphoreDeathTest {
         assertAllAreBack(waiter, PERMITS);
     }
 
-    /** Nobody waits: a JVM that looks after the lease finds them back. */
-    @Test
-    @Tag("proof")
-    void permitsOfADeadJvmAreBackThoughNobodyWaits() {
-        var queue = queue(2, "holder-dies-alone", Kind.PLAIN, LEASE, 2);
-        Peer other = queue.first();
-        assertThat(available(other)).isEqualTo(PERMITS - 2);
-        queue.killHolder();
-        await("they are back").atMost(LEASE.plus(GRACE)).until(() -> available(other) == PERMITS);
-        assertTries(other, PERMITS, true);
-        assertAllAreBack(other, PERMITS);
-    }
-
-    /** A dead JVM is the first in the queue, for more than there is: those behind it get in by the end of its lease. */
-    @Test
-    @Tag("proof")
-    void deadWaiterAtTheHeadIsSkipped() {
-        assertDeadWaiterAtTheHeadIsSkipped("waiter-dies", Kind.FAIR);
-    }
-
     /** The same for unowned permits: a waiter's place doesn't outlive it. */
     @Test
     @Tag("proof")
@@ -109,18 +88,6 @@ class SemaphoreDeathTest {
         queue.assertEnters(next, "killed at the head of the queue, " + kind, killed, LEASE.plus(GRACE));
         queue.leave();
         assertAllAreBack(next, 2);
-    }
-
-    /** A JVM dies that waits and has permits, too. */
-    @Test
-    @Tag("proof")
-    void deadHolderThatWaitsForMoreGivesAllBack() {
-        var queue = queue(2, "both-dies", Kind.PLAIN, LEASE, 3);
-        Peer next = queue.first();
-        queue.holder().queue("t2", permits(3), 0);
-        next.queue("t1", permits(PERMITS), 1);
-        queue.assertEnters(next, "killed with three permits", queue.killHolder(), LEASE.plus(GRACE));
-        assertAllAreBack(next, PERMITS);
     }
 
     /** Permits that belong to nobody don't come back by themselves, but anybody may release them. */
@@ -168,50 +135,6 @@ class SemaphoreDeathTest {
         assertThat(available(stopped)).isEqualTo(PERMITS);
         assertThat(stopped.count("LOST")).isEqualTo(2);
         assertThat(other.count("LOST")).isZero();
-        rig.leave();
-    }
-
-    /**
-     * A JVM that is stopped past its lease while it waits doesn't get in on what it was granted meanwhile, but in a new
-     * turn.
-     */
-    @Test
-    @Tag("proof")
-    void stoppedWaiterWaitsAnew() {
-        var queue = queue(3, "stopped-waiter", Kind.PLAIN, LEASE, PERMITS, PERMITS, PERMITS);
-        Peer stopped = queue.first();
-        Peer next = queue.second();
-        stopped.stop();
-        queue.leave();
-        next.awaitEntry("t1");
-        stopped.cont();
-        await("its new place in the queue")
-                .pollDelay(Duration.ofMillis(300))
-                .atMost(ANSWER)
-                .until(() -> available(next) == 0);
-        assertThat(stopped.count("t1 ENTERED")).isZero();
-        long left = next.exit("t1", permits(PERMITS));
-        assertThat(stopped.awaitEntry("t1").nanos()).isGreaterThan(left);
-        assertAllAreBack(stopped, PERMITS);
-        assertThat(stopped.count("LOST")).isZero();
-    }
-
-    /** A pause well inside the lease loses nothing. */
-    @Test
-    @Tag("proof")
-    void shortPauseLosesNothing() {
-        var queue = queue(2, "short-pause", Kind.PLAIN, LONG_LEASE, 2);
-        Peer stopped = queue.holder();
-        Peer other = queue.first();
-        stopped.stop();
-        await("two seconds of pause")
-                .pollDelay(Duration.ofSeconds(2))
-                .atMost(ANSWER)
-                .until(() -> available(other) == PERMITS - 2);
-        stopped.cont();
-        queue.leave();
-        assertThat(available(other)).isEqualTo(PERMITS);
-        assertThat(stopped.count("LOST")).isZero();
         rig.leave();
     }
 }

@@ -104,8 +104,6 @@ final class QuorumState {
         next.begin();
         next.tokens.draw();
         floor = next.tokens.remotePart() + 1;
-        // The requests before have been overruled by this one at a majority of the nodes.
-        leaseMillis = next.leaseMillis;
         tenure = next;
         return next;
     }

@@ -225,8 +225,11 @@ final class VoteRound {
 
     /** Returns whether waiting for more answers is of no use. */
     boolean isDecided() {
+        int minority = nodes - majority;
         int refused = votes.size() - granted();
-        return isWon() || expired || refused + failed > nodes - majority;
+        boolean isLost = refused + failed > minority;
+        // A round that is lost has been refused only if a majority answers.
+        return isWon() || expired || (isLost && (votes.size() >= majority || failed > minority));
     }
 
     /** Returns what it has failed with, if it was an error. */

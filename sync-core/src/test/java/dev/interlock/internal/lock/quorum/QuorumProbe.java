@@ -1,5 +1,7 @@
 package dev.interlock.internal.lock.quorum;
 
+import dev.interlock.internal.redis.Keys;
+
 /** Looks at a quorum lock's tenure without changing anything, as no thread of the library would. */
 public final class QuorumProbe {
     private QuorumProbe() {}
@@ -8,5 +10,10 @@ public final class QuorumProbe {
     public static boolean isValid(QuorumLock lock, long now) {
         QuorumTenure tenure = lock.tenure();
         return tenure != null && tenure.isUsable(now);
+    }
+
+    /** Returns the key of the quorum lock of a name. */
+    public static String key(String name) {
+        return Keys.prefix(name) + "quorum";
     }
 }

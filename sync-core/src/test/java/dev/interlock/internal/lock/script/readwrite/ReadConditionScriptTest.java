@@ -19,6 +19,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ReadConditionScriptTest extends SharedLockScriptTest {
     private Contender waiting;
 
+    @Override
     @BeforeEach
     void begin() {
         a = contender();
