@@ -97,6 +97,18 @@ class RegressionSimulationTest {
         check(Kind.BARRIER, List.of(Fault.Kind.FAILOVER), Call.MEET_TIMED, Call.RESET, Call.MEET);
     }
 
+    /** A set of members that was evicted and begun anew had no TTL, and outlived a barrier whose member had died. */
+    @Test
+    void membersThatWereEvictedAreForgottenInTheEnd() {
+        List<List<List<Op>>> programs = List.of(
+                List.of(List.of(new Op(Call.MEET_TIMED, 0, 0, 0, 9 * MILLI))),
+                List.of(List.of(new Op(Call.MEET_TIMED, 0, 0, 0, MILLI))));
+        List<Fault> faults =
+                List.of(new Fault(Fault.Kind.EVICTION, 0, MILLI, 0), new Fault(Fault.Kind.DEATH, 0, 40 * MILLI, 0));
+        List<Long> leases = List.of(30_000L, 1_000L);
+        check(seed -> new Plan(seed, List.of(Kind.BARRIER), leases, 300, MILLI, programs, faults));
+    }
+
     /**
      * A ticket whose fixed lease was over before its session knew of the grant stood in front of one that was granted
      * later. So that one was released unused, and asked for again before the release had come: two owned the lock.
