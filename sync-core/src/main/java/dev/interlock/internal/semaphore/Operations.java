@@ -1,9 +1,7 @@
 package dev.interlock.internal.semaphore;
 
-import com.google.common.primitives.Ints;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -12,39 +10,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class Operations {
     private final Deque<Operation> queue = new ArrayDeque<>();
-
-    /** One of them. */
-    static final class Operation {
-        final String verb;
-        final int amount;
-        final CompletableFuture<Integer> result = new CompletableFuture<>();
-
-        /** 0 if it was not sent in this epoch. */
-        private long number;
-
-        Operation(String verb, int amount) {
-            this.verb = verb;
-            this.amount = amount;
-        }
-
-        long number() {
-            return number;
-        }
-
-        /** Returns whether it gives the session permits. */
-        boolean takes() {
-            return verb.equals("take") || verb.equals("drain");
-        }
-
-        /** Returns whether it tells how many permits the pool has. */
-        boolean looks() {
-            return verb.equals("look");
-        }
-
-        boolean isJoin() {
-            return verb.equals("join");
-        }
-    }
 
     boolean isEmpty() {
         return queue.isEmpty();
@@ -100,7 +65,7 @@ final class Operations {
     @Nullable
     Operation removeJoin() {
         Operation operation = queue.peek();
-        return operation != null && operation.isJoin() ? queue.remove() : null;
+        return operation != null && operation.verb == Operation.Verb.JOIN ? queue.remove() : null;
     }
 
     /** Nobody waits for the results any more. What is under way may be done all the same. */
@@ -113,10 +78,5 @@ final class Operations {
         while (!queue.isEmpty()) {
             queue.remove().result.completeExceptionally(failure);
         }
-    }
-
-    /** Returns how many permits a result brings. */
-    static int permits(Operation operation, long result) {
-        return operation.takes() ? Math.max(0, Ints.saturatedCast(result)) : 0;
     }
 }

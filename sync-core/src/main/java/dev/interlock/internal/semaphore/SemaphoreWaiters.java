@@ -5,19 +5,14 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /** The threads of a session that wait for permits, are about to, or have just taken some from the stock. */
 final class SemaphoreWaiters {
 
-    /** A thread that wants permits. */
-    static final class Waiter {
+    /** A thread that wants permits. Those that it has taken and may have lost are on their way to it. */
+    static final class Waiter extends Taking {
         final Thread thread;
         final int permits;
-
-        /** Permits that it has taken and may have lost. */
-        @Nullable
-        Taking taking;
 
         Waiter(Thread thread, int permits) {
             this.thread = thread;

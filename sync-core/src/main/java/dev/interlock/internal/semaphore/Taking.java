@@ -1,7 +1,7 @@
 package dev.interlock.internal.semaphore;
 
 /** Permits on their way to a thread that waits neither in the superclass nor in the queue of the pool. */
-final class Taking {
+class Taking {
     /** How many have arrived. */
     int arrived;
 
