@@ -103,7 +103,7 @@ public final class DistributedSemaphore extends Semaphore {
 
     /** Returns the name of this semaphore, without the session's namespace. */
     public String getName() {
-        return sync.remote().name();
+        return sync.name();
     }
 
     /**

@@ -39,7 +39,7 @@ import org.jspecify.annotations.Nullable;
  * <p>All methods are called with the semaphore's mutex held.
  */
 final class LocalPermits {
-    private final String name;
+    final String name;
     private final boolean owned;
     private final boolean fair;
     private final long sliceNanos;
@@ -76,7 +76,7 @@ final class LocalPermits {
     /** What waiters throw. */
     private @Nullable Supplier<? extends RuntimeException> failure;
 
-    private @Nullable SemaphoreEffects effects;
+    private SemaphoreEffects effects = new SemaphoreEffects();
 
     /**
      * Creates what a session that has no permits knows.
@@ -95,22 +95,16 @@ final class LocalPermits {
         this.waiters = new SemaphoreWaiters(stock);
     }
 
-    /** Returns the effects of the events since the last call, if there are any. */
-    @Nullable
-    SemaphoreEffects takeEffects() {
-        SemaphoreEffects taken = effects;
-        effects = null;
-        return taken;
-    }
-
     /** Returns what the current event has the owner do. */
     SemaphoreEffects effects() {
-        SemaphoreEffects known = effects;
-        if (known == null) {
-            known = new SemaphoreEffects();
-            effects = known;
-        }
-        return known;
+        return effects;
+    }
+
+    /** Returns the effects of the events since the last call. */
+    SemaphoreEffects takeEffects() {
+        SemaphoreEffects taken = effects;
+        effects = new SemaphoreEffects();
+        return taken;
     }
 
     /** Returns whether threads wait for permits. */
@@ -142,7 +136,7 @@ final class LocalPermits {
         // Threads register before they park, so that for a moment it isn't known which one is the next.
         if (!lookingAgain && (!need.certain() || (back > 0 && !taken))) {
             lookingAgain = true;
-            effects().looksAgain = true;
+            effects.looksAgain = true;
         }
     }
 
@@ -221,7 +215,7 @@ final class LocalPermits {
         ages.clear();
         if (valid > 0) {
             loss = LeaseLostException.ofPermits(name, valid, reason);
-            effects().loss = loss;
+            effects.loss = loss;
             lost += valid;
             valid = 0;
         }

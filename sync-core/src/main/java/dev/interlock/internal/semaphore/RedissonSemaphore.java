@@ -42,6 +42,7 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
     private final ReentrantLock mutex = new ReentrantLock();
     private final RedisSession session;
     private final RSemaphore semaphore;
+    private final String name;
 
     @GuardedBy("mutex")
     private final LocalPermits local;
@@ -72,6 +73,7 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
     public RedissonSemaphore(RedisSession session, RSemaphore semaphore, LocalSemaphore local) {
         this.session = session;
         this.semaphore = semaphore;
+        this.name = Names.quoted(semaphore.getName());
         long sliceNanos = session.settings().handoffSliceNanos();
         this.local = new LocalPermits(semaphore.getName(), false, false, sliceNanos, local, this);
     }
@@ -79,11 +81,6 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
     @Override
     public ReentrantLock mutex() {
         return mutex;
-    }
-
-    @Override
-    public String name() {
-        return semaphore.getName();
     }
 
     @Override
@@ -101,7 +98,7 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
     @GuardedBy("mutex")
     public CompletableFuture<Void> carryOut() {
         SemaphoreEffects effects = local.takeEffects();
-        if (effects != null && effects.looksAgain) {
+        if (effects.looksAgain) {
             session.schedule(() -> run(LocalPermits::lookAgain), LOOK_AGAIN_MILLIS);
         }
         CompletableFuture<Void> answered = told;
@@ -170,9 +167,9 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
         @Override
         @GuardedBy("mutex")
         public void refused(Throwable cause) {
-            log.warn("Redisson refuses semaphore {}: {}", Names.quoted(name()), Failures.brief(cause));
+            log.warn("Redisson refuses semaphore {}: {}", name, Failures.brief(cause));
             local.failed(
-                    () -> new IllegalStateException("Redisson refuses semaphore " + Names.quoted(name()), cause));
+                    () -> new IllegalStateException("Redisson refuses semaphore " + name, cause));
         }
 
         @Override
@@ -232,7 +229,7 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
             if (session.outage().isTooLong()) {
                 Throwable cause = session.outage().cause();
                 local.failed(() -> new RedisUnavailableException(
-                        "Redis has not answered for semaphore " + Names.quoted(name()), cause));
+                        "Redis has not answered for semaphore " + name, cause));
             }
             ask();
             keepAlive();
@@ -293,7 +290,7 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
                 log.warn(
                         "It isn't known whether {} permits were added to semaphore {}: {}",
                         permits,
-                        Names.quoted(name()),
+                        name,
                         Failures.brief(cause));
             }
             answered.complete(null);

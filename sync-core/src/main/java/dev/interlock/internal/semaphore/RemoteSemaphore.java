@@ -23,9 +23,6 @@ public interface RemoteSemaphore {
     /** Returns the mutex of both halves. */
     ReentrantLock mutex();
 
-    /** Returns the name, without the session's namespace. */
-    String name();
-
     /** Returns how many permits there are in all, as was stated or was last heard; 0 if that isn't known. */
     int permits();
 

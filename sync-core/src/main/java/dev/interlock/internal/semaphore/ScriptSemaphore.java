@@ -67,11 +67,6 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
     }
 
     @Override
-    public String name() {
-        return name;
-    }
-
-    @Override
     public int permits() {
         return locked.call(SemaphoreState::permits);
     }
@@ -86,9 +81,6 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
     @GuardedBy("mutex")
     public CompletableFuture<Void> carryOut() {
         SemaphoreEffects effects = state.local().takeEffects();
-        if (effects == null) {
-            return DONE;
-        }
         if (effects.loss != null) {
             session.reportLoss(effects.loss, state.local().listeners);
         }

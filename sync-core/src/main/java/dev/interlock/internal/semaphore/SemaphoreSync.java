@@ -24,6 +24,7 @@ public final class SemaphoreSync {
     private final LocalSemaphore local;
     private final RemoteSemaphore remote;
     final ReentrantLock mutex;
+    private final String name;
 
     @GuardedBy("mutex")
     final LocalPermits permits;
@@ -35,6 +36,12 @@ public final class SemaphoreSync {
         this.remote = factory.create(local);
         this.mutex = remote.mutex();
         this.permits = remote.local();
+        this.name = permits.name;
+    }
+
+    /** Returns the name, without the session's namespace. */
+    public String name() {
+        return name;
     }
 
     /** Returns the remote half. */
@@ -188,7 +195,7 @@ public final class SemaphoreSync {
 
     private RedisUnavailableException unavailable() {
         return new RedisUnavailableException(
-                "Redis has not answered for semaphore " + Names.quoted(remote.name()),
+                "Redis has not answered for semaphore " + Names.quoted(name),
                 session.outage().cause());
     }
 
@@ -196,7 +203,7 @@ public final class SemaphoreSync {
         Throwable cause = Failures.of(refused);
         return cause instanceof IllegalArgumentException || cause instanceof UnsupportedOperationException
                 ? (RuntimeException) cause
-                : Failures.refusal("semaphore " + Names.quoted(remote.name()), cause);
+                : Failures.refusal("semaphore " + Names.quoted(name), cause);
     }
 
     // ---- release
