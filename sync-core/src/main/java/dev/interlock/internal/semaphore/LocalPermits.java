@@ -1,15 +1,11 @@
 package dev.interlock.internal.semaphore;
 
 import com.google.common.primitives.Ints;
-import dev.interlock.LeaseLostException;
 import dev.interlock.internal.semaphore.Operation.Verb;
 import dev.interlock.internal.semaphore.SemaphoreWaiters.Need;
 import dev.interlock.internal.semaphore.SemaphoreWaiters.Waiter;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -32,10 +28,6 @@ import org.jspecify.annotations.Nullable;
  * there are any, a waiter that comes out has acquired nothing, passes those permits on to the next one and throws; and
  * no other thread acquires any. When the last one is out, the stock is corrected.
  *
- * <p><b>Loss.</b> If permits are owned, those that threads have are counted: {@link #valid} ones are the session's,
- * {@link #lost} ones it has lost while threads relied on them, which haven't released them yet. Permits are all alike,
- * so the threads that release next release the lost ones.
- *
  * <p>All methods are called with the semaphore's mutex held.
  */
 final class LocalPermits {
@@ -49,8 +41,8 @@ final class LocalPermits {
     private final PermitAges ages = new PermitAges();
     private final Deque<Taking> takings = new ArrayDeque<>();
 
-    /** Who is told of permits that threads have and that are lost. */
-    final List<Consumer<? super LeaseLostException>> listeners = new CopyOnWriteArrayList<>();
+    /** What threads have. */
+    final Holdings holdings = new Holdings();
 
     /** Permits in the stock, or taken from it by waiters that are still registered. */
     private int supply;
@@ -60,12 +52,6 @@ final class LocalPermits {
 
     /** Permits that were lost after waiters had taken them which are still registered. */
     private long stray;
-
-    private long valid;
-    private long lost;
-
-    /** Why some were lost, if any ever were. */
-    private @Nullable LeaseLostException loss;
 
     /** Whether the owner has been told to look at the order of waiters again. */
     private boolean lookingAgain;
@@ -110,11 +96,6 @@ final class LocalPermits {
     /** Returns whether threads wait for permits. */
     boolean isWaiting() {
         return !waiters.isEmpty();
-    }
-
-    /** Returns whether threads have permits that belong to them, or have lost some and don't know it yet. */
-    boolean isHeld() {
-        return valid + lost > 0;
     }
 
     // ---- wants
@@ -213,12 +194,7 @@ final class LocalPermits {
             taking.stray |= taking.arrived > 0;
         }
         ages.clear();
-        if (valid > 0) {
-            loss = LeaseLostException.ofPermits(name, valid, reason);
-            effects.loss = loss;
-            lost += valid;
-            valid = 0;
-        }
+        effects.loss = holdings.lose(name, reason);
         evaluate();
     }
 
@@ -405,7 +381,7 @@ final class LocalPermits {
 
     private void assign(int permits) {
         if (owned) {
-            valid += permits;
+            holdings.add(permits);
         }
     }
 
@@ -416,35 +392,14 @@ final class LocalPermits {
 
     // ---- release
 
-    /** Returns how many permits threads have that are the session's as far as is known. */
-    long valid() {
-        return valid;
-    }
-
     /** Returns whether threads have permits, and it isn't known whether these are the session's. */
     boolean isUncertain(long now) {
-        return valid > 0 && !pool.isValid(now);
-    }
-
-    /** A thread releases so many permits, or all of these, which were lost. Returns how many. */
-    int releaseLost(int permits) {
-        int released = (int) Math.min(lost, permits);
-        lost -= released;
-        return released;
-    }
-
-    /** Returns why some were lost, if any ever were. */
-    @Nullable
-    LeaseLostException loss() {
-        return loss;
+        return holdings.valid() > 0 && !pool.isValid(now);
     }
 
     /** A thread releases permits that weren't lost. Those that the session doesn't have enlarge the pool. */
     void release(int permits, long now) {
-        int own = owned ? (int) Math.min(valid, permits) : permits;
-        if (owned) {
-            valid -= own;
-        }
+        int own = owned ? holdings.remove(permits) : permits;
         if (own > 0 && !(mayHandOff(now) && handOff(own))) {
             leave(own);
         }

@@ -168,8 +168,7 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
         @GuardedBy("mutex")
         public void refused(Throwable cause) {
             log.warn("Redisson refuses semaphore {}: {}", name, Failures.brief(cause));
-            local.failed(
-                    () -> new IllegalStateException("Redisson refuses semaphore " + name, cause));
+            local.failed(() -> new IllegalStateException("Redisson refuses semaphore " + name, cause));
         }
 
         @Override
@@ -228,8 +227,8 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
             List.copyOf(requests.values()).forEach(request -> request.loop.beat(false));
             if (session.outage().isTooLong()) {
                 Throwable cause = session.outage().cause();
-                local.failed(() -> new RedisUnavailableException(
-                        "Redis has not answered for semaphore " + name, cause));
+                local.failed(
+                        () -> new RedisUnavailableException("Redis has not answered for semaphore " + name, cause));
             }
             ask();
             keepAlive();
@@ -325,9 +324,8 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
                                 .thenApply(taken -> taken ? operation.amount : -1));
             case DRAIN -> hear(operation, call(semaphore::drainPermitsAsync));
             case RESIZE ->
-                operation.result.completeExceptionally(
-                        new UnsupportedOperationException("an RSemaphore doesn't know how many permits it has in all;"
-                                + " see its addPermits()"));
+                operation.result.completeExceptionally(new UnsupportedOperationException(
+                        "an RSemaphore doesn't know how many permits it has in all;" + " see its addPermits()"));
         }
     }
 

@@ -82,7 +82,7 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
     public CompletableFuture<Void> carryOut() {
         SemaphoreEffects effects = state.local().takeEffects();
         if (effects.loss != null) {
-            session.reportLoss(effects.loss, state.local().listeners);
+            session.reportLoss(effects.loss, state.local().holdings.listeners);
         }
         if (effects.looksAgain) {
             session.schedule(() -> run(LocalPermits::lookAgain), LOOK_AGAIN_MILLIS);
@@ -162,7 +162,7 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
     @Override
     @GuardedBy("mutex")
     protected boolean isHeld() {
-        return state.local().isHeld();
+        return !state.local().holdings.isEmpty();
     }
 
     @Override

@@ -57,8 +57,7 @@ record SemaphoreReply(
         Iterator<Object> fields = reply.iterator();
         Status status = Status.of(next(fields));
         if (status == Status.DISAGREED) {
-            return new SemaphoreReply(
-                    status, 0, 0, nextInt(fields), next(fields) == 1, false, NEVER, 0, 0, 0, 0);
+            return new SemaphoreReply(status, 0, 0, nextInt(fields), next(fields) == 1, false, NEVER, 0, 0, 0, 0);
         }
         boolean isClosed = status == Status.CLOSED;
         return new SemaphoreReply(

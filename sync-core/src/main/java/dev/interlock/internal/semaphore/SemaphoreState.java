@@ -324,8 +324,7 @@ final class SemaphoreState implements Pool {
 
     /** The session is closed. */
     void close() {
-        Supplier<IllegalStateException> reason =
-                () -> new IllegalStateException("the Interlock session is closed");
+        Supplier<IllegalStateException> reason = () -> new IllegalStateException("the Interlock session is closed");
         closing = true;
         leaving = true;
         if (owned) {

@@ -219,12 +219,12 @@ public final class SemaphoreSync {
             session.await(asked);
         }
         LeaseLostException loss = tell(known -> {
-            int lost = known.releaseLost(number);
+            int lost = known.holdings.removeLost(number);
             if (lost < number) {
                 session.ensureOpen();
                 known.release(number - lost, session.now());
             }
-            return lost > 0 ? known.loss() : null;
+            return lost > 0 ? known.holdings.loss() : null;
         });
         if (loss != null) {
             throw new LeaseLostException(loss);
@@ -328,8 +328,8 @@ public final class SemaphoreSync {
     /** Calls the listener when permits are lost that threads have. The result ends that. */
     public Runnable onLost(Consumer<? super LeaseLostException> listener) {
         return remote.call(known -> {
-            known.listeners.add(listener);
-            return () -> known.listeners.remove(listener);
+            known.holdings.listeners.add(listener);
+            return () -> known.holdings.listeners.remove(listener);
         });
     }
 }

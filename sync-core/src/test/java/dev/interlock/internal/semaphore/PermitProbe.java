@@ -8,7 +8,7 @@ public final class PermitProbe {
     public static long valid(SemaphoreSync semaphore, long nowNanos) {
         semaphore.mutex.lock();
         try {
-            return semaphore.permits.isUncertain(nowNanos) ? 0 : semaphore.permits.valid();
+            return semaphore.permits.isUncertain(nowNanos) ? 0 : semaphore.permits.holdings.valid();
         } finally {
             semaphore.mutex.unlock();
         }

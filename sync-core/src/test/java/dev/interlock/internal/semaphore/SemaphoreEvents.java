@@ -103,19 +103,23 @@ final class SemaphoreEvents {
         }
 
         Reply status(long code) {
-            return new Reply(code, granted, available, permits, others, leaseEnd, operation, result, returned, contributed);
+            return new Reply(
+                    code, granted, available, permits, others, leaseEnd, operation, result, returned, contributed);
         }
 
         Reply permits(long all) {
-            return new Reply(status, granted, available, all, others, leaseEnd, operation, result, returned, contributed);
+            return new Reply(
+                    status, granted, available, all, others, leaseEnd, operation, result, returned, contributed);
         }
 
         Reply contended() {
-            return new Reply(status, granted, available, permits, 1, leaseEnd, operation, result, returned, contributed);
+            return new Reply(
+                    status, granted, available, permits, 1, leaseEnd, operation, result, returned, contributed);
         }
 
         Reply leaseEnd(long millis) {
-            return new Reply(status, granted, available, permits, others, millis, operation, result, returned, contributed);
+            return new Reply(
+                    status, granted, available, permits, others, millis, operation, result, returned, contributed);
         }
 
         Reply done(Statement said, long outcome) {

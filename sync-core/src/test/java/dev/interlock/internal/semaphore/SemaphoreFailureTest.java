@@ -15,7 +15,8 @@ class SemaphoreFailureTest {
     private final SemaphoreEvents events = SemaphoreEvents.owned();
 
     private String loss() {
-        return Objects.requireNonNull(events.local.takeEffects().loss, "no loss").getMessage();
+        return Objects.requireNonNull(events.local.takeEffects().loss, "no loss")
+                .getMessage();
     }
 
     private void assertThrows(Waiter waiter, String words) {
@@ -35,13 +36,13 @@ class SemaphoreFailureTest {
         events.acquire(3);
         events.answer(Reply.closed(events.say()));
         assertThat(loss()).isEqualTo("3 permits of semaphore 'semaphore' lost: Redis has closed the session's account");
-        assertThat(events.local.valid()).isZero();
-        assertThat(events.local.isHeld()).isTrue();
-        assertThat(events.local.releaseLost(2)).isEqualTo(2);
-        assertThat(events.local.releaseLost(2)).isEqualTo(1);
-        assertThat(events.local.loss()).isNotNull();
-        assertThat(events.local.isHeld()).isFalse();
-        assertThat(events.local.releaseLost(1)).isZero();
+        assertThat(events.local.holdings.valid()).isZero();
+        assertThat(events.local.holdings.isEmpty()).isFalse();
+        assertThat(events.local.holdings.removeLost(2)).isEqualTo(2);
+        assertThat(events.local.holdings.removeLost(2)).isEqualTo(1);
+        assertThat(events.local.holdings.loss()).isNotNull();
+        assertThat(events.local.holdings.isEmpty()).isTrue();
+        assertThat(events.local.holdings.removeLost(1)).isZero();
         assertThat(events.isTold()).isFalse();
     }
 
@@ -87,7 +88,7 @@ class SemaphoreFailureTest {
         events.takes(second);
         assertThat(events.local.comeOut(second, true, events.now)).isFalse();
         assertThat(events.local.comeOut(first, true, events.now)).isTrue();
-        assertThat(events.local.valid()).isEqualTo(2);
+        assertThat(events.local.holdings.valid()).isEqualTo(2);
     }
 
     @Test
@@ -101,7 +102,7 @@ class SemaphoreFailureTest {
         events.answer(Reply.open(2));
         assertThat(events.local.isCertain(waiter, events.now)).isTrue();
         assertThat(events.local.confirm(waiter, true, events.now)).isTrue();
-        assertThat(events.local.valid()).isEqualTo(2);
+        assertThat(events.local.holdings.valid()).isEqualTo(2);
         assertThat(events.local.isUncertain(events.now)).isFalse();
         events.passes(SemaphoreEvents.LEASE);
         assertThat(events.local.isUncertain(events.now)).isTrue();
@@ -116,7 +117,7 @@ class SemaphoreFailureTest {
         assertThat(events.comesOut(waiter)).isTrue();
         assertThat(events.local.confirm(waiter, false, events.now)).isFalse();
         assertThat(events.tells().returned()).isEqualTo(2);
-        assertThat(events.local.isHeld()).isFalse();
+        assertThat(events.local.holdings.isEmpty()).isTrue();
     }
 
     @Test

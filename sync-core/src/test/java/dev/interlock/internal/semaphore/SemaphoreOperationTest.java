@@ -35,7 +35,7 @@ class SemaphoreOperationTest {
         events.answer(Reply.open(0).done(said, 2));
         assertThat(operation.result).isCompletedWithValue(2);
         assertThat(ends(operation)).isTrue();
-        assertThat(events.local.valid()).isEqualTo(2);
+        assertThat(events.local.holdings.valid()).isEqualTo(2);
         assertThat(events.state.isLeased()).isTrue();
         assertThat(events.state.isWaiting()).isFalse();
     }
@@ -46,7 +46,7 @@ class SemaphoreOperationTest {
         events.answer(Reply.open(0).done(events.tells(), -1));
         assertThat(operation.result).isCompletedWithValue(-1);
         assertThat(ends(operation)).isTrue();
-        assertThat(events.local.isHeld()).isFalse();
+        assertThat(events.local.holdings.isEmpty()).isTrue();
     }
 
     @Test
@@ -55,7 +55,7 @@ class SemaphoreOperationTest {
         events.tells();
         events.answer(Reply.open(1));
         assertThat(tries(1)).isNull();
-        assertThat(events.local.valid()).isEqualTo(1);
+        assertThat(events.local.holdings.valid()).isEqualTo(1);
         assertThat(tries(0)).isNotNull();
     }
 
@@ -89,7 +89,7 @@ class SemaphoreOperationTest {
         events.answer(Reply.open(0).done(again, 2));
         events.answer(Reply.open(0).done(again, 2));
         assertThat(ends(operation)).isTrue();
-        assertThat(events.local.valid()).isEqualTo(2);
+        assertThat(events.local.holdings.valid()).isEqualTo(2);
     }
 
     @Test
@@ -123,7 +123,7 @@ class SemaphoreOperationTest {
         assertThat(ends(operation)).isFalse();
         events.answer(Reply.open(0).done(said, 2));
         assertThat(events.tells().returned()).isEqualTo(2);
-        assertThat(events.local.isHeld()).isFalse();
+        assertThat(events.local.holdings.isEmpty()).isTrue();
         Operation look = events.local.look();
         said = events.tells();
         assertThat(ends(look)).isFalse();
@@ -154,7 +154,7 @@ class SemaphoreOperationTest {
         assertThat(said.wanted()).isEqualTo(2);
         events.answer(Reply.open(1).done(said, 4));
         assertThat(ends(operation)).isTrue();
-        assertThat(events.local.valid()).isEqualTo(5);
+        assertThat(events.local.holdings.valid()).isEqualTo(5);
         events.answer(Reply.open(2));
         assertThat(events.comesOut(waiter)).isTrue();
     }
@@ -229,7 +229,7 @@ class SemaphoreOperationTest {
         assertThat(again.epoch()).isGreaterThan(said.epoch());
         events.answer(Reply.open(0).done(again, 2));
         assertThat(ends(operation)).isTrue();
-        assertThat(events.local.valid()).isEqualTo(2);
+        assertThat(events.local.holdings.valid()).isEqualTo(2);
     }
 
     @Test
@@ -271,7 +271,7 @@ class SemaphoreOperationTest {
         events.answer(Reply.closed(said));
         assertThat(operation.stray).isTrue();
         assertThat(ends(operation)).isTrue();
-        assertThat(events.local.isHeld()).isFalse();
+        assertThat(events.local.holdings.isEmpty()).isTrue();
     }
 
     @Test

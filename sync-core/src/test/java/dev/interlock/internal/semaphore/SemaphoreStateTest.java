@@ -33,8 +33,8 @@ class SemaphoreStateTest {
         events.answer(Reply.open(2));
         assertThat(events.stock.permits).isEqualTo(2);
         assertThat(events.comesOut(waiter)).isTrue();
-        assertThat(events.local.valid()).isEqualTo(2);
-        assertThat(events.local.isHeld()).isTrue();
+        assertThat(events.local.holdings.valid()).isEqualTo(2);
+        assertThat(events.local.holdings.isEmpty()).isFalse();
         assertThat(events.state.isLeased()).isTrue();
         assertThat(events.state.isWaiting()).isFalse();
     }
@@ -196,7 +196,7 @@ class SemaphoreStateTest {
         events.local.release(1, events.now);
         assertThat(events.local.takeEffects().insists).isTrue();
         assertThat(events.say().returned()).isEqualTo(1);
-        assertThat(events.local.isHeld()).isFalse();
+        assertThat(events.local.holdings.isEmpty()).isTrue();
     }
 
     @Test
@@ -281,7 +281,7 @@ class SemaphoreStateTest {
     void permitsOfNobodyAreReleasedWithoutHavingBeenAcquired() {
         SemaphoreEvents unowned = SemaphoreEvents.unowned();
         unowned.acquire(1);
-        assertThat(unowned.local.isHeld()).isFalse();
+        assertThat(unowned.local.holdings.isEmpty()).isTrue();
         assertThat(unowned.state.isLeased()).isFalse();
         unowned.local.release(3, unowned.now);
         Statement said = unowned.tells();
