@@ -1,8 +1,10 @@
 package dev.interlock.internal.semaphore;
 
 import com.google.common.primitives.Ints;
-import dev.interlock.internal.semaphore.Operation.Verb;
+import dev.interlock.internal.semaphore.Operations.Operation;
+import dev.interlock.internal.semaphore.Operations.Operation.Verb;
 import dev.interlock.internal.semaphore.SemaphoreWaiters.Need;
+import dev.interlock.internal.semaphore.SemaphoreWaiters.Taking;
 import dev.interlock.internal.semaphore.SemaphoreWaiters.Waiter;
 import java.util.ArrayDeque;
 import java.util.Deque;

@@ -9,6 +9,7 @@ import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Script;
 import dev.interlock.internal.redis.Script.Call;
+import dev.interlock.internal.semaphore.Operations.Operation;
 import dev.interlock.internal.semaphore.SemaphoreState.Statement;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.StateSync;

@@ -3,7 +3,8 @@ package dev.interlock.internal.semaphore;
 import com.google.common.primitives.Ints;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.redis.Failures;
-import dev.interlock.internal.semaphore.Operation.Verb;
+import dev.interlock.internal.semaphore.Operations.Operation;
+import dev.interlock.internal.semaphore.Operations.Operation.Verb;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 

@@ -9,6 +9,15 @@ import java.util.Map;
 /** The threads of a session that wait for permits, are about to, or have just taken some from the stock. */
 final class SemaphoreWaiters {
 
+    /** Permits on their way to a thread that waits neither in the superclass nor in the queue of the pool. */
+    static class Taking {
+        /** How many have arrived. */
+        int arrived;
+
+        /** Whether they were lost on their way. */
+        boolean stray;
+    }
+
     /** A thread that wants permits. Those that it has taken and may have lost are on their way to it. */
     static final class Waiter extends Taking {
         final Thread thread;

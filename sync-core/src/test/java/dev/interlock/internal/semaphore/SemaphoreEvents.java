@@ -1,6 +1,7 @@
 package dev.interlock.internal.semaphore;
 
-import dev.interlock.internal.semaphore.Operation.Verb;
+import dev.interlock.internal.semaphore.Operations.Operation;
+import dev.interlock.internal.semaphore.Operations.Operation.Verb;
 import dev.interlock.internal.semaphore.SemaphoreState.Statement;
 import dev.interlock.internal.semaphore.SemaphoreWaiters.Waiter;
 import java.util.ArrayList;
