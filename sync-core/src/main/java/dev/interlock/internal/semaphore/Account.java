@@ -68,6 +68,7 @@ final class Account {
         granted = 0;
         taken = 0;
         returned = 0;
+        said = Sums.NONE;
         heard = Sums.NONE;
     }
 }

@@ -228,6 +228,18 @@ class SemaphoreFailureTest {
         assertThat(events.say().contributed()).isZero();
     }
 
+    /** What the old account had given back was missing from the pool until the next command. */
+    @Test
+    void thePoolHasAllPermitsWhenAnAccountIsClosed() {
+        events.acquire(2);
+        events.local.release(2, events.now);
+        Statement said = events.tells();
+        events.answer(Reply.open(2).available(5));
+        events.answer(Reply.closed(said));
+        assertThat(events.isTold()).isFalse();
+        assertThat(events.state.pool()).isEqualTo(5);
+    }
+
     @Test
     void permitsOfNobodyGoOverToTheNextAccount() {
         SemaphoreEvents unowned = SemaphoreEvents.unowned();
