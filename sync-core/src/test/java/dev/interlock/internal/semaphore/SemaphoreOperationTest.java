@@ -1,5 +1,6 @@
 package dev.interlock.internal.semaphore;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -16,7 +17,7 @@ class SemaphoreOperationTest {
     private final SemaphoreEvents events = SemaphoreEvents.owned();
 
     private Operation tries(int permits) {
-        return events.local.tryAcquire(permits, events.now);
+        return requireNonNull(events.local.tryAcquire(permits, events.now), "taken from the stock");
     }
 
     private boolean ends(Operation operation) {
@@ -55,7 +56,7 @@ class SemaphoreOperationTest {
         events.waits(1);
         events.tells();
         events.answer(Reply.open(1));
-        assertThat(tries(1)).isNull();
+        assertThat(events.local.tryAcquire(1, events.now)).isNull();
         assertThat(events.local.holdings.valid()).isEqualTo(1);
         assertThat(tries(0)).isNotNull();
     }
@@ -83,7 +84,8 @@ class SemaphoreOperationTest {
     @Test
     void aLostReplyIsThatOfTheRepeatedCommand() {
         Operation operation = tries(2);
-        long number = events.tells().operation().number;
+        events.tells();
+        long number = operation.number;
         Statement again = events.say();
         assertThat(again.operation()).isSameAs(operation);
         assertThat(operation.number).isEqualTo(number);
@@ -150,7 +152,8 @@ class SemaphoreOperationTest {
         Operation operation = events.local.drain(events.now);
         assertThat(operation.fromStock).isEqualTo(1);
         Statement said = events.tells();
-        assertThat(said.operation().verb).isEqualTo(Verb.DRAIN);
+        assertThat(said.operation()).isSameAs(operation);
+        assertThat(operation.verb).isEqualTo(Verb.DRAIN);
         // The thread that was woken for the permit goes on waiting.
         assertThat(said.wanted()).isEqualTo(2);
         events.answer(Reply.open(1).done(said, 4));
@@ -245,7 +248,7 @@ class SemaphoreOperationTest {
     @Test
     void whatAClosedAccountOfNobodysPermitsHasTakenCounts() {
         SemaphoreEvents unowned = SemaphoreEvents.unowned();
-        Operation operation = unowned.local.tryAcquire(2, unowned.now);
+        Operation operation = requireNonNull(unowned.local.tryAcquire(2, unowned.now));
         Statement said = unowned.tells();
         unowned.answer(Reply.closed(said).done(said, 2));
         assertThat(operation.result).isCompletedWithValue(2);
