@@ -69,7 +69,7 @@ public final class DistributedSemaphore extends Semaphore {
     DistributedSemaphore(Session session, SemaphoreOptions options, RemoteSemaphore.Factory remote) {
         super(0, true);
         this.options = options;
-        this.sync = new SemaphoreSync(session, new Local(), options.isFair(), remote);
+        this.sync = new SemaphoreSync(session, new Local(), remote);
     }
 
     SemaphoreOptions options() {
@@ -328,7 +328,7 @@ public final class DistributedSemaphore extends Semaphore {
     /** Returns whether this semaphore was obtained as a {@linkplain SemaphoreOptions#fair fair} one. */
     @Override
     public boolean isFair() {
-        return sync.isFair();
+        return options.isFair();
     }
 
     /** Returns the threads of <em>this</em> JVM that may be waiting for permits. */

@@ -294,7 +294,8 @@ public final class Interlock implements AutoCloseable {
                 absent -> new DistributedSemaphore(
                         session,
                         options,
-                        local -> new ScriptSemaphore(session, absent, permits, options.isOwned(), local)));
+                        local -> new ScriptSemaphore(
+                                session, absent, permits, options.isOwned(), options.isFair(), local)));
         if (!semaphore.options().equals(options)) {
             throw new IllegalArgumentException("semaphore " + Names.quoted(name) + " is in use in this session as "
                     + semaphore.options() + "; it can't be " + options + " at the same time");

@@ -176,17 +176,17 @@ class MutantTest {
         List<Mutant> mutants = List.of(
                 Mutant.named("a thread that comes beside close() isn't told")
                         .under(Fault.Kind.CLOSE)
-                        .java("semaphore/SemaphoreSync", waits, "        session.ensureOpen();\n" + waits)
                         .java(
                                 "semaphore/SemaphoreSync",
-                                "                ensureUsable();\n                if (stock.takeInTurn",
-                                "                if (stock.takeInTurn")
-                        .java("semaphore/LocalPermits", "            remote.close();\n", ""),
+                                "callOpen(known -> known.come(waiter, now))",
+                                "remote.call(known -> known.come(waiter, now))")
+                        .java("semaphore/SemaphoreSync", waits, "        session.ensureOpen();\n" + waits)
+                        .java("semaphore/SemaphoreSync", "            remote.close();\n", ""),
                 Mutant.named("who drains takes what another one was woken for")
                         .java(
                                 "semaphore/LocalPermits",
-                                "        evaluate();\n        return answer;",
-                                "        return answer;"),
+                                "        evaluate();\n        return operation;",
+                                "        return operation;"),
                 Mutant.named("a late operation counts again")
                         .lua("if operation > account.operation then", "if operation > 0 then"),
                 Mutant.named("what an account took at once doesn't come back")
@@ -195,8 +195,8 @@ class MutantTest {
                                 "pool.available + account.granted - account.returned"),
                 Mutant.named("permits last longer than their lease")
                         .java(
-                                "semaphore/ScriptSemaphore",
-                                "return !owned || (!leaving && session.now() - validUntilNanos() < 0);",
+                                "semaphore/SemaphoreState",
+                                "return !owned || (!leaving && now - validUntilNanos < 0);",
                                 "return !owned || !leaving;"));
         mutants.forEach(mutant -> mutant.among(Kind.SEMAPHORE, Kind.FAIR_SEMAPHORE));
         return mutants;

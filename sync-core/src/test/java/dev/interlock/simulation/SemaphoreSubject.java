@@ -9,22 +9,24 @@ import dev.interlock.internal.session.RedisSession;
 final class SemaphoreSubject implements Subject {
     private final int permits;
     private final SemaphoreWitness witness;
+    private final RedisSession session;
     private final SemaphoreSync sync;
     private boolean joined;
 
     SemaphoreSubject(int number, Kind kind, int permits, RedisSession session, Jvm jvm, SemaphoreWitness witness) {
         this.permits = permits;
         this.witness = witness;
+        this.session = session;
         this.sync = new SemaphoreSync(
                 session,
                 new LocalSemaphoreModel(jvm),
-                kind.isFair(),
-                local -> new ScriptSemaphore(session, SimulatedSession.name(number), permits, true, local));
+                local -> new ScriptSemaphore(
+                        session, SimulatedSession.name(number), permits, true, kind.isFair(), local));
     }
 
     /** Returns how many permits its threads have that are certainly the session's. */
     long valid() {
-        return PermitProbe.valid(sync);
+        return PermitProbe.valid(sync, session.now());
     }
 
     @Override

@@ -5,48 +5,29 @@ package dev.interlock.internal.semaphore;
  * nothing new.
  */
 final class Account {
-    private long epoch;
+    /** What was given back, and by how much the pool was enlarged. */
+    private record Sums(long returned, long contributed) {
+        static final Sums NONE = new Sums(0, 0);
+    }
+
+    long epoch;
 
     /** Whether Redis has answered nothing in this epoch. */
-    private boolean fresh = true;
+    boolean fresh = true;
 
-    private long granted;
-    private long taken;
-    private long returned;
-    private long contributed;
+    long granted;
+    long taken;
+    long returned;
+    long contributed;
 
-    /** Sums that the last command said. */
-    private long saidReturned;
+    /** What the last command said. */
+    private Sums said = Sums.NONE;
 
-    private long saidContributed;
-
-    /** Sums that Redis is known to have. */
-    private long heardReturned;
-
-    private long heardContributed;
+    /** What Redis is known to have. */
+    private Sums heard = Sums.NONE;
 
     Account(long epoch) {
         this.epoch = epoch;
-    }
-
-    long epoch() {
-        return epoch;
-    }
-
-    boolean isFresh() {
-        return fresh;
-    }
-
-    long granted() {
-        return granted;
-    }
-
-    long returned() {
-        return returned;
-    }
-
-    long contributed() {
-        return contributed;
     }
 
     /** Returns whether the session has more than it has given back. */
@@ -56,39 +37,18 @@ final class Account {
 
     /** Returns how many permits the pool has in addition to what Redis has said of it, by what was not said yet. */
     long unsaid() {
-        return (returned - saidReturned) + (contributed - saidContributed);
-    }
-
-    void giveBack(int permits) {
-        returned += permits;
-    }
-
-    void contribute(int permits) {
-        contributed += permits;
-    }
-
-    void take(int permits) {
-        taken += permits;
-    }
-
-    /** The permits granted are so many in all by now, which is more than before. Returns how many more. */
-    long grantUpTo(long sum) {
-        long more = sum - granted;
-        granted = sum;
-        return more;
+        return (returned - said.returned) + (contributed - said.contributed);
     }
 
     /** The sums are said. */
-    void said() {
-        saidReturned = returned;
-        saidContributed = contributed;
+    void say() {
+        said = new Sums(returned, contributed);
     }
 
     /** Redis has heard what was said. */
-    void heard() {
+    void hear() {
         fresh = false;
-        heardReturned = saidReturned;
-        heardContributed = saidContributed;
+        heard = said;
     }
 
     /**
@@ -97,19 +57,18 @@ final class Account {
      */
     void reopen(long newEpoch, SemaphoreReply last, boolean owned) {
         boolean isClosed = last.status() == SemaphoreReply.Status.CLOSED;
-        long undeliveredReturns = returned - (isClosed ? last.returned() : heardReturned);
-        long undeliveredContributions = contributed - (isClosed ? last.contributed() : heardContributed);
-        long unheardGrants = isClosed ? last.granted() - granted : 0;
+        Sums known = isClosed ? new Sums(last.returned(), last.contributed()) : heard;
+        long unheardGrants = isClosed ? Math.max(0, last.granted() - granted) : 0;
+        contributed -= known.contributed;
+        if (!owned) {
+            contributed += returned - known.returned + unheardGrants;
+        }
         epoch = newEpoch;
         fresh = true;
         granted = 0;
         taken = 0;
         returned = 0;
-        heardReturned = 0;
-        heardContributed = 0;
-        contributed = undeliveredContributions;
-        if (!owned) {
-            contributed += undeliveredReturns + Math.max(0, unheardGrants);
-        }
+        said = Sums.NONE;
+        heard = Sums.NONE;
     }
 }

@@ -1,7 +1,6 @@
 package dev.interlock.internal.semaphore;
 
 import dev.interlock.LeaseLostException;
-import dev.interlock.internal.session.Session;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
@@ -13,17 +12,12 @@ import org.jspecify.annotations.Nullable;
  * release next release the lost ones.
  */
 final class Holdings {
-    private final Session session;
-    private final String name;
-    private final List<Consumer<? super LeaseLostException>> listeners = new CopyOnWriteArrayList<>();
+    /** Who is told of a loss. */
+    final List<Consumer<? super LeaseLostException>> listeners = new CopyOnWriteArrayList<>();
+
     private long valid;
     private long lost;
     private @Nullable LeaseLostException loss;
-
-    Holdings(Session session, String name) {
-        this.session = session;
-        this.name = name;
-    }
 
     boolean isEmpty() {
         return valid + lost == 0;
@@ -57,20 +51,15 @@ final class Holdings {
         return loss;
     }
 
-    /** All permits that threads have are lost. */
-    void lose(String reason) {
-        if (valid > 0) {
-            LeaseLostException news = LeaseLostException.ofPermits(name, valid, reason);
-            loss = news;
-            lost += valid;
-            valid = 0;
-            session.reportLoss(news, listeners);
+    /** All permits that threads have are lost. Returns the news, if there were any. */
+    @Nullable
+    LeaseLostException lose(String name, String reason) {
+        if (valid == 0) {
+            return null;
         }
-    }
-
-    /** Calls the listener when permits are lost. The result ends that. */
-    Runnable onLost(Consumer<? super LeaseLostException> listener) {
-        listeners.add(listener);
-        return () -> listeners.remove(listener);
+        loss = LeaseLostException.ofPermits(name, valid, reason);
+        lost += valid;
+        valid = 0;
+        return loss;
     }
 }

@@ -1,21 +1,20 @@
 package dev.interlock.internal.semaphore;
 
 import com.google.common.primitives.Ints;
-import dev.interlock.LeaseLostException;
-import dev.interlock.internal.Locked;
+import dev.interlock.internal.semaphore.Operations.Operation;
+import dev.interlock.internal.semaphore.Operations.Operation.Verb;
 import dev.interlock.internal.semaphore.SemaphoreWaiters.Need;
+import dev.interlock.internal.semaphore.SemaphoreWaiters.Taking;
 import dev.interlock.internal.semaphore.SemaphoreWaiters.Waiter;
-import dev.interlock.internal.session.Session;
 import java.util.ArrayDeque;
 import java.util.Deque;
-import java.util.concurrent.CompletableFuture;
-import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The permits of a session, and what it wants of the pool. The permits that the superclass has are the <em>stock</em>:
- * granted to the session, and taken by none of its threads yet.
+ * The permits of a session, and what it wants of the pool. Events come in: threads, grants, losses, failures. Out come
+ * what the pool is told, and the {@linkplain SemaphoreEffects effects} that the owner carries out after each event. The
+ * permits that the superclass has are the <em>stock</em>: granted to the session, and taken by none of its threads yet.
  *
  * <p><b>Wants.</b> Permits are in the stock for an instant only. Those that don't serve the next waiter go back to the
  * pool, and the session asks there for all that this waiter needs at once: so two sessions never hold what each other
@@ -31,19 +30,21 @@ import org.jspecify.annotations.Nullable;
  * there are any, a waiter that comes out has acquired nothing, passes those permits on to the next one and throws; and
  * no other thread acquires any. When the last one is out, the stock is corrected.
  *
- * <p>All methods are called with the semaphore's mutex held, except {@link #remote}.
+ * <p>All methods are called with the semaphore's mutex held.
  */
-final class LocalPermits implements RemoteSemaphore.Recipient {
-    private static final long LOOK_AGAIN_MILLIS = 1;
-
-    private final Session session;
-    private final LocalSemaphore local;
-    private final RemoteSemaphore remote;
+final class LocalPermits {
+    final String name;
+    private final boolean owned;
     private final boolean fair;
+    private final long sliceNanos;
+    private final LocalSemaphore stock;
+    private final Pool pool;
     private final SemaphoreWaiters waiters;
     private final PermitAges ages = new PermitAges();
     private final Deque<Taking> takings = new ArrayDeque<>();
-    final Holdings holdings;
+
+    /** What threads have. */
+    final Holdings holdings = new Holdings();
 
     /** Permits in the stock, or taken from it by waiters that are still registered. */
     private int supply;
@@ -54,7 +55,7 @@ final class LocalPermits implements RemoteSemaphore.Recipient {
     /** Permits that were lost after waiters had taken them which are still registered. */
     private long stray;
 
-    private int wanted;
+    /** Whether the owner has been told to look at the order of waiters again. */
     private boolean lookingAgain;
 
     /** Since when no waiter has come out. */
@@ -63,26 +64,40 @@ final class LocalPermits implements RemoteSemaphore.Recipient {
     /** What waiters throw. */
     private @Nullable Supplier<? extends RuntimeException> failure;
 
-    /**
-     * The outcome of a release.
-     *
-     * @param confirmed completes when Redis has confirmed it, if it had to be told
-     * @param loss why some of the permits were lost before, if any were
-     */
-    record Released(
-            CompletableFuture<Void> confirmed, @Nullable LeaseLostException loss) {}
+    private SemaphoreEffects effects = new SemaphoreEffects();
 
-    LocalPermits(Session session, LocalSemaphore local, boolean fair, RemoteSemaphore.Factory remote) {
-        this.session = session;
-        this.local = local;
+    /**
+     * Creates what a session that has no permits knows.
+     *
+     * @param owned whether permits belong to the session that was granted them
+     * @param fair whether threads of this session are served in the order in which they have come
+     * @param sliceNanos for how long threads of this session may have permits that other sessions wait for
+     */
+    LocalPermits(String name, boolean owned, boolean fair, long sliceNanos, LocalSemaphore stock, Pool pool) {
+        this.name = name;
+        this.owned = owned;
         this.fair = fair;
-        this.waiters = new SemaphoreWaiters(local);
-        this.remote = remote.create(this);
-        this.holdings = new Holdings(session, this.remote.name());
+        this.sliceNanos = sliceNanos;
+        this.stock = stock;
+        this.pool = pool;
+        this.waiters = new SemaphoreWaiters(stock);
     }
 
-    RemoteSemaphore remote() {
-        return remote;
+    /** Returns what the current event has the owner do. */
+    SemaphoreEffects effects() {
+        return effects;
+    }
+
+    /** Returns the effects of the events since the last call. */
+    SemaphoreEffects takeEffects() {
+        SemaphoreEffects taken = effects;
+        effects = new SemaphoreEffects();
+        return taken;
+    }
+
+    /** Returns whether threads wait for permits. */
+    boolean isWaiting() {
+        return !waiters.isEmpty();
     }
 
     // ---- wants
@@ -93,64 +108,56 @@ final class LocalPermits implements RemoteSemaphore.Recipient {
             return;
         }
         Need need = waiters.need(supply);
-        if (!need.certain()) {
-            lookAgain();
-        }
         int back = need.surplus();
-        if (back > 0 && !local.tryAcquire(back)) {
-            back = 0;
-            lookAgain();
+        boolean taken = back > 0 && stock.tryAcquire(back);
+        if (taken) {
+            supply -= back;
+            ages.remove(back);
+            pool.giveBack(back);
         }
-        supply -= back;
-        tell(back, need.permits());
-    }
-
-    private CompletableFuture<Void> tell(int back, int need) {
-        wanted = need;
-        ages.remove(back);
-        return remote.tell(back, need);
-    }
-
-    // Threads register before they park, so that for a moment it isn't known which one is the next.
-    private void lookAgain() {
-        if (!lookingAgain) {
+        pool.want(need.permits());
+        // Threads register before they park, so that for a moment it isn't known which one is the next.
+        if (!lookingAgain && (!need.certain() || (back > 0 && !taken))) {
             lookingAgain = true;
-            var locked = new Locked<>(remote.mutex(), this);
-            session.schedule(() -> locked.run(LocalPermits::evaluateAgain), LOOK_AGAIN_MILLIS);
+            effects.looksAgain = true;
         }
     }
 
-    private void evaluateAgain() {
+    /** A moment has passed: the order of waiters may be known by now. */
+    void lookAgain() {
         lookingAgain = false;
         evaluate();
     }
 
-    @Override
-    public void granted(int permits) {
-        ages.add(session.now(), permits);
+    /** So many more permits, 1 at least, were granted because the session wants them. */
+    void granted(int permits, long now) {
+        ages.add(now, permits);
         supply += permits;
-        local.release(permits);
+        stock.release(permits);
         evaluate();
-    }
-
-    @Override
-    public boolean isWaiting() {
-        return !waiters.isEmpty();
-    }
-
-    @Override
-    public boolean isHeld() {
-        return !holdings.isEmpty();
     }
 
     // ---- failure and loss
 
-    @Override
-    public void failed(Supplier<? extends RuntimeException> reason) {
+    /**
+     * Threads that wait now can't be served: the session is closed, Redis has been silent for too long or refuses.
+     *
+     * @param reason makes what each of them throws
+     */
+    void failed(Supplier<? extends RuntimeException> reason) {
         if (!waiters.isEmpty()) {
             failure = reason;
-            tell(0, 0);
+            pool.want(0);
             letOut();
+        }
+    }
+
+    private void letOut() {
+        int lacking = waiters.most() - stock.availablePermits();
+        if (lacking > 0) {
+            fake += lacking;
+            supply += lacking;
+            stock.release(lacking);
         }
     }
 
@@ -160,10 +167,10 @@ final class LocalPermits implements RemoteSemaphore.Recipient {
             stray = 0;
             if (failure != null) {
                 failure = null;
-                local.drainPermits();
+                stock.drainPermits();
                 supply -= fake;
                 fake = 0;
-                local.release(supply);
+                stock.release(supply);
             }
             evaluate();
         } else if (failure != null) {
@@ -173,20 +180,14 @@ final class LocalPermits implements RemoteSemaphore.Recipient {
         }
     }
 
-    private void letOut() {
-        int lacking = waiters.most() - local.availablePermits();
-        if (lacking > 0) {
-            fake += lacking;
-            supply += lacking;
-            local.release(lacking);
-        }
-    }
-
-    @Override
-    public void lost(String reason) {
+    /**
+     * The session has lost all permits that it was granted, and permits are owned.
+     *
+     * @param reason what was seen, for people
+     */
+    void lost(String reason) {
         if (failure == null) {
-            int stock = local.drainPermits();
-            stray += supply - stock;
+            stray += supply - stock.drainPermits();
             supply = 0;
         } else {
             fake = supply;
@@ -195,16 +196,22 @@ final class LocalPermits implements RemoteSemaphore.Recipient {
             taking.stray |= taking.arrived > 0;
         }
         ages.clear();
-        holdings.lose(reason);
+        effects.loss = holdings.lose(name, reason);
         evaluate();
     }
 
-    /** Calls the listener when permits are lost that threads have. The result ends that. */
-    Runnable onLost(Consumer<? super LeaseLostException> listener) {
-        return holdings.onLost(listener);
-    }
+    // ---- waiters
 
-    // ---- acquire
+    /** A thread comes. Returns whether it has acquired permits; if not, it is about to wait in the superclass. */
+    boolean come(Waiter waiter, long now) {
+        throwIfFailed();
+        boolean mayBarge = waiters.isEmpty() || (!fair && now - headSinceNanos < sliceNanos);
+        if (mayBarge && takeFromStock(waiter.permits, now)) {
+            return true;
+        }
+        register(waiter, now);
+        return false;
+    }
 
     /** Throws what waiters throw, if they can't be served. */
     void throwIfFailed() {
@@ -214,99 +221,45 @@ final class LocalPermits implements RemoteSemaphore.Recipient {
         }
     }
 
-    /** Returns whether threads, or other sessions, wait for permits. */
-    boolean isAwaited() {
-        return !waiters.isEmpty() || remote.isContended();
-    }
-
-    /** Takes permits from the stock, unless the thread has to queue behind others. */
-    boolean takeInTurn(int permits, long now) {
-        boolean mayBarge = waiters.isEmpty()
-                || (!fair && now - headSinceNanos < session.settings().handoffSliceNanos());
-        return mayBarge && takeFromStock(permits);
-    }
-
-    /** Takes permits from the stock, past all waiters. */
-    boolean takeFromStock(int permits) {
-        if (permits > supply || !isValid(permits) || !local.tryAcquire(permits)) {
-            return false;
-        }
-        supply -= permits;
-        assign(permits);
-        if (!waiters.isEmpty()) {
-            evaluate();
-        }
-        return true;
-    }
-
-    /** Takes all of the stock. Returns how many permits that are. */
-    int drainStock() {
-        int stock = isValid(supply) ? local.drainPermits() : 0;
-        supply -= stock;
-        assign(stock);
-        return stock;
-    }
-
-    /** Asks for the permits of the pool, and adds those of the session that no thread has. */
-    CompletableFuture<Integer> available() {
-        return remote.available().thenApply(pool -> Ints.saturatedCast((long) pool + (failure == null ? supply : 0)));
-    }
-
-    private boolean isValid(int permits) {
-        return permits == 0 || remote.isValid();
-    }
-
-    private void assign(int permits) {
-        if (remote.isOwned()) {
-            holdings.add(permits);
-        }
-    }
-
-    /** A thread is about to wait in the superclass. */
-    void register(Waiter waiter, long now) {
+    private void register(Waiter waiter, long now) {
         if (waiters.isEmpty()) {
             headSinceNanos = now;
         }
         waiters.add(waiter);
         evaluate();
-        if (session.isClosed()) {
-            // It may have been closed before it could see this waiter.
-            remote.close();
-        }
     }
 
     /**
-     * The thread has left the superclass's queue, with its permits or without. Returns whether it has acquired them. A
-     * thread that has taken some without acquiring them is still registered.
+     * The thread has left the superclass's queue, with its permits or without. Returns whether they are its own, once
+     * they {@linkplain #isCertain are certain}. A thread that has taken some without acquiring them is still
+     * registered.
      */
-    boolean comeOut(Waiter waiter, boolean taken) {
+    boolean comeOut(Waiter waiter, boolean taken, long now) {
         if (!taken) {
             withdraw(waiter);
             return false;
         }
-        Supplier<? extends RuntimeException> known = failure;
-        if (known != null) {
-            local.release(waiter.permits);
+        if (failure != null) {
+            Supplier<? extends RuntimeException> known = failure;
+            stock.release(waiter.permits);
             withdraw(waiter);
             throw known.get();
         }
         int gone = (int) Math.min(stray, waiter.permits);
         if (gone > 0) {
             stray -= gone;
-            local.release(waiter.permits - gone);
+            stock.release(waiter.permits - gone);
             evaluate();
             return false;
         }
         supply -= waiter.permits;
         waiters.remove(waiter);
-        headSinceNanos = session.now();
-        if (isValid(waiter.permits)) {
+        headSinceNanos = now;
+        if (isValid(waiter.permits, now)) {
             assign(waiter.permits);
         } else {
-            Taking taking = new Taking();
-            taking.arrived = waiter.permits;
-            takings.add(taking);
-            waiter.taking = taking;
+            waiter.arrived = waiter.permits;
+            takings.add(waiter);
         }
         settle();
         return true;
@@ -319,101 +272,156 @@ final class LocalPermits implements RemoteSemaphore.Recipient {
         }
     }
 
-    // ---- permits on their way to a thread
-
-    /** Asks the pool for permits that it has now. */
-    CompletableFuture<Integer> take(int permits, Taking taking) {
-        return begin(taking, remote.take(permits));
+    /**
+     * It is known whether the permits with which the thread has come out are still the session's, or the thread gives
+     * up. Returns whether it has acquired them. If they are lost, it is registered again.
+     */
+    boolean confirm(Waiter waiter, boolean confirmed, long now) {
+        takings.remove(waiter);
+        boolean isStray = waiter.stray;
+        if (isStray) {
+            register(waiter, now);
+        } else if (confirmed) {
+            assign(waiter.arrived);
+        } else {
+            leave(waiter.arrived);
+        }
+        waiter.arrived = 0;
+        waiter.stray = false;
+        return confirmed && !isStray;
     }
 
-    /** Asks the pool for all permits that it has now. */
-    CompletableFuture<Integer> drain(Taking taking) {
-        CompletableFuture<Integer> answer = begin(taking, remote.drain());
+    // ---- takings past all waiters
+
+    /** Takes permits from the stock, past all waiters. */
+    private boolean takeFromStock(int permits, long now) {
+        if (permits > supply || !isValid(permits, now) || !stock.tryAcquire(permits)) {
+            return false;
+        }
+        supply -= permits;
+        assign(permits);
+        if (!waiters.isEmpty()) {
+            evaluate();
+        }
+        return true;
+    }
+
+    /** A thread takes permits from the stock; if they aren't there it asks the pool, and the operation is returned. */
+    @Nullable
+    Operation tryAcquire(int permits, long now) {
+        throwIfFailed();
+        return permits > 0 && takeFromStock(permits, now) ? null : operate(Verb.TAKE, permits);
+    }
+
+    /** A thread takes all of the stock, and asks for all that the pool has. */
+    Operation drain(long now) {
+        throwIfFailed();
+        int drained = isValid(supply, now) ? stock.drainPermits() : 0;
+        supply -= drained;
+        assign(drained);
+        Operation operation = operate(Verb.DRAIN, 0);
+        operation.fromStock = drained;
         // A waiter may have been woken for permits of the stock that are drained now.
         evaluate();
-        return answer;
+        return operation;
     }
 
-    private CompletableFuture<Integer> begin(Taking taking, CompletableFuture<Integer> answer) {
-        answer.thenAccept(taken -> arrive(taking, Math.max(0, taken)));
-        takings.add(taking);
-        return answer;
+    /** A thread asks how many permits there are. */
+    Operation look() {
+        throwIfFailed();
+        return operate(Verb.LOOK, 0);
     }
 
-    private void arrive(Taking taking, int permits) {
-        taking.arrived = permits;
-        if (permits > 0) {
-            ages.add(session.now(), permits);
+    /** A thread asks for what is done once. */
+    Operation operate(Verb verb, int amount) {
+        Operation operation = new Operation(verb, amount);
+        takings.add(operation);
+        pool.operate(operation);
+        return operation;
+    }
+
+    /**
+     * The pool has answered; if it was asked how many permits it has, those of the session that no thread has count,
+     * too. Returns whether a thread still waits for the answer.
+     */
+    boolean done(Operation operation, long result, long now) {
+        long own = operation.verb == Verb.LOOK && failure == null ? supply : 0;
+        if (!operation.result.complete(Ints.saturatedCast(result + own))) {
+            return false;
         }
+        operation.arrived = operation.brought(result);
+        if (operation.arrived > 0) {
+            ages.add(now, operation.arrived);
+        }
+        return true;
+    }
+
+    /**
+     * The thread gets what has arrived, unless that was lost. Returns whether it is known: if there is no answer, or
+     * what it brought is uncertain, that goes back.
+     */
+    boolean end(Operation operation, long now) {
+        takings.remove(operation);
+        boolean isAnswered = !operation.result.cancel(false);
+        boolean isCertain = isCertain(operation, now);
+        if (!isCertain) {
+            leave(operation.arrived);
+        } else if (!operation.stray) {
+            assign(operation.arrived);
+        }
+        return isAnswered && isCertain;
     }
 
     /** Returns whether it is known whether the permits that have arrived are the session's. */
-    boolean isCertain(Taking taking) {
-        return taking.stray || isValid(taking.arrived);
+    boolean isCertain(Taking taking, long now) {
+        return taking.stray || isValid(taking.arrived, now);
     }
 
-    /** These permits are not on their way any more. */
-    void end(Taking taking) {
-        takings.remove(taking);
+    private boolean isValid(int permits, long now) {
+        return permits == 0 || pool.isValid(now);
     }
 
-    /** The thread gets what has arrived, unless that is stray. */
-    void assign(Taking taking) {
-        if (!taking.stray) {
-            assign(taking.arrived);
+    private void assign(int permits) {
+        if (owned) {
+            holdings.add(permits);
         }
     }
 
-    /** Gives back permits that a thread has got and can't use. */
-    void giveBack(Taking taking) {
-        if (!session.isClosed()) {
-            leave(taking.arrived);
-        }
+    /** Returns whether threads of this session, if they are served in their order, or other sessions wait. */
+    boolean isAwaited() {
+        return fair && (!waiters.isEmpty() || pool.isContended());
     }
 
     // ---- release
 
-    /** Asks Redis whether threads still have their permits, if they have any and that isn't known. */
-    CompletableFuture<Void> certainty() {
-        return holdings.valid() == 0 || session.isClosed() || remote.isValid()
-                ? CompletableFuture.completedFuture(null)
-                : remote.confirmed();
+    /** Returns whether threads have permits, and it isn't known whether these are the session's. */
+    boolean isUncertain(long now) {
+        return holdings.valid() > 0 && !pool.isValid(now);
     }
 
-    /** A thread releases permits: first those that were lost. */
-    Released release(int permits) {
-        int gone = holdings.removeLost(permits);
-        LeaseLostException loss = gone > 0 ? holdings.loss() : null;
-        int left = permits - gone;
-        return new Released(left == 0 ? CompletableFuture.completedFuture(null) : releaseOwn(left), loss);
-    }
-
-    private CompletableFuture<Void> releaseOwn(int permits) {
-        session.ensureOpen();
-        int own = remote.isOwned() ? holdings.remove(permits) : permits;
-        int excess = permits - own;
-        CompletableFuture<Void> told = CompletableFuture.completedFuture(null);
-        if (own > 0) {
-            told = mayHandOff() && handOff(own) ? told : leave(own);
+    /** A thread releases permits that weren't lost. Those that the session doesn't have enlarge the pool. */
+    void release(int permits, long now) {
+        int own = owned ? holdings.remove(permits) : permits;
+        if (own > 0 && !(mayHandOff(now) && handOff(own))) {
+            leave(own);
         }
-        return excess > 0 ? remote.add(excess) : told;
-    }
-
-    // Threads may release permits that they were never granted, if permits belong to nobody.
-    private CompletableFuture<Void> leave(int permits) {
-        if (remote.isOwned()) {
-            return tell(permits, wanted);
+        if (permits > own) {
+            pool.add(permits - own);
         }
-        ages.remove(permits);
-        return remote.add(permits);
     }
 
-    private boolean mayHandOff() {
-        if (waiters.isEmpty() || failure != null || remote.isOverdrawn()) {
+    /** A thread takes permits out of the pool, even if there are none. */
+    void reduce(int permits) {
+        if (permits > 0) {
+            pool.add(-permits);
+        }
+    }
+
+    private boolean mayHandOff(long now) {
+        if (waiters.isEmpty() || failure != null || pool.isOverdrawn()) {
             return false;
         }
-        return !remote.isContended()
-                || (!fair && !ages.isOlder(session.now(), session.settings().handoffSliceNanos()));
+        return !pool.isContended() || (!fair && !ages.isOlder(now, sliceNanos));
     }
 
     private boolean handOff(int permits) {
@@ -421,8 +429,18 @@ final class LocalPermits implements RemoteSemaphore.Recipient {
             return false;
         }
         supply += permits;
-        local.release(permits);
+        stock.release(permits);
         evaluate();
         return true;
+    }
+
+    private void leave(int permits) {
+        ages.remove(permits);
+        if (owned) {
+            pool.giveBack(permits);
+        } else {
+            // Threads may release permits that they were never granted, if permits belong to nobody.
+            pool.add(permits);
+        }
     }
 }

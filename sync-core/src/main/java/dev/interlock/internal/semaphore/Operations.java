@@ -1,6 +1,8 @@
 package dev.interlock.internal.semaphore;
 
 import com.google.common.primitives.Ints;
+import dev.interlock.internal.semaphore.Operations.Operation.Verb;
+import dev.interlock.internal.semaphore.SemaphoreWaiters.Taking;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.CompletableFuture;
@@ -13,36 +15,49 @@ import org.jspecify.annotations.Nullable;
 final class Operations {
     private final Deque<Operation> queue = new ArrayDeque<>();
 
-    /** One of them. */
-    static final class Operation {
-        final String verb;
+    /** What a thread wants a semaphore to do once. */
+    static final class Operation extends Taking {
+        enum Verb {
+            /** Compares the number of permits. */
+            JOIN,
+            /** Tells how many permits the pool has. It has less than none after a reduction. */
+            LOOK,
+            /** Takes permits if the pool has them now, even if others wait for them. */
+            TAKE,
+            /** Takes all permits that the pool has. */
+            DRAIN,
+            /** Changes how many permits there are in all, and so those in the pool by the difference. */
+            RESIZE
+        }
+
+        final Verb verb;
         final int amount;
+
+        /**
+         * Completes by what the pool has answered: negative if there was nothing to be taken. One that is cancelled
+         * before gives back what it takes.
+         */
         final CompletableFuture<Integer> result = new CompletableFuture<>();
 
-        /** 0 if it was not sent in this epoch. */
-        private long number;
+        /** By which the account knows it; 0 if it was not sent in this epoch. */
+        long number;
 
-        Operation(String verb, int amount) {
+        /** How many permits the thread has got at once, because the session had them. */
+        int fromStock;
+
+        Operation(Verb verb, int amount) {
             this.verb = verb;
             this.amount = amount;
         }
 
-        long number() {
-            return number;
-        }
-
         /** Returns whether it gives the session permits. */
         boolean takes() {
-            return verb.equals("take") || verb.equals("drain");
+            return verb == Verb.TAKE || verb == Verb.DRAIN;
         }
 
-        /** Returns whether it tells how many permits the pool has. */
-        boolean looks() {
-            return verb.equals("look");
-        }
-
-        boolean isJoin() {
-            return verb.equals("join");
+        /** Returns how many permits a result brings. */
+        int brought(long outcome) {
+            return takes() ? Math.max(0, Ints.saturatedCast(outcome)) : 0;
         }
     }
 
@@ -100,7 +115,7 @@ final class Operations {
     @Nullable
     Operation removeJoin() {
         Operation operation = queue.peek();
-        return operation != null && operation.isJoin() ? queue.remove() : null;
+        return operation != null && operation.verb == Verb.JOIN ? queue.remove() : null;
     }
 
     /** Nobody waits for the results any more. What is under way may be done all the same. */
@@ -113,10 +128,5 @@ final class Operations {
         while (!queue.isEmpty()) {
             queue.remove().result.completeExceptionally(failure);
         }
-    }
-
-    /** Returns how many permits a result brings. */
-    static int permits(Operation operation, long result) {
-        return operation.takes() ? Math.max(0, Ints.saturatedCast(result)) : 0;
     }
 }

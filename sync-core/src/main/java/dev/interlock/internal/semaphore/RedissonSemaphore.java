@@ -4,6 +4,8 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.redis.Failures;
+import dev.interlock.internal.semaphore.Operations.Operation;
+import dev.interlock.internal.semaphore.Operations.Operation.Verb;
 import dev.interlock.internal.session.CommandLoop;
 import dev.interlock.internal.session.Participant;
 import dev.interlock.internal.session.RedisSession;
@@ -14,7 +16,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Function;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RFuture;
@@ -32,15 +33,20 @@ import org.slf4j.LoggerFactory;
  * over, and what it brings goes back to the pool: a cancelled request would stay among those that Redisson notifies of
  * permits one by one, and wouldn't pass the notification on.
  */
-public final class RedissonSemaphore implements RemoteSemaphore, Participant {
+public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participant {
     private static final Logger log = LoggerFactory.getLogger(RedissonSemaphore.class);
 
+    private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
     private static final Duration SLICE = Duration.ofSeconds(1);
+    private static final long LOOK_AGAIN_MILLIS = 1;
 
     private final ReentrantLock mutex = new ReentrantLock();
     private final RedisSession session;
     private final RSemaphore semaphore;
-    private final Recipient recipient;
+    private final String name;
+
+    @GuardedBy("mutex")
+    private final LocalPermits local;
 
     @GuardedBy("mutex")
     private int wanted;
@@ -54,17 +60,23 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
 
     /** Completes when Redisson has answered all that was given back or taken away so far. */
     @GuardedBy("mutex")
-    private CompletableFuture<Void> said = CompletableFuture.completedFuture(null);
+    private CompletableFuture<Void> said = DONE;
+
+    /** Completes when Redisson has answered what the current event has given back or taken away. */
+    @GuardedBy("mutex")
+    private CompletableFuture<Void> told = DONE;
 
     /** How many permits the pool had at the last look, plus those added since if that was a debt. */
     @GuardedBy("mutex")
     private long seen;
 
     /** Creates the remote half over this semaphore object. */
-    public RedissonSemaphore(RedisSession session, RSemaphore semaphore, Recipient recipient) {
+    public RedissonSemaphore(RedisSession session, RSemaphore semaphore, LocalSemaphore local) {
         this.session = session;
         this.semaphore = semaphore;
-        this.recipient = recipient;
+        this.name = Names.quoted(semaphore.getName());
+        long sliceNanos = session.settings().handoffSliceNanos();
+        this.local = new LocalPermits(semaphore.getName(), false, false, sliceNanos, local, this);
     }
 
     @Override
@@ -73,35 +85,36 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
     }
 
     @Override
-    public String name() {
-        return semaphore.getName();
-    }
-
-    @Override
-    public boolean isOwned() {
-        return false;
-    }
-
-    @Override
     public int permits() {
         return 0;
     }
 
     @Override
-    public CompletableFuture<Void> join() {
-        return CompletableFuture.completedFuture(null);
+    @GuardedBy("mutex")
+    public LocalPermits local() {
+        return local;
+    }
+
+    @Override
+    @GuardedBy("mutex")
+    public CompletableFuture<Void> carryOut() {
+        SemaphoreEffects effects = local.takeEffects();
+        if (effects.looksAgain) {
+            session.schedule(() -> run(LocalPermits::lookAgain), LOOK_AGAIN_MILLIS);
+        }
+        CompletableFuture<Void> answered = told;
+        told = DONE;
+        return answered;
     }
 
     // ---- waiting
 
     @Override
     @GuardedBy("mutex")
-    public CompletableFuture<Void> tell(int back, int wants) {
-        CompletableFuture<Void> told = back > 0 ? add(back) : CompletableFuture.completedFuture(null);
-        wanted = wants;
+    public void want(int permits) {
+        wanted = permits;
         ask();
         keepAlive();
-        return told;
     }
 
     @GuardedBy("mutex")
@@ -155,15 +168,15 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
         @Override
         @GuardedBy("mutex")
         public void refused(Throwable cause) {
-            log.warn("Redisson refuses semaphore {}: {}", Names.quoted(name()), Failures.brief(cause));
-            recipient.failed(
-                    () -> new IllegalStateException("Redisson refuses semaphore " + Names.quoted(name()), cause));
+            log.warn("Redisson refuses semaphore {}: {}", name, Failures.brief(cause));
+            local.failed(() -> new IllegalStateException("Redisson refuses semaphore " + name, cause));
         }
 
         @Override
         @GuardedBy("mutex")
         public void settled() {
             keepAlive();
+            carryOut();
         }
     }
 
@@ -192,7 +205,7 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
     private void grant(int permits) {
         if (wanted == permits) {
             wanted = 0;
-            recipient.granted(permits);
+            local.granted(permits, session.now());
         } else {
             add(permits);
         }
@@ -201,7 +214,7 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
     @GuardedBy("mutex")
     private void keepAlive() {
         requests.values().removeIf(request -> !request.loop.isBusy());
-        if (wanted > 0 || !requests.isEmpty() || recipient.isWaiting() || !said.isDone()) {
+        if (wanted > 0 || !requests.isEmpty() || local.isWaiting() || !said.isDone()) {
             session.pin(this, this);
         } else {
             session.unpin(this, this);
@@ -213,13 +226,14 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
         mutex.lock();
         try {
             List.copyOf(requests.values()).forEach(request -> request.loop.beat(false));
-            if (session.outage().isTooLong() && recipient.isWaiting()) {
+            if (session.outage().isTooLong()) {
                 Throwable cause = session.outage().cause();
-                recipient.failed(() -> new RedisUnavailableException(
-                        "Redis has not answered for semaphore " + Names.quoted(name()), cause));
+                local.failed(
+                        () -> new RedisUnavailableException("Redis has not answered for semaphore " + name, cause));
             }
             ask();
             keepAlive();
+            carryOut();
         } finally {
             mutex.unlock();
         }
@@ -229,11 +243,17 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
 
     @Override
     @GuardedBy("mutex")
-    public CompletableFuture<Void> add(int permits) {
+    public void giveBack(int permits) {
+        add(permits);
+    }
+
+    @Override
+    @GuardedBy("mutex")
+    public void add(int permits) {
         if (seen < 0) {
             seen += permits;
         }
-        CompletableFuture<Void> told = say(
+        told = say(
                 ReliableCommand.send(
                                 session,
                                 session.settings().leaseMillis(),
@@ -245,7 +265,6 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
             // It was sent before the look, so this sees it; an older look is corrected by this one.
             told.whenComplete((done, failure) -> look());
         }
-        return told;
     }
 
     private CompletableFuture<Boolean> change(int permits) {
@@ -260,8 +279,8 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
     @GuardedBy("mutex")
     private CompletableFuture<Void> say(CompletableFuture<?> command, int permits) {
         long sentNanos = session.now();
-        CompletableFuture<Void> told = new CompletableFuture<>();
-        said = CompletableFuture.allOf(said, told);
+        CompletableFuture<Void> answered = new CompletableFuture<>();
+        said = CompletableFuture.allOf(said, answered);
         command.whenComplete((done, failure) -> {
             if (failure == null) {
                 session.outage().heard();
@@ -271,10 +290,10 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
                 log.warn(
                         "It isn't known whether {} permits were added to semaphore {}: {}",
                         permits,
-                        Names.quoted(name()),
+                        name,
                         Failures.brief(cause));
             }
-            told.complete(null);
+            answered.complete(null);
             mutex.lock();
             try {
                 keepAlive();
@@ -282,7 +301,7 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
                 mutex.unlock();
             }
         });
-        return told;
+        return answered;
     }
 
     @Override
@@ -294,70 +313,44 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
     // ---- what is asked once
 
     @Override
-    public CompletableFuture<Integer> take(int permits) {
-        CompletableFuture<Integer> taking = new CompletableFuture<>();
-        CompletableFuture<Integer> answer =
-                call(() -> semaphore.tryAcquireAsync(permits)).thenApply(taken -> taken ? permits : -1);
-        hear(answer, taking, taken -> new Booking(Math.max(0, taken), null));
-        return taking;
-    }
-
-    @Override
     @GuardedBy("mutex")
-    public CompletableFuture<Integer> drain() {
-        CompletableFuture<Integer> draining = new CompletableFuture<>();
-        hear(call(semaphore::drainPermitsAsync), draining, taken -> new Booking(Math.max(0, taken), 0L));
-        return draining;
-    }
-
-    @Override
-    @GuardedBy("mutex")
-    public CompletableFuture<Integer> available() {
-        CompletableFuture<Integer> available = new CompletableFuture<>();
-        hear(call(semaphore::availablePermitsAsync), available, pool -> new Booking(0, (long) pool));
-        return available;
+    public void operate(Operation operation) {
+        switch (operation.verb) {
+            case JOIN -> operation.result.complete(0);
+            case LOOK -> hear(operation, call(semaphore::availablePermitsAsync));
+            case TAKE ->
+                hear(
+                        operation,
+                        call(() -> semaphore.tryAcquireAsync(operation.amount))
+                                .thenApply(taken -> taken ? operation.amount : -1));
+            case DRAIN -> hear(operation, call(semaphore::drainPermitsAsync));
+            case RESIZE ->
+                operation.result.completeExceptionally(new UnsupportedOperationException(
+                        "an RSemaphore doesn't know how many permits it has in all;" + " see its addPermits()"));
+        }
     }
 
     private void look() {
         mutex.lock();
         try {
-            available();
+            operate(new Operation(Verb.LOOK, 0));
         } finally {
             mutex.unlock();
         }
     }
 
-    /**
-     * What an answer says.
-     *
-     * @param permits how many permits it has brought
-     * @param pool how many the pool has, if it says so
-     */
-    private record Booking(int permits, @Nullable Long pool) {}
-
-    /** Completes the result by the answer; permits that it has brought go back if the result was cancelled. */
-    private <T> void hear(CompletableFuture<T> answer, CompletableFuture<T> result, Function<T, Booking> booking) {
+    private void hear(Operation operation, CompletableFuture<Integer> answer) {
         long sentNanos = session.now();
-        answer.whenComplete((heard, failure) -> {
+        answer.whenComplete((result, failure) -> {
             mutex.lock();
             try {
                 if (failure == null) {
-                    session.outage().heard();
-                    Booking booked = booking.apply(heard);
-                    if (booked.pool != null) {
-                        seen = booked.pool;
-                    }
-                    if (!result.complete(heard) && booked.permits > 0) {
-                        add(booked.permits);
-                    }
-                    return;
-                }
-                Throwable cause = Failures.cause(failure);
-                if (Failures.isTransient(cause)) {
+                    answered(operation, result);
+                } else if (Failures.isTransient(failure)) {
                     // The thread that waits gives up by its own time-out.
-                    session.outage().failed(sentNanos, cause);
+                    session.outage().failed(sentNanos, Failures.cause(failure));
                 } else {
-                    result.completeExceptionally(cause);
+                    operation.result.completeExceptionally(Failures.cause(failure));
                 }
             } finally {
                 mutex.unlock();
@@ -365,14 +358,24 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
         });
     }
 
-    @Override
-    public CompletableFuture<Void> resize(int permits) {
-        return CompletableFuture.failedFuture(new UnsupportedOperationException(
-                "an RSemaphore doesn't know how many permits it has in all; see its addPermits()"));
+    /** Permits that an answer has brought go back if nobody waits for it any more. */
+    @GuardedBy("mutex")
+    private void answered(Operation operation, int result) {
+        session.outage().heard();
+        if (operation.verb == Verb.LOOK) {
+            seen = result;
+        } else if (operation.verb == Verb.DRAIN) {
+            seen = 0;
+        }
+        int brought = operation.brought(result);
+        if (!local.done(operation, result, session.now()) && brought > 0) {
+            add(brought);
+            carryOut();
+        }
     }
 
     @Override
-    public boolean isValid() {
+    public boolean isValid(long nowNanos) {
         return true;
     }
 
@@ -402,7 +405,8 @@ public final class RedissonSemaphore implements RemoteSemaphore, Participant {
             requests.values().forEach(request -> request.latest.cancel(false));
             requests.clear();
             Supplier<RuntimeException> reason = () -> new IllegalStateException("the Interlock session is closed");
-            recipient.failed(reason);
+            local.failed(reason);
+            carryOut();
             return said;
         } finally {
             mutex.unlock();

@@ -1,10 +1,11 @@
 package dev.interlock.internal.semaphore;
 
 import com.google.common.primitives.Ints;
+import java.util.Iterator;
 import java.util.List;
 
 /**
- * The reply of {@code semaphore/tell}.
+ * The reply of {@code semaphore/tell}, in the order of its fields but for {@code owned}.
  *
  * @param status whether the session has the account that it spoke of
  * @param granted how many permits the account was granted, in all
@@ -37,59 +38,48 @@ record SemaphoreReply(
         /** Redis doesn't know of such an account. */
         UNKNOWN,
         /** The semaphore isn't what the session has stated. */
-        DISAGREED
+        DISAGREED;
+
+        private static Status of(long code) {
+            return switch (Ints.checkedCast(code)) {
+                case 0 -> CLOSED;
+                case 1 -> OPEN;
+                case 2 -> DISAGREED;
+                case -1 -> UNKNOWN;
+                default -> throw new IllegalArgumentException("not a status: " + code);
+            };
+        }
     }
 
     static final long NEVER = -1;
 
-    private static final int STATUS = 0;
-    private static final int GRANTED = 1;
-    private static final int AVAILABLE = 2;
-    private static final int PERMITS = 3;
-    private static final int WAITING = 4;
-    private static final int LEASE_END = 5;
-    private static final int OPERATION = 6;
-    private static final int RESULT = 7;
-    private static final int RETURNED = 8;
-    private static final int CONTRIBUTED = 9;
-
-    private static final int ACTUAL_PERMITS = 1;
-    private static final int ACTUAL_OWNED = 2;
-
     static SemaphoreReply of(List<Object> reply) {
-        Status status = status(number(reply, STATUS));
+        Iterator<Object> fields = reply.iterator();
+        Status status = Status.of(next(fields));
         if (status == Status.DISAGREED) {
-            int permits = Ints.saturatedCast(number(reply, ACTUAL_PERMITS));
-            boolean owned = number(reply, ACTUAL_OWNED) == 1;
-            return new SemaphoreReply(status, 0, 0, permits, owned, false, NEVER, 0, 0, 0, 0);
+            return new SemaphoreReply(status, 0, 0, nextInt(fields), next(fields) == 1, false, NEVER, 0, 0, 0, 0);
         }
         boolean isClosed = status == Status.CLOSED;
         return new SemaphoreReply(
                 status,
-                number(reply, GRANTED),
-                number(reply, AVAILABLE),
-                Ints.saturatedCast(number(reply, PERMITS)),
+                next(fields),
+                next(fields),
+                nextInt(fields),
                 false,
-                number(reply, WAITING) > 0,
-                number(reply, LEASE_END),
-                number(reply, OPERATION),
-                number(reply, RESULT),
-                isClosed ? number(reply, RETURNED) : 0,
-                isClosed ? number(reply, CONTRIBUTED) : 0);
+                next(fields) > 0,
+                next(fields),
+                next(fields),
+                next(fields),
+                isClosed ? next(fields) : 0,
+                isClosed ? next(fields) : 0);
     }
 
-    private static Status status(long code) {
-        return switch (Ints.checkedCast(code)) {
-            case 0 -> Status.CLOSED;
-            case 1 -> Status.OPEN;
-            case 2 -> Status.DISAGREED;
-            case -1 -> Status.UNKNOWN;
-            default -> throw new IllegalArgumentException("not a status: " + code);
-        };
+    private static long next(Iterator<Object> fields) {
+        return (Long) fields.next();
     }
 
-    private static long number(List<Object> reply, int position) {
-        return (Long) reply.get(position);
+    private static int nextInt(Iterator<Object> fields) {
+        return Ints.saturatedCast(next(fields));
     }
 
     /** Returns whether the account is gone. */

@@ -3,10 +3,11 @@ package dev.interlock.internal.semaphore;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
-import dev.interlock.internal.Locked;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.redis.Failures;
-import dev.interlock.internal.semaphore.LocalPermits.Released;
+import dev.interlock.internal.semaphore.Operations.Operation;
+import dev.interlock.internal.semaphore.Operations.Operation.Verb;
+import dev.interlock.internal.semaphore.SemaphoreWaiters.Taking;
 import dev.interlock.internal.semaphore.SemaphoreWaiters.Waiter;
 import dev.interlock.internal.session.RemoteWait;
 import dev.interlock.internal.session.Session;
@@ -24,33 +25,25 @@ public final class SemaphoreSync {
     private final Session session;
     private final LocalSemaphore local;
     private final RemoteSemaphore remote;
-    private final boolean fair;
     final ReentrantLock mutex;
+    private final String name;
 
     @GuardedBy("mutex")
-    final LocalPermits stock;
-
-    private final Locked<LocalPermits> locked;
+    final LocalPermits permits;
 
     /** Joins the two halves. */
-    public SemaphoreSync(Session session, LocalSemaphore local, boolean fair, RemoteSemaphore.Factory remote) {
+    public SemaphoreSync(Session session, LocalSemaphore local, RemoteSemaphore.Factory factory) {
         this.session = session;
         this.local = local;
-        this.fair = fair;
-        this.stock = new LocalPermits(session, local, fair, remote);
-        this.remote = stock.remote();
-        this.mutex = this.remote.mutex();
-        this.locked = new Locked<>(mutex, stock);
+        this.remote = factory.create(local);
+        this.mutex = remote.mutex();
+        this.permits = remote.local();
+        this.name = permits.name;
     }
 
-    /** Returns whether threads of this session are served in the order in which they have come. */
-    public boolean isFair() {
-        return fair;
-    }
-
-    /** Returns the name of the semaphore. */
+    /** Returns the name, without the session's namespace. */
     public String name() {
-        return remote.name();
+        return name;
     }
 
     /** Returns the remote half. */
@@ -61,50 +54,55 @@ public final class SemaphoreSync {
     // ---- acquire
 
     /** Acquires permits, however long that takes. */
-    public void acquireUninterruptibly(int permits) {
+    public void acquireUninterruptibly(int number) {
         try {
-            acquire(permits, false, RemoteWait.FOREVER);
+            acquire(number, false, RemoteWait.FOREVER);
         } catch (InterruptedException e) {
             throw new AssertionError("an uninterruptible wait was interrupted", e);
         }
     }
 
     /** Acquires permits, however long that takes. */
-    public void acquire(int permits) throws InterruptedException {
-        acquire(permits, true, RemoteWait.FOREVER);
+    public void acquire(int number) throws InterruptedException {
+        acquire(number, true, RemoteWait.FOREVER);
     }
 
     /**
      * Acquires permits if that becomes possible within the wait; one of zero or less asks once, and doesn't barge if
      * this is fair.
      */
-    public boolean tryAcquire(int permits, long waitNanos) throws InterruptedException {
+    public boolean tryAcquire(int number, long waitNanos) throws InterruptedException {
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }
         if (waitNanos > 0) {
-            return acquire(permits, true, waitNanos);
+            return acquire(number, true, waitNanos);
         }
-        return !(fair && locked.call(LocalPermits::isAwaited)) && tryAcquire(permits);
+        return !remote.call(LocalPermits::isAwaited) && tryAcquire(number);
     }
 
-    private boolean acquire(int permits, boolean interruptible, long waitNanos) throws InterruptedException {
+    private boolean acquire(int number, boolean interruptible, long waitNanos) throws InterruptedException {
         if (interruptible && Thread.interrupted()) {
             throw new InterruptedException();
         }
         try (RemoteWait wait = new RemoteWait(session, interruptible, waitNanos, waited -> unavailable())) {
-            Waiter waiter = new Waiter(Thread.currentThread(), permits);
-            mutex.lock();
-            try {
-                ensureUsable();
-                if (stock.takeInTurn(permits, wait.begunNanos())) {
-                    return true;
-                }
-                stock.register(waiter, wait.begunNanos());
-            } finally {
-                mutex.unlock();
-            }
-            return acquire(waiter, wait);
+            Waiter waiter = new Waiter(Thread.currentThread(), number);
+            return come(waiter, wait.begunNanos()) || acquire(waiter, wait);
+        }
+    }
+
+    private boolean come(Waiter waiter, long now) {
+        boolean acquired = callOpen(known -> known.come(waiter, now));
+        if (!acquired) {
+            closeIfLate();
+        }
+        return acquired;
+    }
+
+    // The session may have been closed before it could see a thread that waits now.
+    private void closeIfLate() {
+        if (session.isClosed()) {
+            remote.close();
         }
     }
 
@@ -124,30 +122,30 @@ public final class SemaphoreSync {
                     throwIfSilent();
                     return false;
                 }
-                acquired = passed && confirm(waiter, wait);
+                acquired = passed && (waiter.arrived == 0 || confirm(waiter, wait));
             }
             return true;
         } finally {
             if (!acquired) {
-                locked.run(permits -> permits.withdraw(waiter));
+                remote.run(known -> known.withdraw(waiter));
             }
         }
     }
 
-    private boolean awaitLocally(int permits, RemoteWait wait) throws InterruptedException {
+    private boolean awaitLocally(int number, RemoteWait wait) throws InterruptedException {
         if (wait.isTimed()) {
-            return local.tryAcquire(permits, Math.max(0, wait.callersLeftNanos()));
+            return local.tryAcquire(number, Math.max(0, wait.callersLeftNanos()));
         }
         if (wait.isInterruptible()) {
-            local.acquire(permits);
+            local.acquire(number);
         } else {
-            local.acquireUninterruptibly(permits);
+            local.acquireUninterruptibly(number);
         }
         return true;
     }
 
     private boolean comeOut(Waiter waiter, boolean taken) {
-        return locked.call(permits -> permits.comeOut(waiter, taken));
+        return remote.call(known -> known.comeOut(waiter, taken, session.now()));
     }
 
     /**
@@ -155,14 +153,10 @@ public final class SemaphoreSync {
      * thread is registered again. Also if this throws, the thread has none of them.
      */
     private boolean confirm(Waiter waiter, RemoteWait wait) throws InterruptedException {
-        Taking taking = waiter.taking;
-        if (taking == null) {
-            return true;
-        }
         boolean confirmed = false;
         try {
             // An answer that took longer than the lease says nothing about the present.
-            for (CompletableFuture<?> asked = ask(taking); asked != null; asked = ask(taking)) {
+            for (CompletableFuture<?> asked = ask(waiter); asked != null; asked = ask(waiter)) {
                 wait.await(asked, this);
                 if (asked.isCompletedExceptionally()) {
                     throw refusal(asked);
@@ -170,46 +164,27 @@ public final class SemaphoreSync {
             }
             confirmed = true;
         } finally {
-            confirmed = end(taking, waiter, confirmed);
+            confirmed = end(waiter, confirmed);
         }
         return confirmed;
+    }
+
+    private boolean end(Waiter waiter, boolean confirmed) {
+        boolean acquired = remote.call(known -> known.confirm(waiter, confirmed, session.now()));
+        if (!acquired) {
+            closeIfLate();
+        }
+        return acquired;
     }
 
     /** Asks whether these permits are the session's; null if that is known. */
     private @Nullable CompletableFuture<Void> ask(Taking taking) {
         mutex.lock();
         try {
-            return stock.isCertain(taking) ? null : remote.confirmed();
+            return permits.isCertain(taking, session.now()) ? null : remote.confirmed();
         } finally {
             mutex.unlock();
         }
-    }
-
-    /** Returns whether the thread has acquired these permits. */
-    private boolean end(Taking taking, Waiter waiter, boolean confirmed) {
-        mutex.lock();
-        try {
-            waiter.taking = null;
-            stock.end(taking);
-            if (taking.stray) {
-                stock.register(waiter, session.now());
-                return false;
-            }
-            if (confirmed) {
-                stock.assign(taking);
-            } else {
-                stock.giveBack(taking);
-            }
-            return confirmed;
-        } finally {
-            mutex.unlock();
-        }
-    }
-
-    @GuardedBy("mutex")
-    private void ensureUsable() {
-        session.ensureOpen();
-        stock.throwIfFailed();
     }
 
     /** Throws if it isn't known whether there would have been permits. */
@@ -222,7 +197,7 @@ public final class SemaphoreSync {
 
     private RedisUnavailableException unavailable() {
         return new RedisUnavailableException(
-                "Redis has not answered for semaphore " + Names.quoted(name()),
+                "Redis has not answered for semaphore " + Names.quoted(name),
                 session.outage().cause());
     }
 
@@ -230,96 +205,81 @@ public final class SemaphoreSync {
         Throwable cause = Failures.of(refused);
         return cause instanceof IllegalArgumentException || cause instanceof UnsupportedOperationException
                 ? (RuntimeException) cause
-                : Failures.refusal("semaphore " + Names.quoted(name()), cause);
+                : Failures.refusal("semaphore " + Names.quoted(name), cause);
     }
 
     // ---- release
 
     /** Gives permits back: to the next waiter, or to the pool. More than were acquired enlarge the pool. */
-    public void release(int permits) {
+    public void release(int number) {
         // A thread that was stopped for longer than the lease learns of the loss only by asking.
-        session.await(locked.call(LocalPermits::certainty));
-        Released released;
+        CompletableFuture<Void> asked = remote.call(known -> {
+            boolean asks = known.isUncertain(session.now()) && !session.isClosed();
+            return asks ? remote.confirmed() : null;
+        });
+        if (asked != null) {
+            session.await(asked);
+        }
+        LeaseLostException loss = tell(known -> {
+            int lost = known.holdings.removeLost(number);
+            if (lost < number) {
+                session.ensureOpen();
+                known.release(number - lost, session.now());
+            }
+            return lost > 0 ? known.holdings.loss() : null;
+        });
+        if (loss != null) {
+            throw new LeaseLostException(loss);
+        }
+    }
+
+    /** Takes permits out of the pool that nobody has, even if there are none. */
+    public void reduce(int number) {
+        tell(known -> {
+            session.ensureOpen();
+            known.reduce(number);
+            return number;
+        });
+    }
+
+    /** Has a thread tell the pool, and waits for the confirmation. */
+    private <R extends @Nullable Object> R tell(Function<LocalPermits, R> event) {
+        R result;
+        CompletableFuture<Void> told;
         mutex.lock();
         try {
-            released = stock.release(permits);
+            try {
+                result = event.apply(permits);
+            } finally {
+                told = remote.carryOut();
+            }
         } finally {
             mutex.unlock();
         }
-        session.await(released.confirmed());
-        if (released.loss() != null) {
-            throw new LeaseLostException(released.loss());
-        }
+        session.await(told);
+        return result;
     }
 
     // ---- commands that are answered once
 
     /** Acquires permits if there are any now, past all waiters. */
-    public boolean tryAcquire(int permits) {
-        Taking taking = new Taking();
-        CompletableFuture<Integer> answer;
-        mutex.lock();
-        try {
-            ensureUsable();
-            if (permits > 0 && stock.takeFromStock(permits)) {
-                return true;
-            }
-            answer = stock.take(permits, taking);
-        } finally {
-            mutex.unlock();
-        }
-        return outcome(answer, taking) >= 0 && !taking.stray;
-    }
-
-    private <T> T outcome(CompletableFuture<T> answer, Taking taking) {
-        session.await(answer);
-        CompletableFuture<Void> asked = ask(taking);
-        if (asked != null) {
-            session.await(asked);
-        }
-        mutex.lock();
-        try {
-            stock.end(taking);
-            if (answer.cancel(false)) {
-                session.ensureOpen();
-                throw unavailable();
-            }
-            if (answer.isCompletedExceptionally()) {
-                session.ensureOpen();
-                throw refusal(answer);
-            }
-            if (!stock.isCertain(taking)) {
-                stock.giveBack(taking);
-                throw unavailable();
-            }
-            stock.assign(taking);
-            return answer.join();
-        } finally {
-            mutex.unlock();
-        }
+    public boolean tryAcquire(int number) {
+        Operation taking = callOpen(known -> known.tryAcquire(number, session.now()));
+        return taking == null || (outcome(taking) >= 0 && !taking.stray);
     }
 
     /** Acquires all permits that there are. */
     public int drain() {
-        Taking taking = new Taking();
-        CompletableFuture<Integer> answer;
-        int fromStock;
-        mutex.lock();
-        try {
-            ensureUsable();
-            fromStock = stock.drainStock();
-            answer = stock.drain(taking);
-        } finally {
-            mutex.unlock();
-        }
+        Operation draining = callOpen(known -> known.drain(session.now()));
+        int fromStock = draining.fromStock;
         boolean answered = false;
         try {
-            int taken = outcome(answer, taking);
+            int taken = outcome(draining);
             answered = true;
             if (taken < 0) {
                 return fromStock > 0 ? fromStock : taken;
             }
-            return fromStock + (taking.stray ? 0 : taken);
+            return fromStock + (draining.stray ? 0 : taken);
         } finally {
             if (!answered && fromStock > 0 && !session.isClosed()) {
                 release(fromStock);
@@ -329,54 +289,49 @@ public final class SemaphoreSync {
 
     /** Returns how many permits there are. */
     public int available() {
-        CompletableFuture<Integer> answer;
-        mutex.lock();
-        try {
-            ensureUsable();
-            answer = stock.available();
-        } finally {
-            mutex.unlock();
-        }
-        return outcome(answer, new Taking());
-    }
-
-    /** Takes permits out of the pool that nobody has, even if there are none. */
-    public void reduce(int permits) {
-        CompletableFuture<Void> told;
-        mutex.lock();
-        try {
-            session.ensureOpen();
-            told = permits == 0 ? CompletableFuture.completedFuture(null) : remote.add(-permits);
-        } finally {
-            mutex.unlock();
-        }
-        session.await(told);
+        return outcome(callOpen(LocalPermits::look));
     }
 
     /** Changes how many permits there are. */
-    public void resize(int permits) {
-        ask(half -> half.resize(permits));
+    public void resize(int number) {
+        outcome(callOpen(known -> known.operate(Verb.RESIZE, number)));
     }
 
     /** Makes sure that Redis agrees to what is stated of the semaphore. */
     public void join() {
-        ask(RemoteSemaphore::join);
+        outcome(callOpen(known -> known.operate(Verb.JOIN, 0)));
     }
 
-    private void ask(Function<RemoteSemaphore, CompletableFuture<Void>> question) {
-        CompletableFuture<Void> answer;
-        mutex.lock();
-        try {
+    private <R extends @Nullable Object> R callOpen(Function<LocalPermits, R> event) {
+        return remote.call(known -> {
             session.ensureOpen();
-            answer = question.apply(remote);
-        } finally {
-            mutex.unlock();
+            return event.apply(known);
+        });
+    }
+
+    private int outcome(Operation operation) {
+        session.await(operation.result);
+        CompletableFuture<Void> asked = ask(operation);
+        if (asked != null) {
+            session.await(asked);
         }
-        outcome(answer, new Taking());
+        boolean answered = remote.call(known -> known.end(operation, session.now()));
+        if (!answered) {
+            session.ensureOpen();
+            throw unavailable();
+        }
+        if (operation.result.isCompletedExceptionally()) {
+            session.ensureOpen();
+            throw refusal(operation.result);
+        }
+        return operation.result.join();
     }
 
     /** Calls the listener when permits are lost that threads have. The result ends that. */
     public Runnable onLost(Consumer<? super LeaseLostException> listener) {
-        return locked.call(permits -> permits.onLost(listener));
+        return remote.call(known -> {
+            known.holdings.listeners.add(listener);
+            return () -> known.holdings.listeners.remove(listener);
+        });
     }
 }

@@ -5,19 +5,23 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import org.jspecify.annotations.Nullable;
 
 /** The threads of a session that wait for permits, are about to, or have just taken some from the stock. */
 final class SemaphoreWaiters {
 
-    /** A thread that wants permits. */
-    static final class Waiter {
+    /** Permits on their way to a thread that waits neither in the superclass nor in the queue of the pool. */
+    static class Taking {
+        /** How many have arrived. */
+        int arrived;
+
+        /** Whether they were lost on their way. */
+        boolean stray;
+    }
+
+    /** A thread that wants permits. Those that it has taken and may have lost are on their way to it. */
+    static final class Waiter extends Taking {
         final Thread thread;
         final int permits;
-
-        /** Permits that it has taken and may have lost. */
-        @Nullable
-        Taking taking;
 
         Waiter(Thread thread, int permits) {
             this.thread = thread;

@@ -5,10 +5,10 @@ public final class PermitProbe {
     private PermitProbe() {}
 
     /** Returns how many permits threads have that certainly are the session's, by its clock. */
-    public static long valid(SemaphoreSync semaphore) {
+    public static long valid(SemaphoreSync semaphore, long nowNanos) {
         semaphore.mutex.lock();
         try {
-            return semaphore.remote().isValid() ? semaphore.stock.holdings.valid() : 0;
+            return semaphore.permits.isUncertain(nowNanos) ? 0 : semaphore.permits.holdings.valid();
         } finally {
             semaphore.mutex.unlock();
         }

@@ -1,0 +1,37 @@
+package dev.interlock.internal.semaphore;
+
+import dev.interlock.internal.semaphore.Operations.Operation;
+
+/**
+ * The permits that all JVMs share, as a session's {@link LocalPermits} see them: what is known of the pool, and what it
+ * is told. All methods are called with the semaphore's mutex held, and none blocks.
+ */
+interface Pool {
+    /** Gives back permits that the session was granted, and no thread has. */
+    void giveBack(int permits);
+
+    /**
+     * The session wants so many more permits than it has, or none. That replaces what it wanted before; all of them are
+     * granted at once, or none.
+     */
+    void want(int permits);
+
+    /**
+     * Enlarges the pool, or reduces it if negative: then there may be less than none in it.
+     *
+     * @throws Error if it is known that the number of permits would be no {@code int} then; nothing is changed
+     */
+    void add(int permits);
+
+    /** Has an operation done. */
+    void operate(Operation operation);
+
+    /** Returns whether what was granted is certainly still the session's. */
+    boolean isValid(long nowNanos);
+
+    /** Returns whether other sessions wait for permits, or may do so. */
+    boolean isContended();
+
+    /** Returns whether the pool is known to have less than no permits, so that all that is released goes to it. */
+    boolean isOverdrawn();
+}

@@ -1,0 +1,338 @@
+package dev.interlock.internal.semaphore;
+
+import com.google.common.primitives.Ints;
+import dev.interlock.internal.Names;
+import dev.interlock.internal.redis.Failures;
+import dev.interlock.internal.semaphore.Operations.Operation;
+import dev.interlock.internal.semaphore.Operations.Operation.Verb;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * What a session knows of one semaphore. Events come in: replies, messages, beats of the lease renewer here, threads at
+ * the {@link LocalPermits}. Out come the results of {@linkplain Operation operations}, permits for the local half, and
+ * the {@linkplain SemaphoreEffects effects} that the owner carries out after each event. It knows no session, thread or
+ * clock, and is used with the owner's mutex only.
+ *
+ * <p>The session has an <em>account</em> in Redis, which sums up all that the session was granted, gave back and
+ * contributed since the account was opened; a command says the sums. What can't be said as a sum (take what is there,
+ * change the number of permits) is one of the {@link Operations}.
+ *
+ * <p>Redis closes the account of a session of which it hasn't heard for the lease: permits that are owned return to the
+ * pool. The session then opens another one, whose <em>epoch</em> is greater.
+ */
+final class SemaphoreState implements Pool {
+    /** The pulse asks every second; before that only for what will have changed by then. */
+    private static final long PULSE_MILLIS = 1_000;
+
+    private final String name;
+    private final boolean owned;
+    private final LocalPermits local;
+    private final Account account;
+    private final Operations operations = new Operations();
+    private int permits;
+
+    /** How many permits are wanted beyond those granted. */
+    private int wanted;
+
+    /** Whether other sessions wait, as last heard. */
+    private boolean contended;
+
+    private long available;
+
+    /** Until when Redis can't have closed the account. */
+    private long validUntilNanos;
+
+    /** Whether the account is to be closed: its permits have been given up for lost. */
+    private boolean leaving;
+
+    private boolean closing;
+
+    /** Whether a command was sent since Redis has answered last. */
+    private boolean asked;
+
+    /** Whether that was so at the last beat of the lease renewer already. */
+    private boolean askedAtLastBeat;
+
+    /**
+     * What a command has to say.
+     *
+     * @param wanted up to which sum the session wants to be granted permits
+     * @param leaves whether it closes the account
+     * @param permits how many there are if the semaphore is new
+     * @param operation what is to be done once
+     */
+    record Statement(
+            long epoch,
+            boolean fresh,
+            long returned,
+            long wanted,
+            long contributed,
+            boolean leaves,
+            int permits,
+            @Nullable Operation operation) {}
+
+    /**
+     * Creates what is known before Redis has said anything.
+     *
+     * @param permits how many permits are stated
+     * @param owned whether they belong to the session that was granted them
+     * @param fair whether threads of this session are served in the order in which they have come
+     * @param sliceNanos for how long threads of this session may have permits that other sessions wait for
+     * @param epoch that of the first account
+     */
+    SemaphoreState(
+            String name,
+            int permits,
+            boolean owned,
+            boolean fair,
+            long sliceNanos,
+            LocalSemaphore stock,
+            long epoch,
+            long now) {
+        this.name = name;
+        this.permits = permits;
+        this.available = permits;
+        this.owned = owned;
+        this.account = new Account(epoch);
+        this.validUntilNanos = now - 1;
+        this.local = new LocalPermits(name, owned, fair, sliceNanos, stock, this);
+    }
+
+    /** Returns the permits of the session. */
+    LocalPermits local() {
+        return local;
+    }
+
+    /** Returns how many permits there are in all, as was stated or was last heard. */
+    int permits() {
+        return permits;
+    }
+
+    /** Returns how many permits the pool has as far as is known here. */
+    long pool() {
+        return available + account.unsaid();
+    }
+
+    /** Returns whether Redis may have to say something that the session waits for. */
+    boolean isWaiting() {
+        return wanted > 0 || !operations.isEmpty() || local.isWaiting();
+    }
+
+    /** Returns whether Redis has to hear of the session within its lease, lest permits are lost. */
+    boolean isLeased() {
+        return owned && account.hasPermits();
+    }
+
+    // ---- what the pool is told
+
+    @Override
+    public void giveBack(int back) {
+        account.returned += back;
+        local.effects().insists = true;
+    }
+
+    @Override
+    public void want(int more) {
+        if (more != wanted) {
+            wanted = more;
+            local.effects().tells = true;
+        }
+    }
+
+    @Override
+    public void add(int more) {
+        long sum = pool() + more;
+        if (sum > Integer.MAX_VALUE) {
+            throw new Error("Maximum permit count exceeded");
+        } else if (sum < Integer.MIN_VALUE) {
+            throw new Error("Permit count underflow");
+        }
+        account.contributed += more;
+        local.effects().insists = true;
+    }
+
+    @Override
+    public void operate(Operation operation) {
+        operations.add(operation);
+        local.effects().tells = true;
+    }
+
+    @Override
+    public boolean isValid(long now) {
+        return !owned || (!leaving && now - validUntilNanos < 0);
+    }
+
+    @Override
+    public boolean isContended() {
+        return contended;
+    }
+
+    @Override
+    public boolean isOverdrawn() {
+        return pool() < 0;
+    }
+
+    /** Returns what a command of that version says, which is sent now. */
+    Statement statement(long version) {
+        if (!asked) {
+            asked = true;
+            askedAtLastBeat = false;
+        }
+        account.say();
+        return new Statement(
+                account.epoch,
+                account.fresh,
+                account.returned,
+                account.granted + wanted,
+                account.contributed,
+                leaving,
+                permits,
+                operations.next(version));
+    }
+
+    // ---- replies and messages
+
+    /**
+     * Redis has answered.
+     *
+     * @param validUntil until when it can't have closed the account since then
+     * @param nextEpoch that of the next account, if this one is gone
+     */
+    void answered(SemaphoreReply reply, long validUntil, long nextEpoch, long now) {
+        asked = false;
+        validUntilNanos = validUntil;
+        if (reply.status() == SemaphoreReply.Status.DISAGREED) {
+            disagree(reply);
+            return;
+        }
+        available = reply.available();
+        permits = reply.permits();
+        complete(reply, now);
+        if (reply.isGone()) {
+            reopen(reply, nextEpoch);
+            return;
+        }
+        account.hear();
+        contended = reply.contended();
+        grantUpTo(reply.granted(), now);
+        if (wanted > 0 && reply.leaseEndMillis() < PULSE_MILLIS) {
+            local.effects().askMillis = reply.leaseEndMillis();
+        }
+        if (!operations.isEmpty() || leaving) {
+            local.effects().tells = true;
+        }
+    }
+
+    private void grantUpTo(long sum, long now) {
+        long more = sum - account.granted;
+        if (more > 0 && !leaving) {
+            account.granted = sum;
+            wanted = (int) Math.max(0, wanted - more);
+            local.granted(Ints.saturatedCast(more), now);
+        }
+    }
+
+    /** Completes the first operation if that is what the account had done last. */
+    private void complete(SemaphoreReply reply, long now) {
+        boolean losing = owned && (leaving || reply.status() == SemaphoreReply.Status.CLOSED);
+        Operation done = operations.removeDone(reply, losing);
+        if (done == null) {
+            return;
+        }
+        int brought = done.brought(reply.result());
+        account.taken += brought;
+        long result = done.verb == Verb.LOOK ? reply.result() + account.unsaid() : reply.result();
+        if (!local.done(done, result, now) && brought > 0) {
+            // Nobody waits for it any more.
+            account.returned += brought;
+            local.effects().tells = true;
+        }
+    }
+
+    /** The account is gone. Opens another one, with what Redis hasn't heard of the old one. */
+    private void reopen(SemaphoreReply reply, long epoch) {
+        boolean wasLeaving = leaving;
+        account.reopen(epoch, reply, owned);
+        leaving = closing && account.contributed != 0;
+        if (owned && !wasLeaving) {
+            local.lost("Redis has closed the session's account");
+        }
+        if (account.contributed != 0 || wanted > 0 || !operations.isEmpty()) {
+            local.effects().tells = true;
+        }
+    }
+
+    private void disagree(SemaphoreReply actual) {
+        String use = owned ? "whose permits belong to sessions" : "whose permits belong to nobody";
+        String message = actual.owned() == owned
+                ? "semaphore " + Names.quoted(name) + " was stated to have " + permits + " permits, but has "
+                        + actual.permits() + "; resize() changes that"
+                : "semaphore " + Names.quoted(name) + " was stated to be one " + use + ", but it isn't";
+        Operation join = operations.removeJoin();
+        if (join == null) {
+            refused(new IllegalStateException(message));
+            return;
+        }
+        join.result.completeExceptionally(new IllegalArgumentException(message));
+        if (!operations.isEmpty()) {
+            local.effects().tells = true;
+        }
+    }
+
+    /** Redis refuses what it is told. */
+    void refused(Throwable failure) {
+        asked = false;
+        operations.failAll(failure);
+        local.failed(() -> Failures.refusal("semaphore " + Names.quoted(name), failure));
+    }
+
+    /** A message tells that other sessions wait. */
+    void demanded() {
+        contended = true;
+    }
+
+    /**
+     * A message tells how many permits the account was granted in all.
+     *
+     * @param durable whether what the message tells of can't be undone
+     */
+    void booked(long epoch, long sum, boolean durable, long now) {
+        if (epoch != account.epoch || leaving || sum <= account.granted) {
+            return;
+        }
+        if (durable && sum - account.granted <= wanted) {
+            grantUpTo(sum, now);
+        } else {
+            // More than is wanted: threads have left in between, or another client has written it. Redis knows.
+            local.effects().tells = true;
+        }
+    }
+
+    // ---- other events
+
+    /** A beat of the lease renewer: the second one since Redis was asked, and hasn't answered, ends a lease. */
+    void beat(long now) {
+        boolean silent = asked && askedAtLastBeat;
+        askedAtLastBeat = asked;
+        if (silent && isLeased() && !leaving && now - validUntilNanos >= 0) {
+            // Another session may have these permits by now, and Redis doesn't answer.
+            leaving = true;
+            local.lost("their lease is over, and Redis doesn't answer");
+            local.effects().tells = true;
+        }
+    }
+
+    /** The session is closed. */
+    void close() {
+        Supplier<IllegalStateException> reason = () -> new IllegalStateException("the Interlock session is closed");
+        closing = true;
+        leaving = true;
+        if (owned) {
+            local.lost("the session was closed");
+        }
+        operations.cancelAll(reason.get());
+        local.failed(reason);
+        wanted = 0;
+    }
+}

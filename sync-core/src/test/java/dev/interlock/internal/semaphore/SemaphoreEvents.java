@@ -1,0 +1,255 @@
+package dev.interlock.internal.semaphore;
+
+import dev.interlock.internal.semaphore.Operations.Operation;
+import dev.interlock.internal.semaphore.Operations.Operation.Verb;
+import dev.interlock.internal.semaphore.SemaphoreState.Statement;
+import dev.interlock.internal.semaphore.SemaphoreWaiters.Waiter;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** A semaphore's state in the hands of a test, which brings all events: there is no thread, clock, session or Redis. */
+final class SemaphoreEvents {
+    static final int PERMITS = 5;
+    static final long SLICE = TimeUnit.MILLISECONDS.toNanos(10);
+    static final long LEASE = TimeUnit.SECONDS.toNanos(30);
+
+    /** The superclass: its permits, and the threads that are parked, which only stand for themselves. */
+    static final class Stock implements LocalSemaphore {
+        final List<Thread> parked = new ArrayList<>();
+        int permits;
+
+        @Override
+        public void acquire(int wanted) {
+            throw new UnsupportedOperationException("no thread waits");
+        }
+
+        @Override
+        public void acquireUninterruptibly(int wanted) {
+            throw new UnsupportedOperationException("no thread waits");
+        }
+
+        @Override
+        public boolean tryAcquire(int wanted, long waitNanos) {
+            throw new UnsupportedOperationException("no thread waits");
+        }
+
+        @Override
+        public boolean tryAcquire(int wanted) {
+            if (permits < wanted) {
+                return false;
+            }
+            permits -= wanted;
+            return true;
+        }
+
+        @Override
+        public void release(int more) {
+            permits = Math.addExact(permits, more);
+        }
+
+        @Override
+        public int availablePermits() {
+            return permits;
+        }
+
+        @Override
+        public int drainPermits() {
+            int all = permits;
+            permits = 0;
+            return all;
+        }
+
+        @Override
+        public List<Thread> queuedThreads() {
+            return parked;
+        }
+    }
+
+    /** A reply of Redis, in the order of its fields. */
+    record Reply(
+            long status,
+            long granted,
+            long available,
+            long permits,
+            long others,
+            long leaseEnd,
+            long operation,
+            long result,
+            long returned,
+            long contributed) {
+
+        /** The account is open, and was granted so many in all. */
+        static Reply open(long granted) {
+            return new Reply(1, granted, PERMITS - granted, PERMITS, 0, -1, 0, 0, 0, 0);
+        }
+
+        /** The account is closed, after all that the session has said. */
+        static Reply closed(Statement last) {
+            return new Reply(0, 0, PERMITS, PERMITS, 0, -1, 0, 0, last.returned(), last.contributed());
+        }
+
+        static Reply unknown() {
+            return new Reply(-1, 0, PERMITS, PERMITS, 0, -1, 0, 0, 0, 0);
+        }
+
+        Reply available(long pool) {
+            return new Reply(
+                    status, granted, pool, permits, others, leaseEnd, operation, result, returned, contributed);
+        }
+
+        Reply granted(long sum) {
+            return new Reply(
+                    status, sum, available, permits, others, leaseEnd, operation, result, returned, contributed);
+        }
+
+        Reply status(long code) {
+            return new Reply(
+                    code, granted, available, permits, others, leaseEnd, operation, result, returned, contributed);
+        }
+
+        Reply permits(long all) {
+            return new Reply(
+                    status, granted, available, all, others, leaseEnd, operation, result, returned, contributed);
+        }
+
+        Reply contended() {
+            return new Reply(
+                    status, granted, available, permits, 1, leaseEnd, operation, result, returned, contributed);
+        }
+
+        Reply leaseEnd(long millis) {
+            return new Reply(
+                    status, granted, available, permits, others, millis, operation, result, returned, contributed);
+        }
+
+        Reply done(Statement said, long outcome) {
+            long number = said.operation() == null ? 0 : said.operation().number;
+            return new Reply(
+                    status, granted, available, permits, others, leaseEnd, number, outcome, returned, contributed);
+        }
+
+        private SemaphoreReply parsed() {
+            return SemaphoreReply.of(List.of(
+                    status, granted, available, permits, others, leaseEnd, operation, result, returned, contributed));
+        }
+    }
+
+    final Stock stock = new Stock();
+    final SemaphoreState state;
+    final LocalPermits local;
+    long now = 1_000_000;
+    private long sequence = 1;
+
+    SemaphoreEvents(boolean owned, boolean fair) {
+        state = new SemaphoreState("semaphore", PERMITS, owned, fair, SLICE, stock, 1, now);
+        local = state.local();
+    }
+
+    static SemaphoreEvents owned() {
+        return new SemaphoreEvents(true, false);
+    }
+
+    static SemaphoreEvents fair() {
+        return new SemaphoreEvents(true, true);
+    }
+
+    static SemaphoreEvents unowned() {
+        return new SemaphoreEvents(false, false);
+    }
+
+    // ---- threads
+
+    /** A thread comes, finds nothing, and parks. */
+    Waiter waits(int permits) {
+        Waiter waiter = comes(permits);
+        stock.parked.add(waiter.thread);
+        return waiter;
+    }
+
+    /** A thread comes, finds nothing, and is about to park. */
+    Waiter comes(int permits) {
+        Waiter waiter = new Waiter(new Thread(() -> {}), permits);
+        if (local.come(waiter, now)) {
+            throw new AssertionError("there were permits");
+        }
+        return waiter;
+    }
+
+    /** A thread comes; returns whether it has acquired permits at once. */
+    boolean acquiresAtOnce(int permits) {
+        return local.come(new Waiter(new Thread(() -> {}), permits), now);
+    }
+
+    /** A waiter takes its permits from the superclass. */
+    void takes(Waiter waiter) {
+        stock.parked.remove(waiter.thread);
+        if (!stock.tryAcquire(waiter.permits)) {
+            throw new AssertionError("it would go on waiting");
+        }
+    }
+
+    /** A waiter takes its permits from the superclass, and reports that. Returns whether they are its own. */
+    boolean comesOut(Waiter waiter) {
+        takes(waiter);
+        return local.comeOut(waiter, true, now);
+    }
+
+    /** A waiter gives up. */
+    void leaves(Waiter waiter) {
+        stock.parked.remove(waiter.thread);
+        local.comeOut(waiter, false, now);
+    }
+
+    /** Threads acquire permits in the usual way. */
+    void acquire(int permits) {
+        Waiter waiter = waits(permits);
+        Statement said = say();
+        answer(Reply.open(said.wanted()));
+        if (!comesOut(waiter)) {
+            throw new AssertionError("they are its own");
+        }
+        local.takeEffects();
+    }
+
+    Operation operate(Verb verb, int amount) {
+        return local.operate(verb, amount);
+    }
+
+    // ---- Redis
+
+    /** The command that the owner sends as an effect of the events so far. */
+    Statement tells() {
+        SemaphoreEffects effects = local.takeEffects();
+        if (!effects.tells && !effects.insists) {
+            throw new AssertionError("Redis isn't told");
+        }
+        return say();
+    }
+
+    /** Whether Redis is told of the events so far. */
+    boolean isTold() {
+        SemaphoreEffects effects = local.takeEffects();
+        return effects.tells || effects.insists;
+    }
+
+    /** A command, whatever the reason. */
+    Statement say() {
+        local.takeEffects();
+        return state.statement(++sequence);
+    }
+
+    void answer(Reply reply) {
+        state.answered(reply.parsed(), now + LEASE, ++sequence, now);
+    }
+
+    /** Redis answers that the semaphore is another one. */
+    void disagree(int permits, boolean owned) {
+        List<Object> fields = List.of(2L, (long) permits, owned ? 1L : 0L);
+        state.answered(SemaphoreReply.of(fields), now + LEASE, 0, now);
+    }
+
+    void passes(long nanos) {
+        now += nanos;
+    }
+}

@@ -1,0 +1,379 @@
+package dev.interlock.internal.semaphore;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.interlock.internal.semaphore.Operations.Operation;
+import dev.interlock.internal.semaphore.Operations.Operation.Verb;
+import dev.interlock.internal.semaphore.SemaphoreEvents.Reply;
+import dev.interlock.internal.semaphore.SemaphoreState.Statement;
+import dev.interlock.internal.semaphore.SemaphoreWaiters.Waiter;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+/** Permits that are lost, waits that fail and sessions that are closed, as a state that only events change. */
+class SemaphoreFailureTest {
+    private final SemaphoreEvents events = SemaphoreEvents.owned();
+
+    private String loss() {
+        return Objects.requireNonNull(events.local.takeEffects().loss, "no loss")
+                .getMessage();
+    }
+
+    private void assertThrows(Waiter waiter, String words) {
+        assertThatThrownBy(() -> events.comesOut(waiter))
+                .isInstanceOf(RuntimeException.class)
+                .hasMessageContaining(words);
+    }
+
+    private void beats() {
+        events.state.beat(events.now);
+    }
+
+    // ---- loss
+
+    @Test
+    void theNextReleasesAccountForPermitsThatAreLost() {
+        events.acquire(3);
+        events.answer(Reply.closed(events.say()));
+        assertThat(loss()).isEqualTo("3 permits of semaphore 'semaphore' lost: Redis has closed the session's account");
+        assertThat(events.local.holdings.valid()).isZero();
+        assertThat(events.local.holdings.isEmpty()).isFalse();
+        assertThat(events.local.holdings.removeLost(2)).isEqualTo(2);
+        assertThat(events.local.holdings.removeLost(2)).isEqualTo(1);
+        assertThat(events.local.holdings.loss()).isNotNull();
+        assertThat(events.local.holdings.isEmpty()).isTrue();
+        assertThat(events.local.holdings.removeLost(1)).isZero();
+        assertThat(events.isTold()).isFalse();
+    }
+
+    @Test
+    void permitsThatNoThreadHasAreLostWithoutAWord() {
+        Waiter waiter = events.waits(1);
+        events.tells();
+        events.answer(Reply.open(1));
+        events.answer(Reply.unknown());
+        SemaphoreEffects effects = events.local.takeEffects();
+        assertThat(effects.loss).isNull();
+        assertThat(effects.tells).isTrue();
+        assertThat(events.stock.permits).isZero();
+        assertThat(events.say().wanted()).isEqualTo(1);
+        events.answer(Reply.open(1));
+        assertThat(events.comesOut(waiter)).isTrue();
+    }
+
+    @Test
+    void aWaiterThatHasTakenWhatIsLostWaitsAgain() {
+        Waiter waiter = events.waits(2);
+        events.tells();
+        events.answer(Reply.open(2));
+        events.takes(waiter);
+        events.answer(Reply.closed(events.say()));
+        assertThat(events.tells().wanted()).isEqualTo(2);
+        assertThat(events.local.comeOut(waiter, true, events.now)).isFalse();
+        assertThat(events.state.isWaiting()).isTrue();
+        events.answer(Reply.open(2));
+        assertThat(events.comesOut(waiter)).isTrue();
+    }
+
+    @Test
+    void anotherWaiterIsChargedWithStrayPermits() {
+        Waiter first = events.waits(2);
+        events.tells();
+        events.answer(Reply.open(2));
+        events.takes(first);
+        events.answer(Reply.closed(events.say()));
+        Waiter second = events.waits(3);
+        events.say();
+        events.answer(Reply.open(5));
+        events.takes(second);
+        assertThat(events.local.comeOut(second, true, events.now)).isFalse();
+        assertThat(events.local.comeOut(first, true, events.now)).isTrue();
+        assertThat(events.local.holdings.valid()).isEqualTo(2);
+    }
+
+    @Test
+    void aThreadMakesSureOfPermitsWhoseLeaseMayBeOver() {
+        Waiter waiter = events.waits(2);
+        events.tells();
+        events.answer(Reply.open(2));
+        events.passes(SemaphoreEvents.LEASE);
+        assertThat(events.comesOut(waiter)).isTrue();
+        assertThat(events.local.isCertain(waiter, events.now)).isFalse();
+        events.answer(Reply.open(2));
+        assertThat(events.local.isCertain(waiter, events.now)).isTrue();
+        assertThat(events.local.confirm(waiter, true, events.now)).isTrue();
+        assertThat(events.local.holdings.valid()).isEqualTo(2);
+        assertThat(events.local.isUncertain(events.now)).isFalse();
+        events.passes(SemaphoreEvents.LEASE);
+        assertThat(events.local.isUncertain(events.now)).isTrue();
+    }
+
+    @Test
+    void aThreadThatCannotMakeSureGivesBack() {
+        Waiter waiter = events.waits(2);
+        events.tells();
+        events.answer(Reply.open(2));
+        events.passes(SemaphoreEvents.LEASE);
+        assertThat(events.comesOut(waiter)).isTrue();
+        assertThat(events.local.confirm(waiter, false, events.now)).isFalse();
+        assertThat(events.tells().returned()).isEqualTo(2);
+        assertThat(events.local.holdings.isEmpty()).isTrue();
+    }
+
+    @Test
+    void aThreadThatFindsItsPermitsLostWaitsAgain() {
+        Waiter waiter = events.waits(2);
+        events.tells();
+        events.answer(Reply.open(2));
+        events.passes(SemaphoreEvents.LEASE);
+        assertThat(events.comesOut(waiter)).isTrue();
+        events.answer(Reply.closed(events.say()));
+        assertThat(events.local.isCertain(waiter, events.now)).isTrue();
+        assertThat(events.local.confirm(waiter, true, events.now)).isFalse();
+        assertThat(events.tells().wanted()).isEqualTo(2);
+        events.answer(Reply.open(2));
+        assertThat(events.comesOut(waiter)).isTrue();
+        assertThat(events.local.isCertain(waiter, events.now)).isTrue();
+    }
+
+    // ---- the end of a lease, of which Redis says nothing
+
+    @Test
+    void aSilentLeaseEndsAtTheSecondBeat() {
+        events.acquire(1);
+        Statement said = events.say();
+        events.passes(SemaphoreEvents.LEASE);
+        beats();
+        assertThat(events.local.takeEffects().loss).isNull();
+        beats();
+        assertThat(loss()).contains("their lease is over, and Redis doesn't answer");
+        assertThat(events.state.isValid(events.now)).isFalse();
+        assertThat(events.say().leaves()).isTrue();
+        beats();
+        assertThat(events.isTold()).isFalse();
+        // What is granted now is lost with the account.
+        events.waits(1);
+        events.state.booked(said.epoch(), 2, true, events.now);
+        events.answer(Reply.open(2));
+        assertThat(events.stock.permits).isZero();
+        assertThat(events.tells().leaves()).isTrue();
+        events.answer(Reply.closed(events.say()));
+        SemaphoreEffects effects = events.local.takeEffects();
+        assertThat(effects.loss).isNull();
+        assertThat(effects.tells).isTrue();
+        assertThat(events.say().leaves()).isFalse();
+    }
+
+    @Test
+    void aLeaseThatIsNotOverDoesNotEnd() {
+        events.acquire(1);
+        events.say();
+        beats();
+        beats();
+        assertThat(events.isTold()).isFalse();
+    }
+
+    @Test
+    void anAnswerEndsTheSilence() {
+        events.acquire(1);
+        events.say();
+        beats();
+        events.answer(Reply.open(1));
+        events.passes(SemaphoreEvents.LEASE);
+        beats();
+        events.say();
+        beats();
+        assertThat(events.isTold()).isFalse();
+    }
+
+    @Test
+    void aSessionWithoutPermitsHasNoLease() {
+        events.say();
+        events.passes(SemaphoreEvents.LEASE);
+        beats();
+        beats();
+        assertThat(events.isTold()).isFalse();
+        SemaphoreEvents unowned = SemaphoreEvents.unowned();
+        unowned.acquire(1);
+        unowned.passes(SemaphoreEvents.LEASE);
+        assertThat(unowned.state.isValid(unowned.now)).isTrue();
+    }
+
+    // ---- accounts that are gone
+
+    @Test
+    void whatAnAccountHasNotHeardGoesOverToTheNextOne() {
+        events.acquire(2);
+        events.local.reduce(1);
+        Statement heard = events.tells();
+        events.answer(Reply.open(2));
+        events.local.reduce(1);
+        events.local.release(1, events.now);
+        events.answer(Reply.closed(heard));
+        Statement said = events.tells();
+        assertThat(said.contributed()).isEqualTo(-1);
+        assertThat(said.returned()).isZero();
+        assertThat(said.fresh()).isTrue();
+        assertThat(said.epoch()).isGreaterThan(heard.epoch());
+    }
+
+    @Test
+    void whatAForgottenAccountHadHeardIsNotSaidAgain() {
+        events.local.reduce(1);
+        events.tells();
+        events.answer(Reply.open(0));
+        events.answer(Reply.unknown());
+        assertThat(events.isTold()).isFalse();
+        assertThat(events.say().contributed()).isZero();
+    }
+
+    /** What the old account had given back was missing from the pool until the next command. */
+    @Test
+    void thePoolHasAllPermitsWhenAnAccountIsClosed() {
+        events.acquire(2);
+        events.local.release(2, events.now);
+        Statement said = events.tells();
+        events.answer(Reply.open(2).available(5));
+        events.answer(Reply.closed(said));
+        assertThat(events.isTold()).isFalse();
+        assertThat(events.state.pool()).isEqualTo(5);
+    }
+
+    @Test
+    void permitsOfNobodyGoOverToTheNextAccount() {
+        SemaphoreEvents unowned = SemaphoreEvents.unowned();
+        Waiter waiter = unowned.waits(2);
+        Statement heard = unowned.tells();
+        unowned.leaves(waiter);
+        unowned.answer(Reply.open(2));
+        assertThat(unowned.tells().returned()).isEqualTo(2);
+        // The account is closed, has granted 3 more of which no word has come, and hasn't heard of the return.
+        unowned.answer(Reply.closed(heard).granted(5));
+        assertThat(unowned.tells().contributed()).isEqualTo(5);
+    }
+
+    // ---- failure
+
+    @Test
+    void waitersLeaveOneAfterTheOther() {
+        Waiter one = events.waits(1);
+        Waiter three = events.waits(3);
+        Operation operation = events.local.look();
+        events.tells();
+        events.state.refused(new IllegalStateException("WRONGTYPE here"));
+        assertThat(operation.result).isCompletedExceptionally();
+        assertThat(events.tells().wanted()).isZero();
+        assertThat(events.stock.permits).isEqualTo(3);
+        assertThatThrownBy(() -> events.comes(1)).hasMessageContaining("Redis refuses semaphore 'semaphore'");
+        assertThatThrownBy(() -> events.local.look()).hasMessageContaining("WRONGTYPE");
+        assertThatThrownBy(() -> events.local.drain(events.now)).hasMessageContaining("WRONGTYPE");
+        assertThatThrownBy(() -> events.local.tryAcquire(1, events.now)).hasMessageContaining("WRONGTYPE");
+        assertThrows(one, "WRONGTYPE");
+        assertThat(events.stock.permits).isEqualTo(3);
+        assertThrows(three, "WRONGTYPE");
+        assertThat(events.stock.permits).isZero();
+        events.comes(1);
+        assertThat(events.tells().wanted()).isEqualTo(1);
+    }
+
+    @Test
+    void aFailureOfWhichNobodyHearsIsForgotten() {
+        events.state.refused(new IllegalStateException("WRONGTYPE here"));
+        events.comes(1);
+        assertThat(events.isTold()).isTrue();
+    }
+
+    @Test
+    void aSecondFailureWakesNobodyTwice() {
+        Waiter waiter = events.waits(2);
+        events.tells();
+        events.local.failed(() -> new IllegalStateException("first"));
+        events.local.failed(() -> new IllegalStateException("second"));
+        assertThat(events.stock.permits).isEqualTo(2);
+        assertThrows(waiter, "second");
+    }
+
+    @Test
+    void permitsThatWereGrantedMeanwhileGoBackAfterAFailure() {
+        Waiter waiter = events.waits(2);
+        Statement said = events.tells();
+        events.local.failed(() -> new IllegalStateException("silence"));
+        events.answer(Reply.open(said.wanted()));
+        Operation look = events.local.operate(Verb.LOOK, 0);
+        events.answer(Reply.open(said.wanted()).done(events.say(), 3));
+        assertThat(look.result).isCompletedWithValue(3);
+        assertThrows(waiter, "silence");
+        assertThat(events.stock.permits).isZero();
+        assertThat(events.tells().returned()).isEqualTo(2);
+    }
+
+    @Test
+    void permitsThatAreLostDuringAFailureAreNotGivenBack() {
+        Waiter waiter = events.waits(2);
+        Statement said = events.tells();
+        events.local.failed(() -> new IllegalStateException("silence"));
+        events.answer(Reply.open(said.wanted()));
+        events.answer(Reply.closed(events.say()));
+        assertThrows(waiter, "silence");
+        assertThat(events.stock.permits).isZero();
+        assertThat(events.say().returned()).isZero();
+    }
+
+    @Test
+    void aReleaseDuringAFailureGoesToThePool() {
+        events.acquire(1);
+        events.waits(1);
+        events.tells();
+        events.local.failed(() -> new IllegalStateException("silence"));
+        events.local.release(1, events.now);
+        assertThat(events.tells().returned()).isEqualTo(1);
+    }
+
+    // ---- close
+
+    @Test
+    void aSessionThatIsClosedLeavesItsAccount() {
+        events.acquire(1);
+        Operation sent = events.operate(Verb.TAKE, 1);
+        Operation unsent = events.operate(Verb.TAKE, 1);
+        Waiter waiter = events.waits(2);
+        Statement said = events.tells();
+        events.state.close();
+        assertThat(loss()).contains("the session was closed");
+        assertThat(sent.result).isCompletedExceptionally();
+        assertThat(unsent.result).isCompletedExceptionally();
+        assertThrows(waiter, "the Interlock session is closed");
+        Statement last = events.say();
+        assertThat(last.leaves()).isTrue();
+        assertThat(last.wanted()).isEqualTo(1);
+        assertThat(last.operation()).isSameAs(sent);
+        events.answer(Reply.closed(last).done(said, 1));
+        assertThat(events.say().operation()).isNull();
+        assertThat(events.state.isWaiting()).isFalse();
+        assertThat(events.state.isLeased()).isFalse();
+    }
+
+    @Test
+    void whatASessionHasContributedIsSaidAfterItsEnd() {
+        Statement heard = events.say();
+        events.answer(Reply.open(0));
+        events.local.reduce(2);
+        events.state.close();
+        events.answer(Reply.closed(heard));
+        Statement said = events.tells();
+        assertThat(said.contributed()).isEqualTo(-2);
+        assertThat(said.leaves()).isTrue();
+        events.answer(Reply.closed(said));
+        assertThat(events.isTold()).isFalse();
+    }
+
+    @Test
+    void permitsOfNobodyAreNotLostByTheEndOfTheSession() {
+        SemaphoreEvents unowned = SemaphoreEvents.unowned();
+        unowned.acquire(1);
+        unowned.state.close();
+        assertThat(unowned.local.takeEffects().loss).isNull();
+        assertThat(unowned.say().leaves()).isTrue();
+    }
+}
