@@ -161,9 +161,9 @@ class MutantTest {
                         .lua("if number <= tonumber(over) then", "if false then"),
                 Mutant.named("a vote counts from when it came")
                         .java(
-                                "lock/quorum/VoteRound",
-                                "Lease.validUntil(sentNanos,",
-                                "Lease.validUntil(session.now(),"),
+                                "lock/quorum/QuorumTenure",
+                                "Lease.validUntil(round.sentNanos,",
+                                "Lease.validUntil(nowNanos,"),
                 Mutant.named("a round is lost before a majority answers")
                         .java("lock/quorum/VoteRound", "(votes.size() >= majority || failed > minority)", "true"));
         mutants.forEach(mutant -> mutant.among(Kind.QUORUM_LOCK));

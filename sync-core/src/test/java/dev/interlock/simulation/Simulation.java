@@ -200,7 +200,8 @@ final class Simulation {
                 yield new LatchWitness(plan.size(number), hasFaults(), isExact, !isExclusive, countsOnce);
             }
             case RATE_LIMITER -> new RateWitness(scheduler, trace, RateSubject.limit(plan, number), isExclusive);
-            case BARRIER -> new BarrierWitness(scheduler, trace, plan.parties(number), plan.acts(), hasFaults());
+            case BARRIER ->
+                new BarrierWitness(scheduler, trace, plan.parties(number), plan.acts(), hasFaults(), isExclusive);
             default -> {
                 EntryOrder order = new EntryOrder(
                         scheduler, plan.keepsOrder() ? kind.mostOvertaken(plan.threads()) : EntryOrder.NONE);

@@ -147,11 +147,6 @@ end
 -- The session may know of a later generation than Redis, which then has lost the last ones, as in a failover.
 local isAhead = size and tonumber(generation) > tonumber(current)
 if membership == 'stay' and (leaseEnd == 0 or isAhead) then
-  if leaseEnd == 0 and own and own.generation == current and own.outcome == '0' and state == 'open' then
-    -- Its threads are told that their generation is lost: it mustn't trip with them.
-    breakIt('2')
-    redis.call('hset', barrier, session, textOf(own))
-  end
   return answer(0)
 end
 if size and size ~= parties and membership ~= 'leave' then
