@@ -35,8 +35,8 @@ class MutantTest {
         return List.of(
                 Mutant.named("a late message ends a sequence that was entered, and its signals are lost")
                         .java(
-                                "lock/script/TicketRequest",
-                                "conditions.isIdle() && !conditions.operations().isReleasing()",
+                                "lock/script/LockState",
+                                "conditions.isIdle() && !conditions.isReleasing()",
                                 "conditions.isIdle()")
                         .java(
                                 "lock/script/ReliableRelease",
@@ -45,7 +45,7 @@ class MutantTest {
                         .lua("local isUndone = hasOperations and", "local isUndone = false and"),
                 Mutant.named("one message rewinds the tokens of all")
                         .java(
-                                "lock/script/LockState",
+                                "lock/script/Ownership",
                                 "return token > lastToken && token < FencingTokens.REMOTE_LIMIT;",
                                 "lastToken = Math.max(lastToken, token); return true;")
                         .lua("floor < tooGreat and floor or 0", "floor"));
@@ -61,9 +61,9 @@ class MutantTest {
                                 "Lease.validUntil(now,"),
                 Mutant.named("GrantMatchesSequence")
                         .java(
-                                "lock/script/Ownership",
+                                "lock/script/LockState",
                                 "        long sequence = mail.sequence();\n",
-                                "        Ticket next = state.ticket();\n"
+                                "        Ticket next = ticket();\n"
                                         + "        long sequence = next == null ? mail.sequence() : next.sequence;\n"),
                 Mutant.named("ReleaseMatchesSession")
                         .lua(LEAVE, "  if redis.call('del', lock) == 1 then\n    return true, false"),

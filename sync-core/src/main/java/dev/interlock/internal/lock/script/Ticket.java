@@ -2,7 +2,7 @@ package dev.interlock.internal.lock.script;
 
 import org.jspecify.annotations.Nullable;
 
-/** A session's outstanding request for a name. Its state changes under the mutex of the session's monitor. */
+/** A session's outstanding request for a name. Its state is part of the {@link LockState}. */
 final class Ticket {
     /** Redis takes a session of which it has not heard for so long to be dead. */
     static final long HEARTBEAT_MILLIS = 3_000;
@@ -45,6 +45,13 @@ final class Ticket {
         this.queues = queues;
         this.reads = reads;
         this.queuedNanos = nowNanos;
+    }
+
+    /** Returns what speaks of a sequence for which there is no ticket any more. */
+    static Ticket of(long sequence, long leaseMillis, boolean renewed) {
+        Ticket ticket = new Ticket(leaseMillis, renewed, true, false, 0);
+        ticket.sequence = sequence;
+        return ticket;
     }
 
     /**
