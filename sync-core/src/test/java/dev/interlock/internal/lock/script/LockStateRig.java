@@ -1,6 +1,6 @@
 package dev.interlock.internal.lock.script;
 
-import com.google.common.primitives.ImmutableLongArray;
+import com.google.common.base.Verify;
 import dev.interlock.LeaseLostException;
 import dev.interlock.SyncListener;
 import dev.interlock.internal.lock.RemoteLock;
@@ -10,9 +10,7 @@ import dev.interlock.internal.lock.script.LockScripts.Inquiry;
 import dev.interlock.internal.lock.script.LockScripts.Release;
 import dev.interlock.internal.lock.script.LockScripts.Released;
 import dev.interlock.internal.lock.script.LockScripts.SignalReply;
-import dev.interlock.internal.lock.script.LockScripts.Status;
 import dev.interlock.internal.lock.script.LockScripts.WaiterReply;
-import dev.interlock.internal.lock.script.LockScripts.WaiterState;
 import dev.interlock.internal.lock.script.LockState.Advance;
 import dev.interlock.internal.lock.script.LockState.Attempt;
 import dev.interlock.internal.lock.script.TicketQueue.Request;
@@ -25,7 +23,6 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -202,60 +199,41 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
         }
     }
 
-    static WaiterReply reply(ConditionWaiter waiter, WaiterState how, long ticket) {
-        return new WaiterReply(waiter.sequence, how, ticket);
-    }
-
     LockTenure tenure() {
         return Objects.requireNonNull(view.tenure);
     }
 
-    // ---- replies and messages
+    // ---- threads that own the lock, and wait for its conditions
 
-    static AcquireReply granted(long sequence, long token) {
-        return granted(sequence, token, 0, false, false);
+    /** A thread owns the lock. */
+    void own(Thread thread) {
+        advance(thread);
+        Request request = Objects.requireNonNull(inFlight);
+        answer(LockReplies.granted(request.sequences().get(0), state.floor() + 9));
+        Verify.verify(advance(thread) == Advance.ENTERED);
+        effects();
     }
 
-    static AcquireReply granted(long sequence, long token, long run, boolean waiters, boolean conditions) {
-        return reply(Status.GRANTED, LEASE_MILLIS, token, false, waiters, conditions, 0, sequence, run);
+    /** A thread waits, and Redis has confirmed that. */
+    ConditionWaiter waiting(Thread thread, String condition) {
+        own(thread);
+        ConditionWaiter waiter = enlist(thread, condition);
+        giveUp();
+        confirm(Released.TENURE);
+        effects();
+        return waiter;
     }
 
-    static AcquireReply queued(long redisMicros) {
-        return reply(Status.QUEUED, 5_000, 0, false, false, false, redisMicros, 0, 0);
+    void leave(ConditionWaiter waiter) {
+        event(() -> state.conditions.leave(waiter, now()));
     }
 
-    static AcquireReply owned(Status status, long owner, long run) {
-        return reply(status, -1, 0, false, false, false, 7, owner, run);
+    boolean abandon(ConditionWaiter waiter) {
+        return event(() -> state.conditions.abandon(waiter));
     }
 
-    static AcquireReply foreign() {
-        return reply(Status.QUEUED, 5_000, 0, true, false, false, 7, 0, 0);
-    }
-
-    static AcquireReply over(long... sequences) {
-        return new AcquireReply(Status.OVER, -1, 0, false, false, false, 7, 0, 0, ImmutableLongArray.copyOf(sequences));
-    }
-
-    private static AcquireReply reply(
-            Status status,
-            long ttl,
-            long token,
-            boolean foreign,
-            boolean waiters,
-            boolean conditions,
-            long micros,
-            long owner,
-            long run) {
-        return new AcquireReply(
-                status, ttl, token, foreign, waiters, conditions, micros, owner, run, ImmutableLongArray.of());
-    }
-
-    static Mail.Grant mail(long sequence, long token, long redisMicros) {
-        return mail(sequence, token, redisMicros, 0, 0);
-    }
-
-    static Mail.Grant mail(long sequence, long token, long redisMicros, long run, long waiter) {
-        return new Mail.Grant("name", sequence, token, redisMicros, false, false, run, waiter);
+    void arrive(ConditionWaiter waiter, boolean isLost) {
+        event(() -> state.conditions.arrived(waiter, isLost));
     }
 
     // ---- effects
@@ -292,6 +270,7 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
             isPinned = true;
             note("pin");
         }
+
         return !closed;
     }
 
@@ -390,10 +369,6 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
         return reply;
     }
 
-    static SignalReply done(boolean conditions) {
-        return new SignalReply(true, false, conditions, 0, Set.of());
-    }
-
     // ---- the lock
 
     @Override
@@ -439,6 +414,7 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
             if (last != null) {
                 note("tell " + last.gone().size() + " gone" + (last.isSignalLost() ? ", signal lost" : ""));
             }
+
             state.close(now()).forEach(this::send);
         });
         return CompletableFuture.completedFuture(null);

@@ -1,13 +1,13 @@
 package dev.interlock.internal.lock.script;
 
+import static dev.interlock.internal.lock.script.LockReplies.foreign;
+import static dev.interlock.internal.lock.script.LockReplies.granted;
+import static dev.interlock.internal.lock.script.LockReplies.mail;
+import static dev.interlock.internal.lock.script.LockReplies.over;
+import static dev.interlock.internal.lock.script.LockReplies.owned;
+import static dev.interlock.internal.lock.script.LockReplies.queued;
 import static dev.interlock.internal.lock.script.LockStateRig.FIXED_MILLIS;
 import static dev.interlock.internal.lock.script.LockStateRig.LEASE_MILLIS;
-import static dev.interlock.internal.lock.script.LockStateRig.foreign;
-import static dev.interlock.internal.lock.script.LockStateRig.granted;
-import static dev.interlock.internal.lock.script.LockStateRig.mail;
-import static dev.interlock.internal.lock.script.LockStateRig.over;
-import static dev.interlock.internal.lock.script.LockStateRig.owned;
-import static dev.interlock.internal.lock.script.LockStateRig.queued;
 import static dev.interlock.internal.lock.script.LockStateRig.step;
 import static dev.interlock.internal.lock.script.LockStateRig.thread;
 import static org.assertj.core.api.Assertions.assertThat;
