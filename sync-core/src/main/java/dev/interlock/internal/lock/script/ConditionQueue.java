@@ -355,7 +355,7 @@ final class ConditionQueue {
         }
         boolean isNews = told.remove(Math.abs(number)) == null;
         if (ticket != 0) {
-            lock.admittedInVain(ticket, number, isNews);
+            lock.ownership.grantedToNobody(ticket, number, isNews);
         } else if (isNews && number > 0) {
             ghosts.remove(number);
             isSignalLost = true;

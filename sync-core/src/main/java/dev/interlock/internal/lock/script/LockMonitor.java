@@ -22,8 +22,33 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The owner of a {@link LockState}: has the mutex under which events change it, and carries out its effects. Each event
- * is handled by the thread that brings it.
+ * The engine of a lock over our own scripts: what a session has of one name. The owner of a {@link LockState}: has the
+ * mutex under which events change it, and carries out its effects.
+ *
+ * <p><b>Concurrency.</b> Each change is an event, handled under one mutex by the thread that brings it: a thread that
+ * wants the name or is done with it, the reply to a command, a message in the mailbox, a beat of the pulse or of the
+ * lease renewer. The state calls its {@link LockEffects} while it changes, in the order in which they have to happen.
+ * Nothing blocks under the mutex, which comes after the local half and before the session's own locks. Leaders and
+ * listeners are told after it is freed. What the fast path reads is volatile, in the {@link LockView}.
+ *
+ * <p><b>Tickets.</b> A session queues in Redis by a {@link Ticket}: a plain lock by one, on behalf of the thread that
+ * has the local half; a fair lock by one for each thread. A ticket gets its sequence when it is first sent, and every
+ * command acts on exactly that sequence, so a repeated or delayed command changes nothing. A ticket is cancelled only
+ * after the command that announces it was answered, since a cancel must not overtake it. See {@link TicketQueue}.
+ *
+ * <p><b>Grants.</b> Redis grants a name to the head of the queue, in the reply to a request or in a message that
+ * another session's release sends. A message may be late or forged; so it counts only within the lease that began when
+ * Redis last said "queued", with a newer time and token, and else the session asks. A grant makes a {@link LockTenure}
+ * of a ticket; a grant to no ticket is given back. See {@link Ownership}.
+ *
+ * <p><b>Leases and loss.</b> Threads enter on a tenure while it is valid, without asking: its validity ends safely
+ * before its lease in Redis, see {@link dev.interlock.internal.session.Lease}. When it can't serve a thread (another
+ * lease is wanted, its validity or its fencing tokens are used up) a request with a new sequence continues it. A loss,
+ * once seen, stays: the thread that relies on the tenure is told, and its release is sent all the same.
+ *
+ * <p><b>Conditions.</b> Awaiting and signalling require the lock, so a {@link ConditionLog} has both locally and they
+ * are shipped with the release. Whether a waiter was signalled or left is decided in Redis, which moves it to the queue
+ * of the lock; the {@link ConditionQueue} finds out about messages that are lost.
  */
 final class LockMonitor implements LockEffects {
     /** An event that the state answers. */
@@ -44,7 +69,7 @@ final class LockMonitor implements LockEffects {
 
     private final RedisSession session;
     private final LockTenure.Owner owner;
-    private final LockScripts scripts;
+    final LockScripts scripts;
     final ReentrantLock mutex = new ReentrantLock();
     private final LockView view;
 
@@ -69,10 +94,6 @@ final class LockMonitor implements LockEffects {
         this.requests = new CommandLoop<>(session, mutex, new Requests());
         this.inquiries = new CommandLoop<>(session, mutex, new Inquiries());
         this.state = new LockState(key, view, session.settings(), this, session.now());
-    }
-
-    LockScripts scripts() {
-        return scripts;
     }
 
     /** An event happens. */
@@ -133,7 +154,7 @@ final class LockMonitor implements LockEffects {
     ReliableRelease downgrade(LockTenure current) {
         return call((known, now) -> {
             Release release = known.ownership.downgrade(current, now);
-            ReliableRelease sent = ReliableRelease.downgrade(session, scripts, release, known.floor());
+            ReliableRelease sent = ReliableRelease.downgrade(session, scripts, release, known.ownership.floor());
             tell(release, sent);
             sent.confirmed().thenAccept(released -> {
                 if (!this.<Boolean>call((later, then) -> later.ownership.downgraded(current, released))) {
@@ -197,7 +218,7 @@ final class LockMonitor implements LockEffects {
             long now = session.now();
             Inquiry last = state.conditions.close(now);
             if (last != null) {
-                releases.add(scripts.await(last, state.floor()));
+                releases.add(scripts.await(last, state.ownership.floor()));
             }
             state.close(now).forEach(release -> releases.add(send(release).confirmed()));
             state.settle(now);
@@ -286,7 +307,7 @@ final class LockMonitor implements LockEffects {
 
     @GuardedBy("mutex")
     private ReliableRelease send(Release release) {
-        ReliableRelease sent = ReliableRelease.of(session, scripts, release, state.floor());
+        ReliableRelease sent = ReliableRelease.of(session, scripts, release, state.ownership.floor());
         tell(release, sent);
         return sent;
     }
@@ -303,7 +324,7 @@ final class LockMonitor implements LockEffects {
     @Override
     @GuardedBy("mutex")
     public void giveBack(long sequence, long waiter, boolean isSignalLost) {
-        ReliableRelease.giveBack(session, scripts, sequence, waiter, isSignalLost, state.floor());
+        ReliableRelease.giveBack(session, scripts, sequence, waiter, isSignalLost, state.ownership.floor());
     }
 
     @Override
@@ -342,7 +363,8 @@ final class LockMonitor implements LockEffects {
             if (request == null) {
                 return null;
             }
-            return scripts.acquire(request, state.floor()).thenApply(reply -> new TicketAnswer(request, reply));
+            return scripts.acquire(request, state.ownership.floor())
+                    .thenApply(reply -> new TicketAnswer(request, reply));
         }
 
         @Override
@@ -385,7 +407,8 @@ final class LockMonitor implements LockEffects {
             if (inquiry == null) {
                 return null;
             }
-            return scripts.await(inquiry, state.floor()).thenApply(replies -> new WaiterAnswer(inquiry, replies));
+            return scripts.await(inquiry, state.ownership.floor())
+                    .thenApply(replies -> new WaiterAnswer(inquiry, replies));
         }
 
         @Override

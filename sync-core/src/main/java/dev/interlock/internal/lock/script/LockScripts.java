@@ -50,8 +50,6 @@ final class LockScripts {
     private final List<Object> signalKeys;
     private final List<Object> awaitKeys;
     private final List<Object> renewKeys;
-    private final List<Object> downgradeKeys;
-    private final List<Object> lockKey;
 
     /** How often in a row nobody else was there; a hint, so that updates may be lost. */
     private volatile int quiet = TRUSTED;
@@ -77,8 +75,6 @@ final class LockScripts {
         this.signalKeys = List.of(key, queue, waiters, conditions, signals);
         this.awaitKeys = List.of(key, queue, waiters, token, turns, conditions, signals, readers);
         this.renewKeys = List.of(key, queue, waiters, readers);
-        this.downgradeKeys = awaitKeys;
-        this.lockKey = List.of(key);
     }
 
     /** Returns the key of the read-write lock of a name, which is another one than the lock of that name. */
@@ -292,12 +288,12 @@ final class LockScripts {
     /** Makes a reader of the owner. */
     CompletableFuture<Released> downgrade(Ticket ticket, long floor, Operations operations) {
         Call call = DOWNGRADE.on(
-                downgradeKeys, id, ticket.sequence, ticket.leaseMillis, floor, operations.first(), operations.text());
+                awaitKeys, id, ticket.sequence, ticket.leaseMillis, floor, operations.first(), operations.text());
         return runner.runDurably(call).thenApply(reply -> number(reply, 0) > 0 ? Released.TENURE : Released.NOTHING);
     }
 
     CompletableFuture<Boolean> inspect() {
-        return runner.run(INSPECT.on(lockKey)).thenApply(reply -> number(reply, 0) > 0);
+        return runner.run(INSPECT.on(List.of(key))).thenApply(reply -> number(reply, 0) > 0);
     }
 
     // ---- conditions

@@ -67,11 +67,6 @@ final class LockState {
         this.ownership = new Ownership(view, tickets, conditions, effects, settings.silenceNanos());
     }
 
-    /** Returns the least remote part of the next fencing token. */
-    long floor() {
-        return ownership.floor();
-    }
-
     // ---- threads that want the name
 
     /** A thread is about to queue for the local half of a fair lock: gets a place in Redis' queue, if it has none. */
@@ -439,10 +434,5 @@ final class LockState {
         }
         tickets.addQueued(ticket);
         effects.pin();
-    }
-
-    /** A waiter of which this session doesn't know any more has got a ticket in the queue. */
-    void admittedInVain(long sequence, long number, boolean isSignalLost) {
-        ownership.grantedToNobody(sequence, number, isSignalLost);
     }
 }

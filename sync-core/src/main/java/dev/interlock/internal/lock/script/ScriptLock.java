@@ -192,7 +192,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         }
         ReliableRelease release = monitor.giveUp(current);
         return () -> {
-            if (monitor.scripts().isQuiet()) {
+            if (monitor.scripts.isQuiet()) {
                 session.spinner().awaits(release.confirmed());
             }
             Released released = session.await(release.confirmed());
@@ -371,7 +371,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     @Override
     public boolean isLocked() {
         session.ensureOpen();
-        Boolean locked = session.await(monitor.scripts().inspect());
+        Boolean locked = session.await(monitor.scripts.inspect());
         if (locked == null) {
             throw unavailable(commandTimeoutNanos());
         }

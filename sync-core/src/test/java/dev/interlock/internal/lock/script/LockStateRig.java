@@ -209,7 +209,7 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     void own(Thread thread) {
         advance(thread);
         Request request = Objects.requireNonNull(inFlight);
-        answer(LockReplies.granted(request.sequences().get(0), state.floor() + 9));
+        answer(LockReplies.granted(request.sequences().get(0), state.ownership.floor() + 9));
         Verify.verify(advance(thread) == Advance.ENTERED);
         effects();
     }

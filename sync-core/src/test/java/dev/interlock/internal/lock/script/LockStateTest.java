@@ -272,14 +272,14 @@ class LockStateTest {
     @Test
     void forgottenTokensAreContinuedWithTheirFloor() {
         own();
-        assertThat(rig.state.floor()).isEqualTo(11);
+        assertThat(rig.state.ownership.floor()).isEqualTo(11);
         rig.giveUp();
         rig.advance(a);
         rig.answer(granted(step(2), 10));
         assertThat(rig.advance(a)).isEqualTo(Advance.WAITING);
         assertThat(rig.effects()).contains("ask 3 from 2");
         rig.answer(granted(step(3), FencingTokens.REMOTE_LIMIT));
-        assertThat(rig.state.floor()).isEqualTo(11);
+        assertThat(rig.state.ownership.floor()).isEqualTo(11);
         assertThat(rig.advance(a)).isEqualTo(Advance.WAITING);
     }
 
@@ -317,7 +317,7 @@ class LockStateTest {
         rig.answer(queued(7));
         rig.grant(mail(step(1), 1_000, 8));
         assertThat(rig.view.tenure).isNotNull();
-        assertThat(rig.state.floor()).isEqualTo(1);
+        assertThat(rig.state.ownership.floor()).isEqualTo(1);
     }
 
     @Test
