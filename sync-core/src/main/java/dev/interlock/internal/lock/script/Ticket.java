@@ -73,12 +73,11 @@ final class Ticket {
         return reads ? lease + ":r" : waiter == 0 ? lease : lease + ":" + waiter;
     }
 
-    /** It is over, and will get a new sequence. */
-    void renew() {
-        sequence = 0;
-        from = 0;
-        waiter = 0;
-        queuedRedisMicros = 0;
+    /** Returns one that takes its place if it is over. What it was goes on to be known by its sequence. */
+    Ticket again() {
+        Ticket again = new Ticket(leaseMillis, renewed, queues, reads, queuedNanos);
+        again.thread = thread;
+        return again;
     }
 
     /** Returns whether Redis has said that it stands in the queue. */

@@ -131,9 +131,7 @@ final class TicketQueue {
             remove(ticket);
         } else {
             standing.remove(ticket);
-            ticket.renew();
-            standing.add(ticket);
-            changed();
+            add(ticket.again());
         }
     }
 

@@ -225,6 +225,40 @@ class FairLockStateTest {
     }
 
     @Test
+    void ticketsThatRedisHasPassedOverAreSentAnew() {
+        announce(a);
+        announce(b);
+        announce(c);
+        rig.answer(queued(7));
+        rig.event(() -> rig.ask(rig.now()));
+        rig.answer(queued(8));
+        rig.effects();
+        assertThat(rig.grant(mail(step(2), 10, 9))).isTrue();
+        assertThat(rig.effects()).containsExactly("begin 2", "ask 3 4");
+        assertThat(rig.view.serves(rig.tenure())).isTrue();
+        assertThat(Objects.requireNonNull(rig.view.ticket).thread).isSameAs(b);
+    }
+
+    @Test
+    void ticketOfATenureThatIsReleasedUnusedIsSentAnew() {
+        announce(a);
+        rig.answer(granted(step(1), 10));
+        rig.effects();
+        rig.giveUp();
+        assertThat(rig.effects()).containsExactly("release 1", "ask 2");
+        rig.answer(queued(7));
+        announce(b);
+        rig.answer(queued(8));
+        rig.tenure(granted(step(2), 11)).foreignDemand = true;
+        rig.effects();
+        rig.giveUp();
+        assertThat(rig.effects()).containsExactly("release 2");
+        rig.pass(LockScripts.YIELD_MILLIS);
+        rig.pulse();
+        assertThat(rig.effects()).containsExactly("ask 3 4");
+    }
+
+    @Test
     void attemptBargesButNotBeforeOthers() {
         assertThat(rig.tryOnce(a, true)).isEqualTo(Advance.WAITING);
         assertThat(rig.effects()).containsExactly("pin", "ask 1");

@@ -136,6 +136,13 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
         });
     }
 
+    /** The name is granted. */
+    LockTenure tenure(AcquireReply reply) {
+        event(() -> ask(now()));
+        answer(reply);
+        return tenure();
+    }
+
     void fail() {
         inFlight = null;
         event(() -> {
@@ -153,7 +160,10 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     }
 
     void giveUp() {
-        event(() -> send(state.ownership.giveUp(tenure(), now())));
+        event(() -> {
+            send(state.ownership.giveUp(tenure(), now()));
+            state.tickets.askForUnsent(true, now());
+        });
     }
 
     /** The last release with operations was confirmed. */
