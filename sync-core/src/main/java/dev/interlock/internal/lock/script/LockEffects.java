@@ -2,6 +2,7 @@ package dev.interlock.internal.lock.script;
 
 import dev.interlock.internal.lock.script.LockScripts.Release;
 import dev.interlock.internal.lock.script.LockScripts.SignalReply;
+import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import java.util.concurrent.CompletableFuture;
 
 /**

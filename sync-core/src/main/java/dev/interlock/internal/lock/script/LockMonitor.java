@@ -9,6 +9,7 @@ import dev.interlock.internal.lock.script.LockScripts.Release;
 import dev.interlock.internal.lock.script.LockScripts.SignalReply;
 import dev.interlock.internal.lock.script.LockScripts.WaiterReply;
 import dev.interlock.internal.lock.script.TicketQueue.Request;
+import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.UnlockChannels;
 import dev.interlock.internal.session.CommandLoop;

@@ -3,6 +3,7 @@ package dev.interlock.internal.lock.script;
 import com.google.common.primitives.ImmutableLongArray;
 import dev.interlock.internal.lock.script.ConditionLog.Signals;
 import dev.interlock.internal.lock.script.TicketQueue.Request;
+import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Script;
 import dev.interlock.internal.redis.Script.Call;

@@ -7,6 +7,7 @@ import dev.interlock.internal.lock.script.LockScripts.Operations;
 import dev.interlock.internal.lock.script.LockScripts.Release;
 import dev.interlock.internal.lock.script.LockScripts.Status;
 import dev.interlock.internal.lock.script.TicketQueue.Request;
+import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Settings;

@@ -1,5 +1,6 @@
 package dev.interlock.internal.lock.script;
 
+import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 

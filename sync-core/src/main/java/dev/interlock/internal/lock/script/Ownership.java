@@ -5,6 +5,7 @@ import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
 import dev.interlock.internal.lock.script.LockScripts.Release;
 import dev.interlock.internal.lock.script.LockScripts.Released;
+import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.session.Lease;
 import dev.interlock.internal.session.Session;

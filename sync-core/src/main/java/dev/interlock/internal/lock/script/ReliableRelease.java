@@ -5,6 +5,7 @@ import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
 import dev.interlock.internal.lock.script.LockScripts.Release;
 import dev.interlock.internal.lock.script.LockScripts.Released;
+import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.ReliableCommand;

@@ -9,6 +9,7 @@ import dev.interlock.internal.lock.RemoteConditions;
 import dev.interlock.internal.lock.script.LockScripts.Released;
 import dev.interlock.internal.lock.script.LockState.Advance;
 import dev.interlock.internal.lock.script.LockState.Attempt;
+import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.RemoteWait;

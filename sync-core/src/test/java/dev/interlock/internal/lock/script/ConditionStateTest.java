@@ -13,6 +13,7 @@ import dev.interlock.internal.lock.script.LockScripts.Released;
 import dev.interlock.internal.lock.script.LockScripts.SignalReply;
 import dev.interlock.internal.lock.script.LockScripts.WaiterState;
 import dev.interlock.internal.lock.script.LockState.Advance;
+import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;

@@ -12,6 +12,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.script.LockState.Advance;
 import dev.interlock.internal.lock.script.TicketQueue.Request;
+import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 

@@ -14,6 +14,7 @@ import dev.interlock.internal.lock.script.LockScripts.WaiterReply;
 import dev.interlock.internal.lock.script.LockState.Advance;
 import dev.interlock.internal.lock.script.LockState.Attempt;
 import dev.interlock.internal.lock.script.TicketQueue.Request;
+import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Script;
 import dev.interlock.internal.redis.Settings;

@@ -17,6 +17,7 @@ import dev.interlock.internal.lock.FencingTokens;
 import dev.interlock.internal.lock.script.LockScripts.Status;
 import dev.interlock.internal.lock.script.LockState.Advance;
 import dev.interlock.internal.lock.script.TicketQueue.Request;
+import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
