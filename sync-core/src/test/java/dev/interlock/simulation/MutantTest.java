@@ -63,7 +63,7 @@ class MutantTest {
                         .java(
                                 "lock/script/LockState",
                                 "        long sequence = mail.sequence();\n",
-                                "        Ticket next = ticket();\n"
+                                "        Ticket next = view.ticket;\n"
                                         + "        long sequence = next == null ? mail.sequence() : next.sequence;\n"),
                 Mutant.named("ReleaseMatchesSession")
                         .lua(LEAVE, "  if redis.call('del', lock) == 1 then\n    return true, false"),
