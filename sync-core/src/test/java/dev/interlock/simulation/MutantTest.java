@@ -35,8 +35,8 @@ class MutantTest {
         return List.of(
                 Mutant.named("a late message ends a sequence that was entered, and its signals are lost")
                         .java(
-                                "lock/script/TicketRequest",
-                                "conditions.isIdle() && !conditions.operations().isReleasing()",
+                                "lock/script/LockState",
+                                "conditions.isIdle() && !conditions.isReleasing()",
                                 "conditions.isIdle()")
                         .java(
                                 "lock/script/ReliableRelease",
@@ -45,7 +45,7 @@ class MutantTest {
                         .lua("local isUndone = hasOperations and", "local isUndone = false and"),
                 Mutant.named("one message rewinds the tokens of all")
                         .java(
-                                "lock/script/LockState",
+                                "lock/script/Ownership",
                                 "return token > lastToken && token < FencingTokens.REMOTE_LIMIT;",
                                 "lastToken = Math.max(lastToken, token); return true;")
                         .lua("floor < tooGreat and floor or 0", "floor"),
@@ -67,10 +67,10 @@ class MutantTest {
                                 "Lease.validUntil(now,"),
                 Mutant.named("GrantMatchesSequence")
                         .java(
-                                "lock/script/Ownership",
-                                "long sequence = mail.sequence();",
-                                "Ticket next = state.ticket();"
-                                        + " long sequence = next == null ? mail.sequence() : next.sequence;"),
+                                "lock/script/LockState",
+                                "        long sequence = mail.sequence();\n",
+                                "        Ticket next = view.ticket;\n"
+                                        + "        long sequence = next == null ? mail.sequence() : next.sequence;\n"),
                 Mutant.named("ReleaseMatchesSession")
                         .lua(LEAVE, "  if redis.call('del', lock) == 1 then\n    return true, false"),
                 Mutant.named("ReleaseMatchesSequence")
@@ -136,12 +136,9 @@ class MutantTest {
                 Mutant.named("a withdrawn ticket ends what its session reads on")
                         .lua("isAlive and (kind ~= 'r' or", "isAlive and (false or"),
                 Mutant.named("who writes enters a tenure that is shared")
-                        .java("lock/script/Ownership", "attempt.reads || !current.shared", "true"),
+                        .java("lock/script/LockState", "(attempt.reads || !current.shared)", "true"),
                 Mutant.named("signals that a downgrade has overtaken are a loss")
-                        .java(
-                                "lock/script/ConditionOperations",
-                                "!reply.owned() && !current.shared",
-                                "!reply.owned()"));
+                        .java("lock/script/ConditionQueue", "reply.owned() || current.shared", "reply.owned()"));
         mutants.forEach(mutant -> mutant.among(Kind.READ_WRITE_LOCK, Kind.FAIR_READ_WRITE_LOCK));
         return mutants;
     }

@@ -1,12 +1,13 @@
 package dev.interlock.internal.lock.script;
 
+import dev.interlock.internal.lock.script.ConditionLog.Signals;
 import dev.interlock.internal.lock.script.ConditionWaiter.Outcome;
+import dev.interlock.internal.lock.script.LockScripts.Inquiry;
+import dev.interlock.internal.lock.script.LockScripts.Operations;
 import dev.interlock.internal.lock.script.LockScripts.Released;
 import dev.interlock.internal.lock.script.LockScripts.SignalReply;
 import dev.interlock.internal.lock.script.LockScripts.WaiterReply;
 import dev.interlock.internal.lock.script.LockScripts.WaiterState;
-import dev.interlock.internal.session.CommandLoop;
-import dev.interlock.internal.session.RedisSession;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -16,14 +17,14 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The threads of a session that wait for conditions of a lock, and the command that asks Redis how they stand.
+ * The threads of a session that wait for conditions of a lock: a part of the {@link LockState}, which events change in
+ * the same way.
  *
- * <p>Awaiting and signalling both require the lock, so a session logs them locally, as {@link ConditionOperations}, and
+ * <p>Awaiting and signalling both require the lock, so a session logs them locally, in a {@link ConditionLog}, and
  * ships them with the release. As long as Redis knows of no waiters, signals to threads of the same session need no
  * Redis at all. Otherwise Redis picks the waiter that has waited longest.
  *
@@ -34,32 +35,18 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>No signal gets lost. If a tenure, or a ticket, ends in any other way than by its own release, scripts signal all
  * waiters of all conditions. So does a session that hears of a signal for a waiter that it doesn't have.
- *
- * <p>The owner calls it with the mutex held, except for what is volatile or atomic.
  */
-final class ConditionQueue implements CommandLoop.Speaker<ConditionQueue.Answer> {
+final class ConditionQueue {
     private static final int MAX_GHOSTS = 10_000;
 
-    /**
-     * What Redis has answered.
-     *
-     * @param gone what it was told to be gone
-     * @param isSignalLost whether it was told that a signal has reached nobody
-     */
-    record Answer(List<String> gone, boolean isSignalLost, List<WaiterReply> replies) {}
-
-    private final LockMonitor.Shared shared;
-    private final RedisSession session;
-    private final LockState state;
-    private final TicketRequest request;
-    private final ConditionOperations operations;
-    private final CommandLoop<Answer> loop;
+    private final LockState lock;
+    private final LockView view;
+    private final LockEffects effects;
+    private final long silenceNanos;
+    private final ConditionLog log;
 
     /** By sequence, oldest first. */
     private final Map<Long, ConditionWaiter> waiting = new LinkedHashMap<>();
-
-    /** How many are done with waiting, or about to be, and don't have the local half yet. */
-    private final AtomicInteger arriving = new AtomicInteger();
 
     /** Whether to ask for all, since some are over that were the oldest. */
     private boolean asksForAll;
@@ -75,20 +62,18 @@ final class ConditionQueue implements CommandLoop.Speaker<ConditionQueue.Answer>
 
     private boolean isSignalLost;
 
+    /** When Redis was last asked. */
+    private long askedNanos;
+
     /** The last waiter that was done with waiting. */
     private @Nullable ConditionWaiter last;
 
-    ConditionQueue(LockMonitor.Shared shared, TicketRequest request) {
-        this.shared = shared;
-        this.session = shared.session();
-        this.state = shared.state();
-        this.request = request;
-        this.operations = new ConditionOperations(shared, this::askForLeavers);
-        this.loop = new CommandLoop<>(session, shared.mutex(), this);
-    }
-
-    ConditionOperations operations() {
-        return operations;
+    ConditionQueue(LockState lock, LockView view, LockEffects effects, long silenceNanos) {
+        this.lock = lock;
+        this.view = view;
+        this.effects = effects;
+        this.silenceNanos = silenceNanos;
+        this.log = new ConditionLog(view);
     }
 
     /** Returns whether no thread waits. If some do, Redis may make tickets of which this session doesn't know. */
@@ -98,36 +83,35 @@ final class ConditionQueue implements CommandLoop.Speaker<ConditionQueue.Answer>
 
     /** Returns whether no thread waits, and there is nothing to remember. */
     boolean isIdle() {
-        return waiting.isEmpty() && told.isEmpty() && gone.isEmpty() && !isSignalLost && !isAnyArriving();
+        return waiting.isEmpty() && told.isEmpty() && gone.isEmpty() && !isSignalLost && !view.isAnyArriving();
     }
 
-    /** Returns whether threads are about to queue for the local half. Needs no mutex. */
-    boolean isAnyArriving() {
-        return arriving.get() > 0;
+    /** Returns whether operations may be undone of a tenure that is over. */
+    boolean isReleasing() {
+        return log.isReleasing();
     }
 
     // ---- threads that have the lock
 
-    /** Has the current thread wait for a condition, as soon as it has given up the tenure. */
-    ConditionWaiter enlist(LockTenure current, String condition) {
-        session.ensureOpen();
-        var waiter = new ConditionWaiter(condition, session.nextSequence(), current, session.now());
+    /** Has a thread wait for a condition, as soon as it has given up the tenure. */
+    ConditionWaiter enlist(Thread thread, LockTenure current, String condition, long now) {
+        var waiter = new ConditionWaiter(thread, condition, effects.nextSequence(), current, now);
         current.awaits++;
         waiting.put(waiter.sequence, waiter);
-        operations.register(waiter, state.fair);
+        log.register(waiter);
         return waiter;
     }
 
     /** Signals the waiter that has waited longest, or all. */
-    void signal(LockTenure current, String condition, boolean all) {
+    void signal(LockTenure current, String condition, boolean all, long now) {
         if (current.awaited) {
-            operations.signal(condition, all);
+            log.signal(condition, all);
             return;
         }
         List<ConditionWaiter> signalled = unregistered(condition);
         for (ConditionWaiter waiter : all ? signalled : signalled.subList(0, Math.min(1, signalled.size()))) {
-            operations.remove(waiter);
-            over(waiter, Outcome.SIGNALLED, 0, 0);
+            log.remove(waiter);
+            over(waiter, Outcome.SIGNALLED, 0, 0, now);
         }
     }
 
@@ -138,9 +122,9 @@ final class ConditionQueue implements CommandLoop.Speaker<ConditionQueue.Answer>
     }
 
     /** Returns how many wait for a condition once all signals of this tenure are done, asking Redis if need be. */
-    CompletableFuture<SignalReply> inspect(LockTenure current, String condition, boolean isListed) {
+    CompletableFuture<SignalReply> count(LockTenure current, String condition, boolean isListed, long now) {
         if (current.awaited) {
-            return operations.send(current, condition, isListed);
+            return effects.signal(log.signals(current, condition, isListed, now));
         }
         Set<Long> own =
                 unregistered(condition).stream().map(waiter -> waiter.sequence).collect(Collectors.toSet());
@@ -155,31 +139,59 @@ final class ConditionQueue implements CommandLoop.Speaker<ConditionQueue.Answer>
                 .toList();
     }
 
+    /** The tenure goes on without the thread that has signalled: sends its signals ahead. */
+    void flush(LockTenure current, long now) {
+        if (view.isAnySignalDue) {
+            effects.signal(log.signals(current, "", false, now));
+        }
+    }
+
+    /** Takes the reply to these, null if there was none. Returns false if the tenure is lost. */
+    boolean signalled(Signals sent, @Nullable SignalReply reply, long now) {
+        LockTenure current = sent.tenure();
+        if (log.done(sent, reply)) {
+            flush(current, now);
+            askForLeavers();
+        }
+        if (reply == null) {
+            return true;
+        }
+        view.heardNanos = now;
+        current.demand |= reply.waiters();
+        // A downgrade may have overtaken the signals: that has done them, and the session goes on as a reader.
+        return reply.owned() || current.shared;
+    }
+
     // ---- the end of a tenure
+
+    /** Returns what a tenure that is over had to do. */
+    Operations drain(long now) {
+        return log.drain(now);
+    }
+
+    /** Another tenure begins, or may. */
+    void begin() {
+        log.begin();
+    }
 
     /**
      * What a tenure had to do won't be done, if there is anything: those that were to be registered don't wait, and all
      * others are signalled.
      */
-    void abandonOperations() {
-        if (operations.isEmpty()) {
-            return;
+    void abandonOperations(long now) {
+        if (!log.isEmpty()) {
+            isSignalLost = true;
+            log.clear().forEach(waiter -> over(waiter, Outcome.SIGNALLED, 0, 0, now));
+            effects.askForWaiters();
         }
-        List<ConditionWaiter> unsent = operations.unsent();
-        isSignalLost = true;
-        operations.clear();
-        for (ConditionWaiter waiter : unsent) {
-            over(waiter, Outcome.SIGNALLED, 0, 0);
-        }
-        ask();
     }
 
     /** A release has brought word of those to be registered with it, or none. */
-    void released(List<ConditionWaiter> registered, @Nullable Released released, @Nullable ConditionWaiter leaver) {
-        operations.released();
+    void released(List<ConditionWaiter> registered, @Nullable Released released, long now) {
+        log.released();
         for (ConditionWaiter waiter : registered) {
             if (released == Released.NOTHING) {
-                over(waiter, waiter == leaver ? Outcome.LOST : Outcome.SIGNALLED, 0, 0);
+                over(waiter, waiter.hasReleased ? Outcome.LOST : Outcome.SIGNALLED, 0, 0, now);
             } else {
                 waiter.isConfirmed |= released != null;
                 if (ghosts.contains(waiter.sequence)) {
@@ -194,30 +206,30 @@ final class ConditionQueue implements CommandLoop.Speaker<ConditionQueue.Answer>
     /** Asks for those that had to wait for operations which are confirmed now. */
     private void askForLeavers() {
         if (isSignalLost || !gone.isEmpty() || waiting.values().stream().anyMatch(waiter -> waiter.isLeaving)) {
-            ask();
+            effects.askForWaiters();
         }
     }
 
     // ---- threads that wait
 
     /** Has a thread leave the condition, unless it has been signalled. */
-    void leave(ConditionWaiter waiter) {
+    void leave(ConditionWaiter waiter, long now) {
         if (waiter.outcome != null) {
             return;
         }
         if (!waiter.isRegistered) {
-            operations.remove(waiter);
-            over(waiter, Outcome.LEFT, 0, 0);
+            log.remove(waiter);
+            over(waiter, Outcome.LEFT, 0, 0, now);
             return;
         }
         waiter.isLeaving = true;
         arrives(waiter);
-        LockTenure current = state.tenure();
+        LockTenure current = view.tenure;
         if (current != null) {
             // What was signalled before comes first.
-            operations.flush(current);
+            flush(current, now);
         }
-        ask();
+        effects.askForWaiters();
     }
 
     /** The thread doesn't wait for an answer any more. Returns false if there is one. */
@@ -226,11 +238,10 @@ final class ConditionQueue implements CommandLoop.Speaker<ConditionQueue.Answer>
         if (isWaiting && waiter.isRegistered) {
             gone.add(waiter.text);
             mayComeBack(waiter);
-            ask();
+            effects.askForWaiters();
         } else if (isWaiting) {
-            operations.remove(waiter);
+            log.remove(waiter);
         }
-        request.settle();
         return waiter.outcome == null;
     }
 
@@ -249,60 +260,45 @@ final class ConditionQueue implements CommandLoop.Speaker<ConditionQueue.Answer>
         }
         if (waiter.isArriving) {
             waiter.isArriving = false;
-            arriving.decrementAndGet();
+            view.arriving.decrementAndGet();
         }
         if (isLost && waiter.outcome == Outcome.SIGNALLED) {
             isSignalLost = true;
-            ask();
+            effects.askForWaiters();
         }
-        request.settle();
     }
 
     private void arrives(ConditionWaiter waiter) {
         if (!waiter.isArriving) {
             waiter.isArriving = true;
-            arriving.incrementAndGet();
+            view.arriving.incrementAndGet();
         }
     }
 
     // ---- what Redis says
 
-    /** Asks how the waiters stand: now, or as soon as the command in flight has been answered. */
-    private void ask() {
-        forgetTold();
-        loop.tell();
-    }
-
-    /** Asks, unless a command is in flight that may yet be answered. */
-    void beat() {
-        forgetTold();
-        loop.beat(true);
-    }
-
-    /** Asks if nothing was asked for a while. */
-    void askIfDue() {
-        if (session.now() - loop.sentNanos() >= TicketRequest.POLL_NANOS) {
-            beat();
+    /** A thread has slept: asks if nothing was asked for a while. */
+    void beat(long now) {
+        if (now - askedNanos >= TicketQueue.POLL_NANOS) {
+            effects.beatForWaiters();
         }
     }
 
-    private void forgetTold() {
-        long now = session.now();
-        told.values().removeIf(nanos -> now - nanos >= session.settings().silenceNanos());
-    }
-
-    @Override
-    public @Nullable CompletableFuture<Answer> say(long now) {
+    /** Returns how the waiters stand as far as Redis has to know, and what to ask; null if there is nothing to say. */
+    @Nullable
+    Inquiry inquiry(long now) {
+        askedNanos = now;
+        told.values().removeIf(nanos -> now - nanos >= silenceNanos);
         if (waiting.isEmpty() && gone.isEmpty() && !isSignalLost) {
             // As it is with most locks, of which there may be thousands.
             return null;
         }
-        boolean isSignalling = operations.isSignalling(now);
+        boolean isSignalling = log.isSignalling(now);
         Set<String> oldest = new HashSet<>();
         List<String> asked = new ArrayList<>();
         List<String> leaving = new ArrayList<>();
         for (ConditionWaiter waiter : waiting.values()) {
-            if (!waiter.isKnown(now, session.settings().silenceNanos())) {
+            if (!waiter.isKnown(now, silenceNanos)) {
                 continue;
             }
             if (!waiter.isLeaving) {
@@ -313,45 +309,31 @@ final class ConditionQueue implements CommandLoop.Speaker<ConditionQueue.Answer>
                 leaving.add(waiter.text);
             }
         }
-        if (asked.isEmpty() && leaving.isEmpty() && gone.isEmpty() && !isSignalLost) {
-            return null;
-        }
-        List<String> wereGone = List.copyOf(gone);
-        boolean wasLost = isSignalLost;
-        return shared.scripts()
-                .await(
-                        String.join(" ", asked),
-                        String.join(" ", leaving),
-                        String.join(" ", wereGone),
-                        wasLost,
-                        state.floor())
-                .thenApply(replies -> new Answer(wereGone, wasLost, replies));
+        boolean saysNothing = asked.isEmpty() && leaving.isEmpty() && gone.isEmpty() && !isSignalLost;
+        return saysNothing ? null : new Inquiry(asked, leaving, List.copyOf(gone), isSignalLost);
     }
 
-    @Override
-    public void answered(long sentNanos, Answer answer) {
-        state.heard(session.now());
-        gone.removeAll(answer.gone);
-        isSignalLost &= !answer.isSignalLost;
+    /** Takes the answer to what was said then. */
+    void answered(Inquiry inquiry, long sentNanos, List<WaiterReply> replies, long now) {
+        view.heardNanos = now;
+        gone.removeAll(inquiry.gone());
+        isSignalLost &= !inquiry.isSignalLost();
         boolean isAnyOver = false;
-        for (WaiterReply reply : answer.replies) {
+        for (WaiterReply reply : replies) {
             ConditionWaiter waiter = waiting.get(reply.waiter());
             boolean isSignalled = reply.state() == WaiterState.SIGNALLED;
-            long number = isSignalled ? reply.waiter() : -reply.waiter();
-            if (waiter == null) {
-                unwanted(number, reply.ticket());
-            } else if (reply.state() == WaiterState.WAITING) {
+            if (waiter != null && reply.state() == WaiterState.WAITING) {
                 stillWait(waiter.condition, sentNanos);
             } else {
-                isAnyOver |= isSignalled;
-                over(waiter, isSignalled ? Outcome.SIGNALLED : Outcome.LEFT, reply.ticket(), number);
+                isAnyOver |= waiter != null && isSignalled;
+                admitted(isSignalled ? reply.waiter() : -reply.waiter(), reply.ticket(), now);
             }
         }
-        boolean isMissing = !operations.isSignalling(session.now())
+        boolean isMissing = !log.isSignalling(now)
                 && waiting.values().stream().anyMatch(waiter -> waiter.isLeaving && waiter.isConfirmed);
         asksForAll = isAnyOver;
         if (isAnyOver || isMissing || isSignalLost) {
-            ask();
+            effects.askForWaiters();
         }
     }
 
@@ -364,75 +346,54 @@ final class ConditionQueue implements CommandLoop.Speaker<ConditionQueue.Answer>
         }
     }
 
-    @Override
-    public void refused(Throwable cause) {
-        // The pulse asks again.
-    }
-
-    @Override
-    public void settled() {
-        request.settle();
-    }
-
-    @Override
-    public void changed() {
-        shared.owner().changed();
-    }
-
     /** A waiter queues for the lock now; negative if it wasn't signalled. */
-    void admitted(long number, long ticket) {
+    void admitted(long number, long ticket, long now) {
         ConditionWaiter waiter = waiting.get(Math.abs(number));
-        if (waiter == null) {
-            unwanted(number, ticket);
-        } else {
-            over(waiter, number > 0 ? Outcome.SIGNALLED : Outcome.LEFT, ticket, number);
+        if (waiter != null) {
+            over(waiter, number > 0 ? Outcome.SIGNALLED : Outcome.LEFT, ticket, number, now);
+            return;
         }
-    }
-
-    private void unwanted(long number, long ticket) {
+        boolean isNews = told.remove(Math.abs(number)) == null;
         if (ticket != 0) {
-            request.cancelUnwanted(ticket, number, told.remove(Math.abs(number)) == null);
-        } else if (told.remove(Math.abs(number)) == null && number > 0) {
+            lock.ownership.grantedToNobody(ticket, number, isNews);
+        } else if (isNews && number > 0) {
             ghosts.remove(number);
             isSignalLost = true;
-            ask();
+            effects.askForWaiters();
         }
     }
 
-    private void over(ConditionWaiter waiter, Outcome outcome, long ticket, long number) {
+    private void over(ConditionWaiter waiter, Outcome outcome, long ticket, long number, long now) {
         if (waiting.remove(waiter.sequence) == null) {
             return;
         }
         // Of one that ends with its session Redis may yet say that it was signalled.
         if (waiter.isConfirmed && ticket == 0 && outcome != Outcome.CLOSED) {
-            told.put(waiter.sequence, session.now());
+            told.put(waiter.sequence, now);
         } else if (waiter.isRegistered && ticket == 0) {
             mayComeBack(waiter);
         }
         arrives(waiter);
         if (ticket != 0) {
-            request.adopt(waiter, ticket, number);
-        } else if (state.fair && outcome != Outcome.CLOSED) {
-            request.place(waiter);
+            lock.adopt(waiter, ticket, number, now);
+        } else if (view.fair && outcome != Outcome.CLOSED) {
+            lock.announce(waiter.thread, waiter.leaseMillis, now);
         }
         waiter.end(outcome, last);
         last = waiter;
     }
 
-    /** Ends all waits, because the session is closed. */
-    CompletableFuture<?> close() {
-        boolean isAnyLost = isAnyArriving();
+    /** Ends all waits, because the session is closed. Returns what Redis has to know, null if nothing. */
+    @Nullable
+    Inquiry close(long now) {
+        boolean isAnyLost = view.isAnyArriving();
         List<ConditionWaiter> all = List.copyOf(waiting.values());
-        for (ConditionWaiter waiter : all) {
-            over(waiter, Outcome.CLOSED, 0, 0);
-        }
-        operations.removeUnregistered();
-        String texts = all.stream()
+        all.forEach(waiter -> over(waiter, Outcome.CLOSED, 0, 0, now));
+        log.removeUnregistered();
+        List<String> texts = all.stream()
                 .filter(waiter -> waiter.isRegistered)
                 .map(waiter -> waiter.text)
-                .collect(Collectors.joining(" "));
-        return texts.isEmpty() && !isAnyLost
-                ? CompletableFuture.completedFuture(null)
-                : shared.scripts().await("", "", texts, isAnyLost, state.floor());
+                .toList();
+        return texts.isEmpty() && !isAnyLost ? null : new Inquiry(List.of(), List.of(), texts, isAnyLost);
     }
 }

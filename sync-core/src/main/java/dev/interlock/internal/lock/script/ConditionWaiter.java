@@ -3,12 +3,12 @@ package dev.interlock.internal.lock.script;
 import com.google.common.base.Strings;
 import dev.interlock.internal.lock.RemoteConditions;
 import dev.interlock.internal.lock.RemoteLock;
-import dev.interlock.internal.session.RemoteWait;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * A thread that waits for a condition, from when it is about to give the lock up until it has it back. Its state
- * changes under the mutex of its {@link LockMonitor}, except for what is volatile.
+ * A thread that waits for a condition, from when it is about to give the lock up until it has it back. Its state is
+ * part of the {@link LockState}, except for what is volatile.
  */
 final class ConditionWaiter implements RemoteConditions.Wait {
     /** How the wait ended, as Redis has decided it. */
@@ -38,6 +38,9 @@ final class ConditionWaiter implements RemoteConditions.Wait {
     /** Whether Redis has said that it does. */
     boolean isConfirmed;
 
+    /** Whether its thread has given the tenure up, rather than left it to others of the session. */
+    boolean hasReleased;
+
     /** Whether it is to leave, unless it has been signalled. */
     boolean isLeaving;
 
@@ -59,14 +62,14 @@ final class ConditionWaiter implements RemoteConditions.Wait {
     /** When the last command was first sent that found it waiting, or made it wait. */
     private long waitingNanos;
 
-    /** How the thread sleeps, once it does. */
-    volatile @Nullable RemoteWait wait;
+    /** Wakes the thread, once it sleeps. */
+    volatile @Nullable Runnable wakeUp;
 
     volatile @Nullable Outcome outcome;
 
-    /** The current thread is about to wait, having entered on that tenure. */
-    ConditionWaiter(String condition, long sequence, LockTenure tenure, long nowNanos) {
-        this.thread = Thread.currentThread();
+    /** A thread is about to wait, having entered on that tenure. */
+    ConditionWaiter(Thread thread, String condition, long sequence, LockTenure tenure, long nowNanos) {
+        this.thread = thread;
         this.condition = condition;
         this.sequence = sequence;
         this.leaseMillis = tenure.renewed ? RemoteLock.RENEWED : tenure.ticket.leaseMillis;
@@ -101,15 +104,14 @@ final class ConditionWaiter implements RemoteConditions.Wait {
     }
 
     /** The thread queues for the local half now; then the next one shall. Returns the one that queues before it. */
-    @Nullable
-    ConditionWaiter lineUp() {
+    Optional<ConditionWaiter> lineUp() {
         isLiningUp = true;
         if (successor != null) {
             successor.wake();
         }
         ConditionWaiter ahead = predecessor;
         predecessor = null;
-        return ahead;
+        return Optional.ofNullable(ahead);
     }
 
     /** The thread has the local half. */
@@ -120,9 +122,9 @@ final class ConditionWaiter implements RemoteConditions.Wait {
 
     /** Has the thread look at the outcome. */
     private void wake() {
-        RemoteWait sleeping = wait;
+        Runnable sleeping = wakeUp;
         if (sleeping != null) {
-            sleeping.wake();
+            sleeping.run();
         }
     }
 

@@ -1,13 +1,18 @@
 package dev.interlock.internal.lock.script;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
-import dev.interlock.internal.Locked;
 import dev.interlock.internal.Names;
-import dev.interlock.internal.lock.LocalLock;
-import dev.interlock.internal.lock.script.LockScripts.Operations;
-import dev.interlock.internal.lock.script.Ownership.Advance;
-import dev.interlock.internal.lock.script.Ownership.Attempt;
+import dev.interlock.internal.lock.script.ConditionLog.Signals;
+import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
+import dev.interlock.internal.lock.script.LockScripts.Inquiry;
+import dev.interlock.internal.lock.script.LockScripts.Release;
+import dev.interlock.internal.lock.script.LockScripts.SignalReply;
+import dev.interlock.internal.lock.script.LockScripts.WaiterReply;
+import dev.interlock.internal.lock.script.TicketQueue.Request;
+import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Mail;
+import dev.interlock.internal.redis.UnlockChannels;
+import dev.interlock.internal.session.CommandLoop;
 import dev.interlock.internal.session.RedisSession;
 import java.util.ArrayList;
 import java.util.List;
@@ -18,290 +23,129 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * The monitor of one name in one session: has the mutex, under which events change the parts of the state.
+ * The engine of a lock over our own scripts: what a session has of one name. The owner of a {@link LockState}: has the
+ * mutex under which events change it, and carries out its effects.
  *
  * <p><b>Concurrency.</b> Each change is an event, handled under one mutex by the thread that brings it: a thread that
  * wants the name or is done with it, the reply to a command, a message in the mailbox, a beat of the pulse or of the
- * lease renewer. An event ends by waking the threads that it concerns. Nothing blocks under the mutex, which comes
- * after the local half and before the session's own locks. What the fast path reads is volatile: the tenure, its
- * validity, and the oldest ticket. {@link LockState} is what the session knows; {@link TicketRequest} and
- * {@link ConditionQueue} ask Redis, each by one command at a time; {@link Ownership} makes tenures of tickets, has
- * threads enter on them, and gives them up. These parts have no locks of their own.
+ * lease renewer. The state calls its {@link LockEffects} while it changes, in the order in which they have to happen.
+ * Nothing blocks under the mutex, which comes after the local half and before the session's own locks. Leaders and
+ * listeners are told after it is freed. What the fast path reads is volatile, in the {@link LockView}.
  *
  * <p><b>Tickets.</b> A session queues in Redis by a {@link Ticket}: a plain lock by one, on behalf of the thread that
  * has the local half; a fair lock by one for each thread. A ticket gets its sequence when it is first sent, and every
  * command acts on exactly that sequence, so a repeated or delayed command changes nothing. A ticket is cancelled only
- * after the command that announces it was answered, since a cancel must not overtake it.
+ * after the command that announces it was answered, since a cancel must not overtake it. See {@link TicketQueue}.
  *
  * <p><b>Grants.</b> Redis grants a name to the head of the queue, in the reply to a request or in a message that
  * another session's release sends. A message may be late or forged; so it counts only within the lease that began when
  * Redis last said "queued", with a newer time and token, and else the session asks. A grant makes a {@link LockTenure}
- * of a ticket; a grant to no ticket is given back.
+ * of a ticket; a grant to no ticket is given back. See {@link Ownership}.
  *
  * <p><b>Leases and loss.</b> Threads enter on a tenure while it is valid, without asking: its validity ends safely
  * before its lease in Redis, see {@link dev.interlock.internal.session.Lease}. When it can't serve a thread (another
  * lease is wanted, its validity or its fencing tokens are used up) a request with a new sequence continues it. A loss,
  * once seen, stays: the thread that relies on the tenure is told, and its release is sent all the same.
  *
- * <p><b>Conditions.</b> Awaiting and signalling require the lock, so {@link ConditionOperations} logs both locally and
- * ships them with the release. Whether a waiter was signalled or left is decided in Redis, which moves it to the queue
- * of the lock; {@link ConditionQueue} finds out about messages that are lost.
+ * <p><b>Conditions.</b> Awaiting and signalling require the lock, so a {@link ConditionLog} has both locally and they
+ * are shipped with the release. Whether a waiter was signalled or left is decided in Redis, which moves it to the queue
+ * of the lock; the {@link ConditionQueue} finds out about messages that are lost.
  */
-final class LockMonitor {
-    private static final Logger log = LoggerFactory.getLogger(LockMonitor.class);
-
-    /** What the parts of a monitor have in common. */
-    record Shared(
-            RedisSession session, LockScripts scripts, ReentrantLock mutex, LockState state, LockTenure.Owner owner) {
-        /** Runs what a reply brings, which comes without the mutex. */
-        void locked(Runnable event) {
-            mutex.lock();
-            try {
-                event.run();
-            } finally {
-                mutex.unlock();
-            }
-        }
+final class LockMonitor implements LockEffects {
+    /** An event that the state answers. */
+    interface Query<R> {
+        R on(LockState state, long now);
     }
 
-    private final Shared shared;
+    /** An event that changes the state. */
+    interface Event {
+        void on(LockState state, long now);
+    }
+
+    private record TicketAnswer(Request request, AcquireReply reply) {}
+
+    private record WaiterAnswer(Inquiry inquiry, List<WaiterReply> replies) {}
+
+    private static final Logger log = LoggerFactory.getLogger(LockMonitor.class);
+
     private final RedisSession session;
     private final LockTenure.Owner owner;
-    private final LockScripts scripts;
+    final LockScripts scripts;
     final ReentrantLock mutex = new ReentrantLock();
+    private final LockView view;
 
     @GuardedBy("mutex")
     private final LockState state;
 
     @GuardedBy("mutex")
-    private final ConditionOperations operations;
+    private final CommandLoop<TicketAnswer> requests;
 
     @GuardedBy("mutex")
-    private final TicketRequest request;
+    private final CommandLoop<WaiterAnswer> inquiries;
 
+    /** Redisson's channel, while the owner of the name is none of ours. */
     @GuardedBy("mutex")
-    private final ConditionQueue conditions;
+    private UnlockChannels.@Nullable Subscription subscription;
 
-    @GuardedBy("mutex")
-    private final Ownership ownership;
-
-    private final Locked<Ownership> locked;
-
-    LockMonitor(RedisSession session, String key, boolean fair, LockTenure.Owner owner) {
+    LockMonitor(RedisSession session, String key, LockView view, LockTenure.Owner owner) {
         this.session = session;
+        this.view = view;
         this.owner = owner;
         this.scripts = new LockScripts(session, key);
-        this.state = new LockState(fair, session.settings().leaseMillis(), session.now());
-        this.shared = new Shared(session, scripts, mutex, state, owner);
-        this.request = new TicketRequest(shared, this::pulse);
-        this.conditions = request.conditions();
-        this.operations = conditions.operations();
-        this.ownership = request.ownership();
-        this.locked = new Locked<>(mutex, ownership);
+        this.requests = new CommandLoop<>(session, mutex, new Requests());
+        this.inquiries = new CommandLoop<>(session, mutex, new Inquiries());
+        this.state = new LockState(key, view, session.settings(), this, session.now());
     }
 
-    LockScripts scripts() {
-        return scripts;
-    }
-
-    /** Returns what threads do with conditions, under the same mutex. */
-    ScriptConditions newConditions(ScriptLock lock, LocalLock local) {
+    /** An event happens. */
+    void run(Event event) {
         mutex.lock();
         try {
-            return new ScriptConditions(lock, local, shared, conditions);
+            long now = session.now();
+            event.on(state, now);
+            state.settle(now);
         } finally {
             mutex.unlock();
         }
     }
 
-    // ---- what needs no mutex, because it is volatile
-
-    @SuppressWarnings("GuardedBy")
-    @Nullable
-    LockTenure tenure() {
-        return state.tenure();
-    }
-
-    /** Returns the oldest ticket. */
-    @SuppressWarnings("GuardedBy")
-    @Nullable
-    Ticket ticket() {
-        return state.ticket();
-    }
-
-    /** Returns whether Redis has answered about this name since then. */
-    @SuppressWarnings("GuardedBy")
-    boolean hasHeardSince(long nanos) {
-        return state.hasHeardSince(nanos);
-    }
-
-    /** Returns whether the next thread in line may enter on that tenure. */
-    @SuppressWarnings("GuardedBy")
-    boolean serves(LockTenure current) {
-        return state.serves(current);
-    }
-
-    /** Returns whether there are signals that were not sent. */
-    @SuppressWarnings("GuardedBy")
-    boolean isAnySignalDue() {
-        return operations.isAnySignalDue();
-    }
-
-    /** Returns whether waiters of conditions are about to queue for the local half. */
-    @SuppressWarnings("GuardedBy")
-    boolean isAnyArriving() {
-        return conditions.isAnyArriving();
-    }
-
-    // ---- threads that want the name; one that only announces itself has no local half yet
-
-    /** Gets the current thread, which is about to queue for the local half of a fair lock, a place in Redis' queue. */
-    void announce(long leaseMillis) {
+    /** An event happens, and has an answer. */
+    <R> R call(Query<R> event) {
         mutex.lock();
         try {
-            if (!state.closed && !session.isClosed()) {
-                request.placeOf(Thread.currentThread(), leaseMillis, session.now());
-            }
+            long now = session.now();
+            R answer = event.on(state, now);
+            state.settle(now);
+            return answer;
         } finally {
             mutex.unlock();
         }
     }
 
-    /** Has readers leave the lock to a thread of this session that is about to queue for the local half, to write. */
-    void announceWriter() {
-        locked.run(Ownership::announceWriter);
-    }
-
-    /** Takes that back, unless it has come so far that a thread waits for the lock. */
-    void departWriter() {
-        locked.run(Ownership::departWriter);
-    }
-
-    /** Enters on a tenure of a fair lock that has come to this thread. */
-    boolean enterAtOnce(long now) {
-        mutex.lock();
-        try {
-            return ownership.enterAtOnce(now);
-        } finally {
-            mutex.unlock();
-        }
-    }
+    // ---- threads
 
     /** Returns whether an answer is on its way that is likely to say that the name was free. */
     boolean expectsToBeAlone() {
-        mutex.lock();
-        try {
-            return request.inFlight() && scripts.isQuiet();
-        } finally {
-            mutex.unlock();
-        }
-    }
-
-    /**
-     * Returns whether the next thread in line may enter on that tenure, or is likely to within a round trip: no other
-     * session is known to wait, and an answer is on its way that tells how far the run goes by now.
-     */
-    boolean mayServe(LockTenure current) {
-        if (serves(current)) {
-            return true;
-        }
-        mutex.lock();
-        try {
-            return ownership.isAboutToServe(current, session.now());
-        } finally {
-            mutex.unlock();
-        }
-    }
-
-    /**
-     * Takes the current thread's next step towards a usable tenure.
-     *
-     * @param asks whether this is its first step, and it wants an answer
-     */
-    Advance advance(Attempt attempt, boolean asks) {
-        mutex.lock();
-        try {
-            if (state.closed) {
-                throw new IllegalStateException("the Interlock session is closed");
-            }
-            session.ensureOpen();
-            long now = session.now();
-            Ticket ticket = state.fair && !attempt.once()
-                    ? request.placeOf(Thread.currentThread(), attempt.leaseMillis(), now)
-                    : state.ticket();
-            LockTenure current = state.tenure();
-            Advance step = current == null ? null : ownership.advanceOn(current, ticket, attempt, now);
-            return step == null ? ownership.ask(ticket, attempt, asks, now) : step;
-        } finally {
-            mutex.unlock();
-        }
-    }
-
-    /** Returns for how long the thread that waits may sleep before it has to take another step by itself. */
-    long untilNextAdvance() {
-        mutex.lock();
-        try {
-            if (state.ticket() == null) {
-                return 1;
-            }
-            return Math.max(1, Math.min(TicketRequest.POLL_NANOS, request.dueNanos() - session.now()));
-        } finally {
-            mutex.unlock();
-        }
-    }
-
-    // ---- threads that are done with the name
-
-    /** Cancels a ticket. */
-    void withdraw(Ticket ticket) {
-        mutex.lock();
-        try {
-            request.withdraw(ticket);
-        } finally {
-            mutex.unlock();
-        }
-    }
-
-    /** Cancels the place of a thread that has left the queue for the local half of a fair lock. */
-    void depart(Thread thread) {
-        mutex.lock();
-        try {
-            Ticket place = state.tickets.of(thread);
-            if (place != null) {
-                request.withdraw(place);
-            }
-        } finally {
-            mutex.unlock();
-        }
+        return scripts.isQuiet() && this.<Boolean>call((known, now) -> known.isAsking());
     }
 
     /** The tenure goes on for another thread: sends signals ahead. */
     void flush(LockTenure current) {
-        if (!isAnySignalDue()) {
-            return;
-        }
-        mutex.lock();
-        try {
-            operations.flush(current);
-        } finally {
-            mutex.unlock();
+        if (view.isAnySignalDue) {
+            run((known, now) -> known.conditions.flush(current, now));
         }
     }
 
     /** Ends the tenure and releases the name. */
     ReliableRelease giveUp(LockTenure current) {
-        return giveUp(current, null);
-    }
-
-    /**
-     * Ends the tenure and releases the name.
-     *
-     * @param leaver the waiter that gives it up, if it is one
-     */
-    ReliableRelease giveUp(LockTenure current, @Nullable ConditionWaiter leaver) {
         mutex.lock();
         try {
-            return ownership.giveUp(current, leaver);
+            long now = session.now();
+            ReliableRelease release = send(state.ownership.giveUp(current, now));
+            state.tickets.askForUnsent(true, now);
+            // Not before it is expected, or a session that is being closed could miss it.
+            state.settle(now);
+            return release;
         } finally {
             mutex.unlock();
         }
@@ -309,27 +153,34 @@ final class LockMonitor {
 
     /** Has the tenure go on for reading only. It ought to be usable. */
     ReliableRelease downgrade(LockTenure current) {
-        return locked.call(own -> own.downgrade(current));
+        return call((known, now) -> {
+            Release release = known.ownership.downgrade(current, now);
+            ReliableRelease sent = ReliableRelease.downgrade(session, scripts, release, known.ownership.floor());
+            tell(release, sent);
+            sent.confirmed().thenAccept(released -> {
+                if (!this.<Boolean>call((later, then) -> later.ownership.downgraded(current, released))) {
+                    current.lose("its owner in Redis had changed");
+                }
+            });
+            return sent;
+        });
     }
 
     // ---- what Redis and the session tell
 
     void receive(Mail mail) {
         if (mail instanceof Mail.Grant grant) {
-            granted(grant);
-        } else if (mail instanceof Mail.Admission admission) {
-            mutex.lock();
-            try {
-                for (Mail.Admitted one : admission.waiters()) {
-                    conditions.admitted(one.waiter(), one.ticket());
-                }
-            } finally {
-                mutex.unlock();
+            boolean isReplicated = session.runner().isReplicated();
+            if (this.<Boolean>call((known, now) -> known.granted(grant, isReplicated, now))) {
+                owner.changed();
             }
+        } else if (mail instanceof Mail.Admission admission) {
+            run((known, now) ->
+                    admission.waiters().forEach(one -> known.conditions.admitted(one.waiter(), one.ticket(), now)));
         } else if (mail instanceof Mail.Demand demand) {
             demanded(demand.sequence());
         } else if (mail instanceof Mail.DemandOver over) {
-            LockTenure current = tenure();
+            LockTenure current = view.tenure;
             if (current != null && current.sequence == over.sequence()) {
                 current.undemanded(session.now());
             }
@@ -344,14 +195,8 @@ final class LockMonitor {
         }
     }
 
-    private void granted(Mail.Grant grant) {
-        if (locked.call(own -> own.granted(grant))) {
-            owner.changed();
-        }
-    }
-
     private void demanded(long sequence) {
-        LockTenure current = tenure();
+        LockTenure current = view.tenure;
         if (current != null && current.sequence == sequence) {
             current.demanded();
         }
@@ -359,46 +204,234 @@ final class LockMonitor {
 
     /** Asks how the tickets and waiters stand, if there are any. */
     void pulse() {
-        mutex.lock();
-        try {
-            Ticket ticket = state.ticket();
-            long now = session.now();
-            LockTenure current = state.tenure();
-            if (current != null) {
-                operations.flush(current);
-            }
-            conditions.beat();
-            request.settle();
-            boolean mayAsk = ticket != null && ticket.queues && state.notBeforeNanos - now <= 0;
-            if (mayAsk && !request.isAnswerDue(now)) {
-                request.ask(now);
-            }
-        } finally {
-            mutex.unlock();
-        }
+        run(LockState::beat);
     }
 
     CompletableFuture<?> close() {
         List<CompletableFuture<?>> releases = new ArrayList<>();
         mutex.lock();
         try {
-            state.closed = true;
-            LockTenure current = state.tenure();
+            LockTenure current = view.tenure;
             if (current != null) {
                 // First, or a thread would take it for its own while another session has it.
                 current.lose("its session was closed");
             }
-            request.listen(false);
-            releases.add(conditions.close());
-            if (current != null) {
-                Operations due = current.shared ? current.downgrading : operations.drain();
-                releases.add(request.release(current.ticket, due).confirmed());
+            long now = session.now();
+            Inquiry last = state.conditions.close(now);
+            if (last != null) {
+                releases.add(scripts.await(last, state.ownership.floor()));
             }
-            releases.addAll(request.close());
+            state.close(now).forEach(release -> releases.add(send(release).confirmed()));
+            state.settle(now);
         } finally {
             mutex.unlock();
         }
         owner.changed();
         return CompletableFuture.allOf(releases.toArray(CompletableFuture<?>[]::new));
+    }
+
+    // ---- effects
+
+    @Override
+    public long nextSequence() {
+        return session.nextSequence();
+    }
+
+    @Override
+    public boolean pin() {
+        session.pin(scripts.key(), owner);
+        return !session.isClosed();
+    }
+
+    @Override
+    public void unpin() {
+        session.unpin(scripts.key(), owner);
+    }
+
+    @Override
+    @GuardedBy("mutex")
+    public void listen(boolean isForeign) {
+        if (isForeign && subscription == null) {
+            subscription = session.channels().listen(scripts.channel(), this::pulse);
+        } else if (!isForeign && subscription != null) {
+            subscription.close();
+            subscription = null;
+        }
+    }
+
+    @Override
+    @GuardedBy("mutex")
+    public boolean isAsking() {
+        return requests.isInFlight();
+    }
+
+    @Override
+    @GuardedBy("mutex")
+    public long repeatAtNanos() {
+        return requests.repeatAtNanos();
+    }
+
+    @Override
+    @GuardedBy("mutex")
+    public void ask(long now) {
+        requests.send(now);
+    }
+
+    @Override
+    @GuardedBy("mutex")
+    public void askLater() {
+        requests.tellLater();
+    }
+
+    @Override
+    @GuardedBy("mutex")
+    public void askForWaiters() {
+        inquiries.tell();
+    }
+
+    @Override
+    @GuardedBy("mutex")
+    public void beatForWaiters() {
+        inquiries.beat(true);
+    }
+
+    @Override
+    public LockTenure begin(Ticket ticket, long token, long now, long validUntilNanos) {
+        return new LockTenure(session.renewer(), scripts::renew, owner, ticket, token, now, validUntilNanos);
+    }
+
+    @Override
+    @GuardedBy("mutex")
+    public void release(Release release) {
+        send(release).insist();
+    }
+
+    @GuardedBy("mutex")
+    private ReliableRelease send(Release release) {
+        ReliableRelease sent = ReliableRelease.of(session, scripts, release, state.ownership.floor());
+        tell(release, sent);
+        return sent;
+    }
+
+    private void tell(Release release, ReliableRelease sent) {
+        if (release.bringsWord()) {
+            List<ConditionWaiter> registered = release.operations().registered();
+            sent.confirmed()
+                    .whenComplete((released, failure) ->
+                            run((known, now) -> known.conditions.released(registered, released, now)));
+        }
+    }
+
+    @Override
+    @GuardedBy("mutex")
+    public void giveBack(long sequence, long waiter, boolean isSignalLost) {
+        ReliableRelease.giveBack(session, scripts, sequence, waiter, isSignalLost, state.ownership.floor());
+    }
+
+    @Override
+    public CompletableFuture<SignalReply> signal(Signals signals) {
+        CompletableFuture<SignalReply> reply = scripts.signal(signals);
+        reply.whenComplete((signalled, failure) -> signalled(signals, signalled));
+        return reply;
+    }
+
+    private void signalled(Signals signals, @Nullable SignalReply reply) {
+        LockTenure current = signals.tenure();
+        boolean isLost;
+        mutex.lock();
+        try {
+            if (view.tenure != current) {
+                return;
+            }
+            isLost = !state.conditions.signalled(signals, reply, session.now());
+        } finally {
+            mutex.unlock();
+        }
+        if (isLost) {
+            current.lose("its owner in Redis had changed");
+        }
+        if (reply != null && reply.waiters()) {
+            owner.demanded();
+        }
+    }
+
+    /** The commands about tickets. */
+    private final class Requests implements CommandLoop.Speaker<TicketAnswer> {
+        @Override
+        @GuardedBy("mutex")
+        public @Nullable CompletableFuture<TicketAnswer> say(long now) {
+            Request request = state.request(now);
+            if (request == null) {
+                return null;
+            }
+            return scripts.acquire(request, state.ownership.floor())
+                    .thenApply(reply -> new TicketAnswer(request, reply));
+        }
+
+        @Override
+        @GuardedBy("mutex")
+        public void answered(long sentNanos, TicketAnswer answer) {
+            state.answered(answer.request, answer.reply, sentNanos == requests.sentNanos(), session.now());
+        }
+
+        @Override
+        @GuardedBy("mutex")
+        public void failed(Throwable cause) {
+            state.tickets.requestFailed();
+        }
+
+        @Override
+        @GuardedBy("mutex")
+        public void refused(Throwable cause) {
+            state.requestRefused(cause);
+        }
+
+        @Override
+        @GuardedBy("mutex")
+        public void settled() {
+            state.tickets.requestEnded();
+            state.settle(session.now());
+        }
+
+        @Override
+        public void changed() {
+            owner.changed();
+        }
+    }
+
+    /** The commands about waiters of conditions. */
+    private final class Inquiries implements CommandLoop.Speaker<WaiterAnswer> {
+        @Override
+        @GuardedBy("mutex")
+        public @Nullable CompletableFuture<WaiterAnswer> say(long now) {
+            Inquiry inquiry = state.conditions.inquiry(now);
+            if (inquiry == null) {
+                return null;
+            }
+            return scripts.await(inquiry, state.ownership.floor())
+                    .thenApply(replies -> new WaiterAnswer(inquiry, replies));
+        }
+
+        @Override
+        @GuardedBy("mutex")
+        public void answered(long sentNanos, WaiterAnswer answer) {
+            state.conditions.answered(answer.inquiry, sentNanos, answer.replies, session.now());
+        }
+
+        @Override
+        public void refused(Throwable cause) {
+            // The pulse asks again.
+        }
+
+        @Override
+        @GuardedBy("mutex")
+        public void settled() {
+            state.settle(session.now());
+        }
+
+        @Override
+        public void changed() {
+            owner.changed();
+        }
     }
 }

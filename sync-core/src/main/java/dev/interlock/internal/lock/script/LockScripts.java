@@ -1,6 +1,9 @@
 package dev.interlock.internal.lock.script;
 
 import com.google.common.primitives.ImmutableLongArray;
+import dev.interlock.internal.lock.script.ConditionLog.Signals;
+import dev.interlock.internal.lock.script.TicketQueue.Request;
+import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Script;
 import dev.interlock.internal.redis.Script.Call;
@@ -48,8 +51,6 @@ final class LockScripts {
     private final List<Object> signalKeys;
     private final List<Object> awaitKeys;
     private final List<Object> renewKeys;
-    private final List<Object> downgradeKeys;
-    private final List<Object> lockKey;
 
     /** How often in a row nobody else was there; a hint, so that updates may be lost. */
     private volatile int quiet = TRUSTED;
@@ -75,8 +76,6 @@ final class LockScripts {
         this.signalKeys = List.of(key, queue, waiters, conditions, signals);
         this.awaitKeys = List.of(key, queue, waiters, token, turns, conditions, signals, readers);
         this.renewKeys = List.of(key, queue, waiters, readers);
-        this.downgradeKeys = awaitKeys;
-        this.lockKey = List.of(key);
     }
 
     /** Returns the key of the read-write lock of a name, which is another one than the lock of that name. */
@@ -128,13 +127,17 @@ final class LockScripts {
     }
 
     /**
-     * Asks for the lock on behalf of new tickets, in the way that costs least if nobody owns it and nobody waits.
+     * Asks for the lock; on behalf of a new ticket in the way that costs least if nobody owns it and nobody waits.
      *
-     * @see #acquire
+     * @see #acquire(List, long, long, List)
      */
-    CompletableFuture<AcquireReply> takeOrAcquire(List<Ticket> tickets, long earlier, long floor, List<Ticket> used) {
+    CompletableFuture<AcquireReply> acquire(Request request, long floor) {
+        List<Ticket> tickets = request.tickets();
         Ticket ticket = tickets.get(0);
-        if (!isQuiet() || tickets.size() > 1 || ticket.reads || earlier > 0 || !used.isEmpty()) {
+        long earlier = request.earlier();
+        List<Ticket> used = request.used();
+        boolean takes = request.isNew() && isQuiet() && tickets.size() == 1 && !ticket.reads && earlier <= 0;
+        if (!takes || !used.isEmpty()) {
             return acquire(tickets, earlier, floor, used);
         }
         Call take = TAKE.on(takeKeys, id + ":" + ticket.sequence, ticket.sequence, ticket.leaseMillis, floor);
@@ -221,9 +224,28 @@ final class LockScripts {
         TICKET
     }
 
-    /** Gives up a tenure, in the way that costs least if nobody waits. */
-    CompletableFuture<Released> dropOrRelease(Ticket ticket, String used, long floor, Operations operations) {
-        if (!isQuiet() || !used.isEmpty() || !operations.text().isEmpty()) {
+    /**
+     * What is given up.
+     *
+     * @param ticket what has become a tenure, or has not
+     * @param used the tickets that were served on that tenure beside its own
+     * @param operations what that tenure has to do with its conditions
+     * @param bringsWord whether the waiters that these register are to hear of it
+     * @param isLikelyAlone whether nobody is known to wait
+     */
+    record Release(Ticket ticket, List<Ticket> used, Operations operations, boolean bringsWord, boolean isLikelyAlone) {
+        static Release of(Ticket ticket, Operations operations) {
+            return new Release(ticket, List.of(), operations, false, false);
+        }
+    }
+
+    /** Gives something up; at first in the way that costs least if nobody waits. */
+    CompletableFuture<Released> release(Release release, long floor, boolean isFirst) {
+        Ticket ticket = release.ticket;
+        String used = text(release.used);
+        Operations operations = release.operations;
+        boolean drops = isFirst && release.isLikelyAlone && isQuiet();
+        if (!drops || !used.isEmpty() || !operations.isEmpty()) {
             return release(ticket, used, floor, operations);
         }
         Call drop =
@@ -264,19 +286,15 @@ final class LockScripts {
         return new Renewal(number(reply, 0) > 0, number(reply, 1), number(reply, 2) > 0, number(reply, 3) > 0);
     }
 
-    /**
-     * Makes a reader of the owner.
-     *
-     * @param alone runs if nobody waits any more
-     */
-    CompletableFuture<Released> downgrade(Ticket ticket, long floor, Operations operations, Runnable alone) {
+    /** Makes a reader of the owner. */
+    CompletableFuture<Released> downgrade(Ticket ticket, long floor, Operations operations) {
         Call call = DOWNGRADE.on(
-                downgradeKeys, id, ticket.sequence, ticket.leaseMillis, floor, operations.first(), operations.text());
+                awaitKeys, id, ticket.sequence, ticket.leaseMillis, floor, operations.first(), operations.text());
         return runner.runDurably(call).thenApply(reply -> number(reply, 0) > 0 ? Released.TENURE : Released.NOTHING);
     }
 
     CompletableFuture<Boolean> inspect() {
-        return runner.run(INSPECT.on(lockKey)).thenApply(reply -> number(reply, 0) > 0);
+        return runner.run(INSPECT.on(List.of(key))).thenApply(reply -> number(reply, 0) > 0);
     }
 
     // ---- conditions
@@ -286,12 +304,17 @@ final class LockScripts {
      *
      * @param first the number of the first one, counted from 1 in a tenure
      * @param text the operations, separated by spaces
+     * @param registered the waiters that they register
      */
-    record Operations(long first, String text) {
-        static final Operations NONE = new Operations(1, "");
+    record Operations(long first, String text, List<ConditionWaiter> registered) {
+        static final Operations NONE = new Operations(1, "", List.of());
 
         /** A signal to all waiters of all conditions. */
-        static final Operations SIGNAL_ALL = new Operations(1, "*");
+        static final Operations SIGNAL_ALL = new Operations(1, "*", List.of());
+
+        boolean isEmpty() {
+            return text.isEmpty();
+        }
     }
 
     /**
@@ -309,9 +332,16 @@ final class LockScripts {
      * Does what a tenure has to do with its conditions while it goes on, and counts the waiters of one, or lists its
      * own.
      */
-    CompletableFuture<SignalReply> signal(long sequence, Operations operations, String condition, boolean isListed) {
-        Call call =
-                SIGNAL.on(signalKeys, id, sequence, operations.first(), operations.text(), condition, isListed ? 1 : 0);
+    CompletableFuture<SignalReply> signal(Signals signals) {
+        Operations operations = signals.operations();
+        Call call = SIGNAL.on(
+                signalKeys,
+                id,
+                signals.tenure().sequence,
+                operations.first(),
+                operations.text(),
+                signals.condition(),
+                signals.isListed() ? 1 : 0);
         return runner.run(call)
                 .thenApply(reply -> new SignalReply(
                         number(reply, 0) > 0,
@@ -338,16 +368,26 @@ final class LockScripts {
     record WaiterReply(long waiter, WaiterState state, long ticket) {}
 
     /**
-     * Asks how waiters stand, and has others leave.
+     * How the waiters of a session stand, and which ones it asks for.
      *
-     * @param asked waiters, separated by spaces
+     * @param asked waiters of which it wants to know
      * @param leaving waiters that leave, unless they have been signalled
      * @param gone waiters that have no thread any more
+     * @param isSignalLost whether a signal has reached nobody
      */
-    CompletableFuture<List<WaiterReply>> await(
-            String asked, String leaving, String gone, boolean isSignalLost, long floor) {
-        return runner.run(AWAIT.on(awaitKeys, id, floor, asked, leaving, gone, isSignalLost ? 1 : 0))
-                .thenApply(LockScripts::waiterReplies);
+    record Inquiry(List<String> asked, List<String> leaving, List<String> gone, boolean isSignalLost) {}
+
+    /** Asks how waiters stand, and has others leave. */
+    CompletableFuture<List<WaiterReply>> await(Inquiry inquiry, long floor) {
+        Call call = AWAIT.on(
+                awaitKeys,
+                id,
+                floor,
+                String.join(" ", inquiry.asked),
+                String.join(" ", inquiry.leaving),
+                String.join(" ", inquiry.gone),
+                inquiry.isSignalLost ? 1 : 0);
+        return runner.run(call).thenApply(LockScripts::waiterReplies);
     }
 
     // The reply begins with the time.

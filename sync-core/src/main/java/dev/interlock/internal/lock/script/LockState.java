@@ -1,163 +1,439 @@
 package dev.interlock.internal.lock.script;
 
-import dev.interlock.internal.lock.FencingTokens;
+import dev.interlock.internal.Names;
 import dev.interlock.internal.lock.RemoteLock;
+import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
+import dev.interlock.internal.lock.script.LockScripts.Operations;
+import dev.interlock.internal.lock.script.LockScripts.Release;
+import dev.interlock.internal.lock.script.LockScripts.Status;
+import dev.interlock.internal.lock.script.TicketQueue.Request;
+import dev.interlock.internal.lock.script.TicketQueue.Ticket;
+import dev.interlock.internal.redis.Failures;
+import dev.interlock.internal.redis.Mail;
+import dev.interlock.internal.redis.Settings;
+import java.util.ArrayList;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a session knows of one name: its {@link TicketQueue}, its {@link LockTenure} while it owns the name, and what it
- * has given up. A plain lock has tickets or a tenure, never both; tickets of a fair lock that are served on its tenure
- * remain until they are.
+ * What a session knows of one name: its {@link TicketQueue}, its {@link LockTenure} while it owns the name, what it has
+ * given up, and its {@link ConditionQueue}. A plain lock has tickets or a tenure, never both; tickets of a fair lock
+ * that are served on its tenure remain until they are.
  *
- * <p>Sends nothing and wakes nobody. The owner calls it with the mutex held, except for what is volatile.
+ * <p>Events come in, each with the instant at which it happens: threads, replies, messages. They change the state and
+ * have {@linkplain LockEffects effects}. After each of them the owner has the state {@link #settle}. The state knows no
+ * session, command or clock; its owner calls it with its mutex held. What is read without that is in the
+ * {@link LockView}.
  */
 final class LockState {
-    final boolean fair;
-    final TicketQueue tickets = new TicketQueue();
-
-    private final long leaseMillis;
-    private volatile @Nullable LockTenure tenure;
-    private volatile long heardNanos;
+    /** What became of a thread's step towards a tenure. */
+    enum Advance {
+        ENTERED,
+        REFUSED,
+        WAITING
+    }
 
     /**
-     * Remote part of the greatest fencing token that Redis has told. It goes into Redis as the floor of all sessions'
-     * tokens, so it is learned from replies only: anybody may write messages.
+     * A thread's attempt to enter.
+     *
+     * @param leaseMillis {@link RemoteLock#RENEWED} or a fixed lease
+     * @param once whether it is over if the name isn't free; it needs no place in a fair lock's queue
+     * @param reads whether the thread only reads, beside others
      */
-    private volatile long lastToken;
+    record Attempt(Thread thread, long leaseMillis, boolean once, boolean reads, long begunNanos) {}
 
-    /** The sequence of the last tenure that was given up; its release may be on its way. */
-    private long ended;
-
-    /** When its turn began. */
-    long endedTurnNanos;
-
-    /** Before that, plain RLock clients have their turn. */
-    long notBeforeNanos;
-
-    /** Whether the session is closed. */
-    boolean closed;
+    private final LockView view;
+    private final boolean fair;
+    final TicketQueue tickets;
+    final ConditionQueue conditions;
+    final Ownership ownership;
+    private final LockEffects effects;
+    private final String key;
+    private final long leaseMillis;
 
     /** What no repetition will mend, until a thread has been told. */
-    @Nullable
-    Throwable refusal;
-
-    /**
-     * A sequence that this session owns and didn't give to itself: it belongs to a waiter of a condition, and the
-     * message that tells which is on its way, unless it is lost.
-     */
-    private long unannounced;
-
-    private long unannouncedNanos;
-
-    /** The last sequence that was given back although its message may yet come. */
-    long renounced;
+    private @Nullable Throwable refusal;
 
     /** The sequence whose grant is being taken note of, or 0. */
-    long arrivingGrant;
+    private long arrivingGrant;
 
-    LockState(boolean fair, long leaseMillis, long nowNanos) {
-        this.fair = fair;
-        this.leaseMillis = leaseMillis;
-        this.notBeforeNanos = nowNanos;
+    LockState(String key, LockView view, Settings settings, LockEffects effects, long now) {
+        this.key = key;
+        this.view = view;
+        this.fair = view.fair;
+        this.leaseMillis = settings.leaseMillis();
+        this.effects = effects;
+        this.tickets = new TicketQueue(view, effects, now);
+        this.conditions = new ConditionQueue(this, view, effects, settings.silenceNanos());
+        this.ownership = new Ownership(view, tickets, conditions, effects, settings.silenceNanos());
     }
 
-    @Nullable
-    LockTenure tenure() {
-        return tenure;
-    }
+    // ---- threads that want the name
 
-    /** Returns whether the session owns the name by that sequence. */
-    boolean isTenure(long sequence) {
-        LockTenure current = tenure;
-        return current != null && current.sequence == sequence;
-    }
-
-    /** Returns the oldest ticket. */
-    @Nullable
-    Ticket ticket() {
-        return tickets.first();
-    }
-
-    /** Returns a ticket that was not sent. */
-    Ticket newTicket(long lease, boolean queues, boolean reads, long now) {
-        return new Ticket(wantedMillis(lease), lease == RemoteLock.RENEWED, queues, reads, now);
-    }
-
-    /** Returns the length of a lease. */
-    long wantedMillis(long lease) {
-        return lease == RemoteLock.RENEWED ? leaseMillis : lease;
-    }
-
-    // ---- tenures
-
-    void begin(LockTenure next) {
-        tenure = next;
-    }
-
-    void end(LockTenure current) {
-        current.end();
-        ended = current.sequence;
-        endedTurnNanos = current.turnNanos;
-        tenure = null;
-        Ticket unserved = tickets.of(current.sequence);
-        if (unserved != null) {
-            // What is released must not be asked for again.
-            tickets.renew(unserved);
+    /** A thread is about to queue for the local half of a fair lock: gets a place in Redis' queue, if it has none. */
+    void announce(Thread thread, long lease, long now) {
+        if (tickets.of(thread) == null) {
+            Ticket place = newTicket(lease, true, false, now);
+            place.thread = thread;
+            open(place, now);
         }
     }
 
-    /** Returns whether the next thread in line may enter on that tenure. */
-    boolean serves(LockTenure current) {
+    /** A thread is about to queue for the local half, to write: readers are to leave the tenure. */
+    void announceWriter(long now) {
+        LockTenure current = view.tenure;
+        if (current != null && current.shared && view.ticket == null) {
+            open(newTicket(RemoteLock.RENEWED, true, false, now), now);
+        }
+    }
+
+    /** It has left, and none has come so far that it waits for the lock. */
+    void departWriter(long now) {
+        Ticket ticket = view.ticket;
+        if (view.tenure != null && ticket != null) {
+            withdraw(ticket, now);
+        }
+    }
+
+    /** A thread enters on a tenure of a fair lock that has come to it, if it has. */
+    boolean enterAtOnce(Thread thread, long now) {
+        LockTenure current = view.tenure;
+        boolean mayEnter = current != null
+                && current.renewed
+                && view.serves(current)
+                && tickets.of(thread) != null
+                && current.isUsable(now)
+                && current.tokens.draw();
+        if (current != null && mayEnter) {
+            tickets.serve(thread, current);
+        }
+        return mayEnter;
+    }
+
+    /** Returns whether Redis was asked about tickets, and hasn't answered. */
+    boolean isAsking() {
+        return effects.isAsking();
+    }
+
+    /**
+     * Returns whether the next thread in line is likely to be served on that tenure within a round trip: no other
+     * session is known to wait, and an answer is on its way that tells how far the run goes by now.
+     */
+    boolean isAboutToServe(LockTenure current, long now) {
+        return !current.demand && current.isUsable(now) && view.ticket != null && tickets.isAnswerDue(now);
+    }
+
+    /**
+     * A thread that has the local half takes its next step towards a usable tenure.
+     *
+     * @param asks whether this is its first step, and it wants an answer
+     */
+    Advance advance(Attempt attempt, boolean asks, long now) {
+        if (fair && !attempt.once) {
+            announce(attempt.thread, attempt.leaseMillis, now);
+        }
+        LockTenure current = view.tenure;
+        Advance step = current == null ? null : advanceOn(current, attempt, now);
+        return step == null ? advanceWithout(attempt, asks, now) : step;
+    }
+
+    // Returns null if the tenure is given up now.
+    private @Nullable Advance advanceOn(LockTenure current, Attempt attempt, long now) {
+        Ticket ticket = ticketFor(attempt);
+        if (current.shared && !attempt.reads) {
+            if (!current.downgrading.isEmpty()) {
+                // What that has to do must not be overtaken by the end of the tenure; its release does it if need be.
+                release(current, now);
+                return null;
+            }
+            if (ticket != null && ticket.queues) {
+                // Announced while others were reading, which have left.
+                ownership.endTurn(current, now);
+                ticket.from = current.sequence;
+                tickets.ask(now);
+                return Advance.WAITING;
+            }
+        }
+        if (attempt.once || view.serves(current)) {
+            return enterOrContinue(current, attempt, now);
+        }
+        if (isAboutToServe(current, now)) {
+            return Advance.WAITING;
+        }
+        // The threads of its run have left.
+        release(current, now);
+        return null;
+    }
+
+    private void release(LockTenure current, long now) {
+        effects.release(ownership.giveUp(current, now));
+        tickets.askForUnsent(true, now);
+    }
+
+    private @Nullable Ticket ticketFor(Attempt attempt) {
+        return fair && !attempt.once ? tickets.of(attempt.thread) : view.ticket;
+    }
+
+    /**
+     * What a tenure can't do any more (its lease isn't the one that is wanted, its validity ran out between two
+     * threads, its fencing tokens are used up) a new sequence that continues it can.
+     */
+    private Advance enterOrContinue(LockTenure current, Attempt attempt, long now) {
+        boolean isRenewed = attempt.leaseMillis == RemoteLock.RENEWED;
+        boolean enters = current.fits(isRenewed, isRenewed ? leaseMillis : attempt.leaseMillis)
+                && (attempt.reads || !current.shared)
+                && current.isUsable(now)
+                && (attempt.reads || current.tokens.draw());
+        boolean hasPlace = fair && !attempt.once;
+        if (hasPlace) {
+            tickets.serve(attempt.thread, current);
+        }
+        if (enters) {
+            return Advance.ENTERED;
+        }
+        ownership.end(current);
+        Ticket next = newTicket(attempt.leaseMillis, !attempt.once, attempt.reads, now);
+        next.from = current.sequence;
+        next.thread = hasPlace ? attempt.thread : null;
+        open(next, now);
+        return Advance.WAITING;
+    }
+
+    private Advance advanceWithout(Attempt attempt, boolean asks, long now) {
+        Ticket ticket = ticketFor(attempt);
+        if (ticket != null && ticket.reads != attempt.reads && ticket.from == 0) {
+            // It was another thread's, which has left.
+            withdraw(ticket, now);
+            ticket = null;
+        }
+        if (ticket == null) {
+            if (attempt.once && !asks) {
+                return Advance.REFUSED;
+            }
+            open(newTicket(attempt.leaseMillis, !attempt.once, attempt.reads, now), now);
+        } else if (refusal != null) {
+            throw refused(ticket, refusal, now);
+        } else if (attempt.once && ticket.queues && (fair || view.hasHeardSince(attempt.begunNanos))) {
+            return Advance.REFUSED;
+        } else if ((asks && !(fair && effects.isAsking())) || tickets.isDue(now)) {
+            tickets.ask(now);
+        }
+        return Advance.WAITING;
+    }
+
+    private IllegalStateException refused(Ticket ticket, Throwable cause, long now) {
+        refusal = null;
+        tickets.remove(ticket);
+        releaseContinued(ticket, now);
+        settle(now);
+        return Failures.refusal("lock " + Names.quoted(key), cause);
+    }
+
+    // ---- threads that are done with the name
+
+    /** A thread has left the queue for the local half of a fair lock. */
+    void depart(Thread thread, long now) {
+        Ticket place = tickets.of(thread);
+        if (place != null) {
+            withdraw(place, now);
+        }
+    }
+
+    /** Nobody wants a ticket any more. */
+    void withdraw(Ticket ticket, long now) {
+        if (!tickets.contains(ticket)) {
+            return;
+        }
+        tickets.remove(ticket);
+        if (ticket.sequence != 0 && !ownership.isTenure(ticket.sequence)) {
+            cancel(ticket);
+        }
+        releaseContinued(ticket, now);
+    }
+
+    private void cancel(Ticket ticket) {
+        if (fair && effects.isAsking()) {
+            // It mustn't overtake the command that announces the ticket.
+            tickets.leaving.add(ticket);
+            return;
+        }
+        effects.release(Release.of(ticket, Operations.NONE));
         if (!fair) {
-            return true;
-        }
-        Ticket next = tickets.first();
-        return next != null
-                && next.sequence != 0
-                && (next.sequence == current.sequence || next.sequence <= current.run);
-    }
-
-    /** Returns whether a sequence is the tenure's, the last tenure's or a ticket's. */
-    boolean isKnown(long sequence) {
-        return isTenure(sequence) || sequence == ended || tickets.of(sequence) != null;
-    }
-
-    /** Returns whether there is a message to come, within that time, that tells whose sequence this is. */
-    boolean mayBeAnnounced(long sequence, long now, long nanos) {
-        if (sequence != unannounced) {
-            unannounced = sequence;
-            unannouncedNanos = now;
-            return true;
-        }
-        return now - unannouncedNanos < nanos;
-    }
-
-    // ---- what Redis has told
-
-    /** Redis has answered. */
-    void heard(long now) {
-        heardNanos = now;
-    }
-
-    /** Returns whether Redis has answered about this name since then. */
-    boolean hasHeardSince(long nanos) {
-        return heardNanos - nanos > 0;
-    }
-
-    /** Returns the least remote part of the next fencing token. */
-    long floor() {
-        return lastToken + 1;
-    }
-
-    /** A reply has told of a token. */
-    void learnToken(long token) {
-        if (token < FencingTokens.REMOTE_LIMIT) {
-            lastToken = Math.max(lastToken, token);
+            // The next request may overtake that, and mustn't find the name in use by what is given up.
+            tickets.used.add(ticket);
         }
     }
 
-    /** Returns whether a token is greater than all before, and fits. */
-    boolean isNewToken(long token) {
-        return token > lastToken && token < FencingTokens.REMOTE_LIMIT;
+    /** Releases what a ticket was to continue: its request may not have got through. */
+    private void releaseContinued(Ticket ticket, long now) {
+        if (ticket.from != 0) {
+            Ticket continued = Ticket.of(ticket.from, ticket.leaseMillis, ticket.renewed);
+            effects.release(Release.of(continued, Operations.NONE));
+            conditions.abandonOperations(now);
+        }
+    }
+
+    /** The session is closed, and its tenure lost: what this returns has to be sent. */
+    List<Release> close(long now) {
+        List<Release> releases = new ArrayList<>();
+        LockTenure current = view.tenure;
+        effects.listen(false);
+        if (current != null) {
+            Operations due = current.shared ? current.downgrading : conditions.drain(now);
+            releases.add(Release.of(current.ticket, due));
+        }
+        for (Ticket ticket : tickets.clear()) {
+            if (ticket.sequence != 0) {
+                Operations due = ticket.waiter > 0 ? Operations.SIGNAL_ALL : Operations.NONE;
+                releases.add(Release.of(ticket, due));
+            }
+            releaseContinued(ticket, now);
+        }
+        return releases;
+    }
+
+    /** The end of each event: ends the session's interest in the name, if there is none any more. */
+    void settle(long now) {
+        if (view.tenure == null && view.ticket == null) {
+            effects.listen(false);
+            conditions.abandonOperations(now);
+            if (conditions.isIdle() && !conditions.isReleasing()) {
+                effects.unpin();
+            }
+        }
+    }
+
+    // ---- tickets
+
+    private Ticket newTicket(long lease, boolean queues, boolean reads, long now) {
+        boolean isRenewed = lease == RemoteLock.RENEWED;
+        return new Ticket(isRenewed ? leaseMillis : lease, isRenewed, queues, reads, now);
+    }
+
+    private void open(Ticket ticket, long now) {
+        tickets.add(ticket);
+        if (!effects.pin()) {
+            tickets.remove(ticket);
+            releaseContinued(ticket, now);
+        } else {
+            tickets.askForUnsent(ticket.queues, now);
+        }
+    }
+
+    /** The session's pulse beats: asks how tickets and waiters stand. */
+    void beat(long now) {
+        LockTenure current = view.tenure;
+        if (current != null) {
+            conditions.flush(current, now);
+        }
+        effects.beatForWaiters();
+        tickets.beat(now);
+    }
+
+    /** Returns what there is to ask, null if nothing. */
+    @Nullable
+    Request request(long now) {
+        // The session may own the name by a sequence of which it doesn't know yet.
+        boolean knowsAll = view.tenure == null && conditions.isEmpty() && !conditions.isReleasing();
+        long others = fair || !knowsAll ? LockScripts.LEFT_ALONE : LockScripts.ENDED;
+        return tickets.request(others, now);
+    }
+
+    // ---- replies
+
+    /**
+     * Redis has answered a request.
+     *
+     * @param isLatest whether that is the last one that was sent
+     */
+    void answered(Request request, AcquireReply reply, boolean isLatest, long now) {
+        view.heardNanos = now;
+        reply.over().forEach(sequence -> over(sequence, now));
+        tickets.answered(request, reply, isLatest, now);
+        if (reply.status() == Status.GRANTED) {
+            ownership.granted(reply, request.sentNanos(), now);
+        } else if (reply.owner() != 0) {
+            ownership.ownedAnyway(reply.owner(), reply.run(), now);
+        }
+        if (reply.status() == Status.QUEUED) {
+            effects.listen(reply.foreign() && view.ticket != null);
+        }
+        tickets.requestEnded();
+        if (!effects.isAsking() && tickets.hasUnsent()) {
+            effects.askLater();
+        }
+    }
+
+    private void over(long sequence, long now) {
+        Ticket ticket = tickets.of(sequence);
+        if (ticket != null && !ownership.isTenure(sequence)) {
+            releaseContinued(ticket, now);
+            tickets.drop(ticket);
+        }
+    }
+
+    /** A request has met what no repeat will mend. */
+    void requestRefused(Throwable cause) {
+        if (view.ticket != null) {
+            refusal = cause;
+        }
+    }
+
+    // ---- grants
+
+    /**
+     * A ticket was granted by another session's release.
+     *
+     * @param isReplicated whether a failover may yet undo that, so that Redis is asked before a thread enters
+     * @return whether a thread may find what it waits for
+     */
+    boolean granted(Mail.Grant mail, boolean isReplicated, long now) {
+        long sequence = mail.sequence();
+        if (mail.waiter() != 0 && !ownership.isRenounced(sequence) && tickets.of(sequence) == null) {
+            arrivingGrant = sequence;
+            conditions.admitted(mail.waiter(), sequence, now);
+            arrivingGrant = 0;
+        }
+        if (ownership.isRenounced(sequence)) {
+            return false;
+        }
+        Ticket ticket = tickets.of(sequence);
+        if (ticket == null || view.tenure != null) {
+            ownership.grantedInVain(ticket, sequence, mail.run(), now);
+            return false;
+        }
+        if (isReplicated || !ownership.granted(mail, ticket, now)) {
+            if (fair && tickets.isAnswerDue(now)) {
+                tickets.isUnconfirmed = true;
+            } else {
+                tickets.ask(now);
+            }
+        }
+        return true;
+    }
+
+    // ---- the tickets of waiters
+
+    /** Takes over the ticket that a waiter has got in the queue. */
+    void adopt(ConditionWaiter waiter, long sequence, long number, long now) {
+        if (tickets.of(sequence) != null) {
+            return;
+        }
+        Ticket other = view.ticket;
+        Ticket ticket = newTicket(waiter.leaseMillis, true, false, waiter.waitingNanos());
+        ticket.sequence = sequence;
+        ticket.waiter = number;
+        // Redis has said so at some time, but the grant may be older than that.
+        ticket.queuedAt(waiter.waitingNanos(), 1);
+        if (fair) {
+            ticket.thread = waiter.thread;
+        } else if (view.tenure != null || (other != null && sequence != arrivingGrant)) {
+            effects.release(Release.of(ticket, Operations.NONE));
+            return;
+        } else if (other != null) {
+            withdraw(other, now);
+        }
+        tickets.addQueued(ticket);
+        effects.pin();
     }
 }

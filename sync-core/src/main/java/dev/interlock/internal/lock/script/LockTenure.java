@@ -4,6 +4,7 @@ import dev.interlock.LeaseLostException;
 import dev.interlock.internal.lock.FencingTokens;
 import dev.interlock.internal.lock.Tenure;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
+import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Script.Call;
 import dev.interlock.internal.session.Lease;

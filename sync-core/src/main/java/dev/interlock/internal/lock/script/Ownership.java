@@ -1,435 +1,257 @@
 package dev.interlock.internal.lock.script;
 
-import dev.interlock.internal.Names;
-import dev.interlock.internal.lock.RemoteLock;
+import dev.interlock.internal.lock.FencingTokens;
 import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
+import dev.interlock.internal.lock.script.LockScripts.Release;
 import dev.interlock.internal.lock.script.LockScripts.Released;
-import dev.interlock.internal.lock.script.LockScripts.Status;
-import dev.interlock.internal.redis.Failures;
+import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.session.Lease;
-import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.Session;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * How a session comes to own a name, how its threads enter, and how it gives the name up. Redis says what becomes of
- * the tickets, by a reply or a message: a granted ticket becomes a tenure, and what was granted to no ticket is given
- * back. Threads step towards a tenure that they can use. The owner calls it with the mutex held.
+ * By which sequences a session owns a name, or has owned it: a part of the {@link LockState}. Redis says what becomes
+ * of tickets, by a reply or a message: a granted ticket becomes a {@link LockTenure}, and what was granted to no ticket
+ * is given back.
  */
 final class Ownership {
-    /** What became of a thread's step towards a tenure. */
-    enum Advance {
-        ENTERED,
-        REFUSED,
-        WAITING
-    }
-
-    /**
-     * A thread's attempt to enter.
-     *
-     * @param leaseMillis {@link RemoteLock#RENEWED} or a fixed lease
-     * @param once whether it is over if the name isn't free; it needs no place in a fair lock's queue
-     * @param reads whether the thread only reads, beside others
-     */
-    record Attempt(long leaseMillis, boolean once, boolean reads, long begunNanos) {}
-
     /** A ticket that has been granted, and what came with that. */
     private record Grant(long sequence, long token, long run, boolean waiters, boolean conditions) {}
 
-    private final LockMonitor.Shared shared;
-    private final RedisSession session;
-    private final LockScripts scripts;
-    private final LockState state;
-    private final TicketRequest request;
+    private static final long YIELD_NANOS = TimeUnit.MILLISECONDS.toNanos(LockScripts.YIELD_MILLIS);
+
+    private final LockView view;
+    private final TicketQueue tickets;
     private final ConditionQueue conditions;
-    private final ConditionOperations operations;
+    private final LockEffects effects;
+    private final long silenceNanos;
 
-    Ownership(LockMonitor.Shared shared, TicketRequest request, ConditionQueue conditions) {
-        this.shared = shared;
-        this.session = shared.session();
-        this.scripts = shared.scripts();
-        this.state = shared.state();
-        this.request = request;
+    /**
+     * Remote part of the greatest fencing token that Redis has told. It goes into Redis as the floor of all sessions'
+     * tokens, so it is learned from replies only: anybody may write messages.
+     */
+    private long lastToken;
+
+    /** The sequence of the last tenure that was given up; its release may be on its way. */
+    private long ended;
+
+    /** When its turn began. */
+    private long endedTurnNanos;
+
+    /** The last sequence that was given back although its message may yet come. */
+    private long renounced;
+
+    /**
+     * A sequence that this session owns and didn't give to itself: it belongs to a waiter of a condition, and the
+     * message that tells which is on its way, unless it is lost.
+     */
+    private long unannounced;
+
+    private long unannouncedNanos;
+
+    Ownership(LockView view, TicketQueue tickets, ConditionQueue conditions, LockEffects effects, long silenceNanos) {
+        this.view = view;
+        this.tickets = tickets;
         this.conditions = conditions;
-        this.operations = conditions.operations();
+        this.effects = effects;
+        this.silenceNanos = silenceNanos;
     }
 
-    // ---- threads
-
-    /** Enters on a tenure of a fair lock that has come to the current thread. */
-    boolean enterAtOnce(long now) {
-        LockTenure current = state.tenure();
-        boolean mayEnter = current != null
-                && current.renewed
-                && state.serves(current)
-                && state.tickets.of(Thread.currentThread()) != null
-                && current.isUsable(now)
-                && current.tokens.draw();
-        if (current != null && mayEnter) {
-            serve(current);
-        }
-        return mayEnter;
+    /** Returns whether the session owns the name by that sequence. */
+    boolean isTenure(long sequence) {
+        LockTenure current = view.tenure;
+        return current != null && current.sequence == sequence;
     }
 
-    // The thread in front has the local half and is served first, whichever thread's ticket is the oldest.
-    private void serve(LockTenure current) {
-        if (state.fair) {
-            Ticket served = state.tickets.serve(Thread.currentThread());
-            if (served.sequence != current.sequence) {
-                request.used(served);
-            }
-        }
+    /** Returns whether a sequence was given back, so that nothing comes of its grant. */
+    boolean isRenounced(long sequence) {
+        return sequence == renounced;
     }
 
-    /** Has readers leave the tenure to a thread that is about to queue for the local half, to write. */
-    void announceWriter() {
-        LockTenure current = state.tenure();
-        boolean isShared = current != null && current.shared && state.ticket() == null;
-        if (isShared && !state.closed && !session.isClosed()) {
-            long now = session.now();
-            request.open(state.newTicket(RemoteLock.RENEWED, true, false, now), now);
-        }
-    }
-
-    /** Takes that back, unless it has come so far that a thread waits for the lock. */
-    void departWriter() {
-        Ticket ticket = state.ticket();
-        if (state.tenure() != null && ticket != null) {
-            request.withdraw(ticket);
-        }
-    }
-
-    /**
-     * Returns whether the next thread in line is likely to be served on that tenure within a round trip: no other
-     * session is known to wait, and an answer is on its way that tells how far the run goes by now.
-     */
-    boolean isAboutToServe(LockTenure current, long now) {
-        return !current.demand && current.isUsable(now) && state.ticket() != null && request.isAnswerDue(now);
-    }
-
-    /** Takes a thread's step on a tenure that there is; returns null if that is given up now. */
-    @Nullable
-    Advance advanceOn(LockTenure current, @Nullable Ticket ticket, Attempt attempt, long now) {
-        if (current.shared && !attempt.reads) {
-            if (!current.downgrading.text().isEmpty()) {
-                // What that has to do must not be overtaken by the end of the tenure; its release does it if need be.
-                giveUp(current, null).insist();
-                return null;
-            }
-            if (ticket != null && ticket.queues) {
-                // Announced while others were reading, which have left.
-                end(current);
-                state.endedTurnNanos = now;
-                ticket.from = current.sequence;
-                request.ask(now);
-                return Advance.WAITING;
-            }
-        }
-        if (attempt.once || state.serves(current)) {
-            return enterOrContinue(current, attempt, now);
-        }
-        if (isAboutToServe(current, now)) {
-            return Advance.WAITING;
-        }
-        // The threads of its run have left.
-        giveUp(current, null).insist();
-        return null;
-    }
-
-    /**
-     * What a tenure can't do any more (its lease isn't the one that is wanted, its validity ran out between two
-     * threads, its fencing tokens are used up) a new sequence that continues it can.
-     */
-    private Advance enterOrContinue(LockTenure current, Attempt attempt, long now) {
-        long lease = attempt.leaseMillis;
-        boolean fits = current.fits(lease == RemoteLock.RENEWED, state.wantedMillis(lease));
-        boolean covers = attempt.reads || !current.shared;
-        boolean barges = state.fair && attempt.once;
-        boolean enters = fits && covers && current.isUsable(now) && (attempt.reads || current.tokens.draw());
-        if (!barges) {
-            serve(current);
-        }
-        if (enters) {
-            return Advance.ENTERED;
-        }
-        end(current);
-        Ticket next = state.newTicket(lease, !attempt.once, attempt.reads, now);
-        next.from = current.sequence;
-        if (state.fair && !attempt.once) {
-            next.thread = Thread.currentThread();
-        }
-        request.open(next, now);
-        return Advance.WAITING;
-    }
-
-    /** Takes a thread's step where there is no tenure. */
-    Advance ask(@Nullable Ticket ticket, Attempt attempt, boolean asks, long now) {
-        Ticket own = ticket;
-        if (own != null && own.reads != attempt.reads && own.from == 0) {
-            // It was another thread's, which has left.
-            request.withdraw(own);
-            own = null;
-        }
-        if (own == null) {
-            if (attempt.once && !asks) {
-                return Advance.REFUSED;
-            }
-            request.open(state.newTicket(attempt.leaseMillis, !attempt.once, attempt.reads, now), now);
-        } else if (state.refusal != null) {
-            throw refused(own, state.refusal);
-        } else if (attempt.once && own.queues && (state.fair || state.hasHeardSince(attempt.begunNanos))) {
-            return Advance.REFUSED;
-        } else if ((asks && !(state.fair && request.inFlight())) || request.isDue(now)) {
-            request.ask(now);
-        }
-        return Advance.WAITING;
-    }
-
-    private IllegalStateException refused(Ticket ticket, Throwable cause) {
-        state.refusal = null;
-        state.tickets.remove(ticket);
-        request.releaseContinued(ticket);
-        request.settle();
-        return Failures.refusal("lock " + Names.quoted(scripts.key()), cause);
-    }
-
-    /** The tenure is over for this session. */
-    void end(LockTenure current) {
-        state.end(current);
-        operations.begin();
+    // Whether a sequence is the tenure's, the last tenure's or a ticket's.
+    private boolean isKnown(long sequence) {
+        return isTenure(sequence) || sequence == ended || tickets.of(sequence) != null;
     }
 
     // ---- the end of a tenure
 
-    /**
-     * Ends the tenure and releases the name.
-     *
-     * @param leaver the waiter that gives it up, if it is one
-     */
-    ReliableRelease giveUp(LockTenure current, @Nullable ConditionWaiter leaver) {
-        boolean isCurrent = state.tenure() == current;
-        List<ConditionWaiter> registered = isCurrent ? operations.unsent() : List.of();
-        Operations due = isCurrent ? operations.drain() : Operations.NONE;
+    /** The tenure is over: what this returns has to be sent. */
+    Release giveUp(LockTenure current, long now) {
+        boolean isCurrent = view.tenure == current;
+        Operations due = isCurrent ? conditions.drain(now) : Operations.NONE;
         if (isCurrent) {
             end(current);
         }
         // The plain RLock client that is told now needs a round trip to come; the next thread of ours needs none.
-        long yieldMillis = current.foreignDemand ? LockScripts.YIELD_MILLIS : 0;
-        state.notBeforeNanos = session.now() + TimeUnit.MILLISECONDS.toNanos(yieldMillis);
-        List<Ticket> used = request.drainUsed();
+        tickets.notBeforeNanos = current.foreignDemand ? now + YIELD_NANOS : now;
         // What its downgrade has to do is told by that, unless this overtakes it.
         Operations all = isCurrent && current.shared ? current.downgrading : due;
         boolean isLikelyAlone = !current.demand && !current.shared;
-        var release = ReliableRelease.of(session, scripts, current.ticket, used, all, state.floor(), isLikelyAlone);
-        tellWaiters(release, due, registered, leaver);
-        request.askForUnsent(true, session.now());
-        request.settle();
-        return release;
+        return new Release(current.ticket, tickets.drainUsed(), all, !due.isEmpty(), isLikelyAlone);
     }
 
-    private void tellWaiters(
-            ReliableRelease release,
-            Operations due,
-            List<ConditionWaiter> registered,
-            @Nullable ConditionWaiter leaver) {
-        if (!due.text().isEmpty()) {
-            release.confirmed()
-                    .whenComplete((released, failure) -> shared.locked(() -> {
-                        conditions.released(registered, released, leaver);
-                        request.settle();
-                    }));
-        }
-    }
-
-    /** Has the tenure go on for reading only. It ought to be usable. */
-    ReliableRelease downgrade(LockTenure current) {
+    /** The tenure, which ought to be usable, goes on for reading only: what this returns has to be sent. */
+    Release downgrade(LockTenure current, long now) {
         current.shared = true;
-        List<ConditionWaiter> registered = operations.unsent();
-        Operations due = operations.drain();
-        long sent = session.now();
-        current.downgrading = due;
-        ReliableRelease release = ReliableRelease.downgrade(
-                session, scripts, current.ticket, due, state.floor(), () -> current.undemanded(sent));
-        tellWaiters(release, due, registered, null);
-        release.confirmed().thenAccept(released -> {
-            shared.locked(() -> current.downgrading = Operations.NONE);
-            if (released == Released.NOTHING && state.tenure() == current) {
-                current.lose("its owner in Redis had changed");
-            }
-        });
-        return release;
+        current.downgrading = conditions.drain(now);
+        return new Release(current.ticket, List.of(), current.downgrading, !current.downgrading.isEmpty(), false);
     }
 
-    // ---- replies
-
-    /** Takes the answer to a ticket request. */
-    void answered(TicketRequest.Answer answer) {
-        long now = session.now();
-        state.heard(now);
-        AcquireReply reply = answer.reply();
-        reply.over().forEach(this::over);
-        queued(answer.sent(), reply);
-        if (reply.status() == Status.GRANTED) {
-            long validUntil = Lease.validUntil(answer.sent().nanos(), reply.ttlMillis());
-            own(
-                    new Grant(reply.owner(), reply.token(), reply.run(), reply.waiters(), reply.conditions()),
-                    validUntil,
-                    now);
-            state.learnToken(reply.token());
-        } else if (reply.owner() != 0) {
-            ownedAnyway(reply.owner(), reply.run());
-        }
-        if (reply.status() == Status.QUEUED) {
-            request.listen(reply.foreign() && state.ticket() != null);
-        }
-        request.settle();
+    /** Redis has done so. Returns false if the tenure is lost. */
+    boolean downgraded(LockTenure current, Released released) {
+        current.downgrading = Operations.NONE;
+        return released != Released.NOTHING || view.tenure != current;
     }
 
-    private void queued(TicketRequest.Sent sent, AcquireReply reply) {
-        for (int i = 0; i < sent.tickets().size(); i++) {
-            Ticket ticket = sent.tickets().get(i);
-            long sequence = sent.sequences().get(i);
-            if (ticket.sequence != sequence || sequence == reply.owner()) {
-                continue;
-            }
-            if (reply.status() == Status.BUSY) {
-                state.tickets.remove(ticket);
-                continue;
-            }
-            ticket.queuedAt(sent.nanos(), reply.redisMicros());
-            if (ticket.from != 0 && state.tickets.contains(ticket)) {
-                state.tickets.queue(ticket);
-            }
+    /** The tenure is over for this session. */
+    void end(LockTenure current) {
+        current.end();
+        ended = current.sequence;
+        endedTurnNanos = current.turnNanos;
+        view.tenure = null;
+        Ticket unserved = tickets.of(current.sequence);
+        if (unserved != null) {
+            // What is released must not be asked for again.
+            tickets.drop(unserved);
         }
+        conditions.begin();
     }
 
-    private void over(long sequence) {
-        Ticket ticket = state.tickets.of(sequence);
-        if (ticket != null && !state.isTenure(sequence)) {
-            request.releaseContinued(ticket);
-            drop(ticket);
-        }
+    /** The same, and what continues it begins another turn. */
+    void endTurn(LockTenure current, long now) {
+        end(current);
+        endedTurnNanos = now;
     }
 
-    // A thread's ticket is sent anew.
-    private void drop(Ticket ticket) {
-        if (ticket.thread == null) {
-            state.tickets.remove(ticket);
-        } else {
-            state.tickets.renew(ticket);
-        }
+    // ---- tokens
+
+    /** Returns the least remote part of the next fencing token. */
+    long floor() {
+        return lastToken + 1;
     }
 
-    // ---- messages
+    // A token that is greater than all before, and fits.
+    private boolean isNewToken(long token) {
+        return token > lastToken && token < FencingTokens.REMOTE_LIMIT;
+    }
+
+    // ---- grants
+
+    /** A reply says that a ticket is granted. */
+    void granted(AcquireReply reply, long sentNanos, long now) {
+        var grant = new Grant(reply.owner(), reply.token(), reply.run(), reply.waiters(), reply.conditions());
+        own(grant, Lease.validUntil(sentNanos, reply.ttlMillis()), now);
+        if (reply.token() < FencingTokens.REMOTE_LIMIT) {
+            lastToken = Math.max(lastToken, reply.token());
+        }
+    }
 
     /**
-     * A ticket was granted by another session's release. The message says nothing of how long it was on its way; but
-     * the grant was made after the last reply that said "queued", so it is valid at least until that command's first
-     * sending plus the lease. If less than a quarter of it is left of that, so that the first renewal may come too
-     * late, or if a failover may yet undo it, Redis is asked before a thread enters.
+     * A message says that a ticket is granted. It says nothing of how long it was on its way; but the grant was made
+     * after the last reply that said "queued", so it is valid at least until that command's first sending plus the
+     * lease. If less than a quarter of it is left of that, so that the first renewal may come too late, Redis is asked
+     * before a thread enters.
      *
-     * @return whether a thread may find what it waits for
+     * @return whether that needs no asking
      */
-    boolean granted(Mail.Grant mail) {
-        long sequence = mail.sequence();
-        if (mail.waiter() != 0 && sequence != state.renounced && state.tickets.of(sequence) == null) {
-            state.arrivingGrant = sequence;
-            conditions.admitted(mail.waiter(), sequence);
-            state.arrivingGrant = 0;
-        }
-        if (sequence == state.renounced) {
-            return false;
-        }
-        Ticket ticket = state.tickets.of(sequence);
-        if (ticket == null || state.tenure() != null) {
-            ownedInVain(ticket, sequence, mail.run());
-            return false;
-        }
-        long now = session.now();
+    boolean granted(Mail.Grant mail, Ticket ticket, long now) {
         long validUntil = Lease.validUntil(ticket.queuedNanos(), ticket.grantMillis());
-        boolean isNewer = mail.redisMicros() > ticket.queuedRedisMicros() && state.isNewToken(mail.token());
+        boolean isNewer = mail.redisMicros() > ticket.queuedRedisMicros() && isNewToken(mail.token());
         long leastNanos = TimeUnit.MILLISECONDS.toNanos(ticket.grantMillis()) / 4;
-        if (validUntil - now > leastNanos && isNewer && !session.runner().isReplicated()) {
-            LockTenure granted = own(
-                    new Grant(sequence, mail.token(), mail.run(), mail.waiters(), mail.conditions()), validUntil, now);
-            if (granted != null) {
-                granted.renewSoon();
-                request.askForUnsent(true, now);
-            }
-        } else if (state.fair && request.isAnswerDue(now)) {
-            request.confirmLater();
-        } else {
-            request.ask(now);
+        if (validUntil - now <= leastNanos || !isNewer) {
+            return false;
+        }
+        var grant = new Grant(mail.sequence(), mail.token(), mail.run(), mail.waiters(), mail.conditions());
+        LockTenure granted = own(grant, validUntil, now);
+        if (granted != null) {
+            granted.renewSoon();
+            tickets.askForUnsent(true, now);
         }
         return true;
     }
 
-    // ---- tenures
-
-    /** Makes a tenure of a ticket, unless it is none of ours any more, or there is a tenure. */
+    // Makes a tenure of a ticket, unless it is none of ours any more, or there is a tenure.
     private @Nullable LockTenure own(Grant grant, long validUntilNanos, long now) {
-        Ticket ticket = state.tickets.of(grant.sequence);
-        if (ticket == null || state.tenure() != null) {
-            ownedInVain(ticket, grant.sequence, grant.run);
+        Ticket ticket = tickets.of(grant.sequence);
+        if (ticket == null || view.tenure != null) {
+            grantedInVain(ticket, grant.sequence, grant.run, now);
             return null;
         }
         boolean continues = ticket.from != 0;
         ticket.from = 0;
-        LockTenure granted = new LockTenure(
-                session.renewer(), scripts::renew, shared.owner(), ticket, grant.token, now, validUntilNanos);
+        LockTenure granted = effects.begin(ticket, grant.token, now, validUntilNanos);
         granted.run = grant.run;
-        granted.turnNanos = continues ? state.endedTurnNanos : now;
+        granted.turnNanos = continues ? endedTurnNanos : now;
         granted.demand = grant.waiters;
         granted.awaited = grant.conditions;
-        if (!state.isNewToken(grant.token)) {
+        if (!isNewToken(grant.token)) {
             // Redis has forgotten what it had counted to. The request that continues this one brings the floor.
             granted.tokens.exhaust();
         }
         if (ticket.thread == null) {
-            state.tickets.remove(ticket);
+            tickets.remove(ticket);
         }
-        state.begin(granted);
-        request.listen(false);
-        if (state.fair && !continues) {
-            state.tickets.renewBefore(ticket);
+        view.tenure = granted;
+        effects.listen(false);
+        if (view.fair && !continues) {
+            tickets.dropBefore(ticket);
         }
         return granted;
     }
 
-    // Granted is what no thread waits for any more, or what is a tenure already; or what can't be one, because Redis
-    // has forgotten a tenure that a thread still relies on: then its waiter has to queue again.
-    private void ownedInVain(@Nullable Ticket ticket, long sequence, long run) {
-        if (ticket != null && state.tenure() != null && !state.isTenure(sequence)) {
-            drop(ticket);
-            request.giveBack(sequence, 0, Operations.NONE);
+    /**
+     * Granted is what no thread waits for any more, or what is a tenure already; or what can't be one, because Redis
+     * has forgotten a tenure that a thread still relies on: then its waiter has to queue again.
+     */
+    void grantedInVain(@Nullable Ticket ticket, long sequence, long run, long now) {
+        if (ticket != null && view.tenure != null && !isTenure(sequence)) {
+            tickets.drop(ticket);
+            giveBack(sequence, 0, false);
         } else {
-            ownedAnyway(sequence, run);
+            ownedAnyway(sequence, run, now);
         }
     }
 
-    // What the session owns by another sequence than it has asked for: its tenure, or what it doesn't want any more.
-    private void ownedAnyway(long sequence, long run) {
-        LockTenure current = state.tenure();
+    /** The session owns another sequence than it has asked for: its tenure, or what it doesn't want any more. */
+    void ownedAnyway(long sequence, long run, long now) {
+        LockTenure current = view.tenure;
         if (current != null && current.sequence == sequence) {
             current.run = Math.max(current.run, run);
-        } else if (!state.isKnown(sequence) && sequence != state.renounced && !mayBeAnnounced(sequence)) {
-            request.giveBack(sequence, 0, isWaiters(sequence) ? Operations.SIGNAL_ALL : Operations.NONE);
+        } else if (!isKnown(sequence) && sequence != renounced && !mayBeAnnounced(sequence, now)) {
+            giveBack(sequence, 0, isWaiters(sequence));
         }
     }
 
-    private boolean mayBeAnnounced(long sequence) {
-        return !conditions.isIdle()
-                && isWaiters(sequence)
-                && state.mayBeAnnounced(
-                        sequence, session.now(), session.settings().silenceNanos());
+    // Whether there is a message to come that tells whose sequence this is.
+    private boolean mayBeAnnounced(long sequence, long now) {
+        if (conditions.isIdle() || !isWaiters(sequence)) {
+            return false;
+        }
+        if (sequence != unannounced) {
+            unannounced = sequence;
+            unannouncedNanos = now;
+        }
+        return now - unannouncedNanos < silenceNanos;
     }
 
     // What the session has given itself is no waiter's, and has nothing to signal.
     private static boolean isWaiters(long sequence) {
         return sequence % Session.SEQUENCE_STEP != 0;
+    }
+
+    /** A waiter has got a ticket of which this session doesn't know any more. */
+    void grantedToNobody(long sequence, long waiter, boolean isSignalLost) {
+        if (!isKnown(sequence)) {
+            giveBack(sequence, waiter, waiter > 0 && isSignalLost);
+        }
+    }
+
+    private void giveBack(long sequence, long waiter, boolean isSignalLost) {
+        renounced = sequence;
+        effects.giveBack(sequence, waiter, isSignalLost);
     }
 }

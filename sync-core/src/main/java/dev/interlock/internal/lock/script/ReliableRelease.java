@@ -3,11 +3,12 @@ package dev.interlock.internal.lock.script;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
+import dev.interlock.internal.lock.script.LockScripts.Release;
 import dev.interlock.internal.lock.script.LockScripts.Released;
+import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.ReliableCommand;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -38,46 +39,19 @@ final class ReliableRelease {
         command.confirmed().whenComplete(this::complete);
     }
 
-    /**
-     * Sends a release for the first time.
-     *
-     * @param ticket what has become a tenure, or has not
-     * @param used the tickets that were served on that tenure beside its own
-     * @param operations what that tenure has to do with its conditions
-     * @param isLikelyAlone whether nobody is known to wait
-     */
-    static ReliableRelease of(
-            RedisSession session,
-            LockScripts scripts,
-            Ticket ticket,
-            List<Ticket> used,
-            Operations operations,
-            long floor,
-            boolean isLikelyAlone) {
-        String usedText = LockScripts.text(used);
+    /** Sends a release for the first time. */
+    static ReliableRelease of(RedisSession session, LockScripts scripts, Release release, long floor) {
+        return new ReliableRelease(
+                session, scripts, release.ticket(), isFirst -> scripts.release(release, floor, isFirst));
+    }
+
+    /** Sends a downgrade for the first time: the tenure goes on, for reading only. */
+    static ReliableRelease downgrade(RedisSession session, LockScripts scripts, Release release, long floor) {
         return new ReliableRelease(
                 session,
                 scripts,
-                ticket,
-                isFirst -> isFirst && isLikelyAlone
-                        ? scripts.dropOrRelease(ticket, usedText, floor, operations)
-                        : scripts.release(ticket, usedText, floor, operations));
-    }
-
-    /**
-     * Sends a downgrade for the first time: the tenure goes on, for reading only.
-     *
-     * @param alone runs if nobody waits any more
-     */
-    static ReliableRelease downgrade(
-            RedisSession session,
-            LockScripts scripts,
-            Ticket ticket,
-            Operations operations,
-            long floor,
-            Runnable alone) {
-        return new ReliableRelease(
-                session, scripts, ticket, isFirst -> scripts.downgrade(ticket, floor, operations, alone));
+                release.ticket(),
+                isFirst -> scripts.downgrade(release.ticket(), floor, release.operations()));
     }
 
     /**
@@ -85,18 +59,19 @@ final class ReliableRelease {
      * given up already: what a thread has entered ends by its own release, which alone knows what there is to do.
      *
      * @param waiter the waiter of a condition that has got it, or 0
+     * @param isSignalLost whether that had been signalled, so that all others are
      */
     static void giveBack(
-            RedisSession session, LockScripts scripts, long sequence, long waiter, Operations operations, long floor) {
+            RedisSession session, LockScripts scripts, long sequence, long waiter, boolean isSignalLost, long floor) {
         if (session.isExpected(command -> command instanceof ReliableRelease release
                 && release.sequence == sequence
                 && release.key.equals(scripts.key()))) {
             return;
         }
-        Ticket unwanted = new Ticket(session.settings().leaseMillis(), true, true, false, session.now());
-        unwanted.sequence = sequence;
+        Ticket unwanted = Ticket.of(sequence, session.settings().leaseMillis(), true);
         unwanted.waiter = waiter;
-        of(session, scripts, unwanted, List.of(), operations, floor, false).insist();
+        Operations operations = isSignalLost ? Operations.SIGNAL_ALL : Operations.NONE;
+        of(session, scripts, Release.of(unwanted, operations), floor).insist();
     }
 
     /** Completes when Redis has confirmed it; fails when it is given up. */

@@ -3,7 +3,6 @@ package dev.interlock.internal.lock.script;
 import static java.util.Objects.requireNonNull;
 
 import dev.interlock.LeaseLostException;
-import dev.interlock.internal.Locked;
 import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.RemoteConditions;
 import dev.interlock.internal.lock.script.LockScripts.SignalReply;
@@ -26,23 +25,24 @@ final class ScriptConditions implements RemoteConditions {
 
     private final RedisSession session;
     private final ScriptLock lock;
+    private final LockMonitor monitor;
     private final LocalLock local;
-    private final boolean fair;
-    private final Locked<ConditionQueue> queue;
 
     /** Creates the threads' side of these conditions. */
-    ScriptConditions(ScriptLock lock, LocalLock local, LockMonitor.Shared shared, ConditionQueue queue) {
-        this.session = shared.session();
+    ScriptConditions(RedisSession session, ScriptLock lock, LockMonitor monitor, LocalLock local) {
+        this.session = session;
         this.lock = lock;
+        this.monitor = monitor;
         this.local = local;
-        this.fair = shared.state().fair;
-        this.queue = new Locked<>(shared.mutex(), queue);
     }
 
     @Override
     public Wait enlist(String condition) {
         LockTenure current = lock.valid();
-        return queue.call(waiters -> waiters.enlist(current, condition));
+        return monitor.call((state, now) -> {
+            session.ensureOpen();
+            return state.conditions.enlist(Thread.currentThread(), current, condition, now);
+        });
     }
 
     @Override
@@ -67,7 +67,7 @@ final class ScriptConditions implements RemoteConditions {
                 byInterrupt = true;
             }
             if (waiter.outcome == null) {
-                queue.run(waiters -> waiters.leave(waiter));
+                monitor.run((state, now) -> state.conditions.leave(waiter, now));
                 awaitOutcomeUninterruptibly(waiter);
             }
             isInterrupt = byInterrupt && waiter.outcome == ConditionWaiter.Outcome.LEFT;
@@ -83,7 +83,7 @@ final class ScriptConditions implements RemoteConditions {
     private void awaitOutcome(ConditionWaiter waiter, boolean interruptible, boolean timed, long deadlineNanos)
             throws InterruptedException {
         try (RemoteWait wait = new RemoteWait(session, interruptible, RemoteWait.FOREVER, lock::unavailable)) {
-            waiter.wait = wait;
+            waiter.wakeUp = wait::wake;
             while (true) {
                 wait.look();
                 if (waiter.outcome != null) {
@@ -94,13 +94,17 @@ final class ScriptConditions implements RemoteConditions {
                 if (left <= 0) {
                     return;
                 }
-                if (lock.hasOutageLasted() && queue.call(waiters -> waiters.abandon(waiter))) {
+                if (session.outage().isTooLong() && abandon(waiter)) {
                     throw lock.unavailable(session.settings().redisTimeoutNanos());
                 }
-                wait.sleep(this, Math.min(left, TicketRequest.POLL_NANOS));
-                queue.run(ConditionQueue::askIfDue);
+                wait.sleep(this, Math.min(left, TicketQueue.POLL_NANOS));
+                monitor.run((state, now) -> state.conditions.beat(now));
             }
         }
+    }
+
+    private boolean abandon(ConditionWaiter waiter) {
+        return monitor.call((state, now) -> state.conditions.abandon(waiter));
     }
 
     private void awaitOutcomeUninterruptibly(ConditionWaiter waiter) {
@@ -123,20 +127,23 @@ final class ScriptConditions implements RemoteConditions {
     @Override
     public void lineUp(Wait wait) {
         ConditionWaiter waiter = (ConditionWaiter) wait;
-        ConditionWaiter ahead = queue.call(waiters -> waiter.lineUp());
-        if (fair && ahead != null) {
-            // It is at the same point, and mostly further.
-            long begun = session.now();
-            while (!ahead.isThrough && !local.isQueued(ahead.thread) && session.now() - begun < MAX_LINING_UP_NANOS) {
-                RemoteWait.pause(session, this, LINING_UP_NANOS);
-            }
+        monitor.call((state, now) -> waiter.lineUp())
+                .filter(ahead -> lock.view.fair)
+                .ifPresent(this::awaitQueued);
+    }
+
+    // It is at the same point, and mostly further.
+    private void awaitQueued(ConditionWaiter ahead) {
+        long begun = session.now();
+        while (!ahead.isThrough && !local.isQueued(ahead.thread) && session.now() - begun < MAX_LINING_UP_NANOS) {
+            RemoteWait.pause(session, this, LINING_UP_NANOS);
         }
     }
 
     @Override
     public void enter(Wait wait) {
         ConditionWaiter waiter = (ConditionWaiter) wait;
-        queue.run(waiters -> waiters.arrived(waiter, false));
+        monitor.run((state, now) -> state.conditions.arrived(waiter, false));
         boolean entered = false;
         try {
             entered = lock.enterAgain(waiter.leaseMillis);
@@ -144,7 +151,7 @@ final class ScriptConditions implements RemoteConditions {
             if (!entered) {
                 lock.holdLocallyOnly(new LeaseLostException(
                         lock.name(), 0, "it could not be taken back after waiting for a condition"));
-                queue.run(waiters -> waiters.arrived(waiter, true));
+                monitor.run((state, now) -> state.conditions.arrived(waiter, true));
             }
         }
     }
@@ -152,7 +159,7 @@ final class ScriptConditions implements RemoteConditions {
     @Override
     public void signal(String condition, boolean all) {
         LockTenure current = lock.valid();
-        queue.run(waiters -> waiters.signal(current, condition, all));
+        monitor.run((state, now) -> state.conditions.signal(current, condition, all, now));
     }
 
     @Override
@@ -162,7 +169,8 @@ final class ScriptConditions implements RemoteConditions {
 
     private SignalReply inspect(String condition, boolean isListed) {
         LockTenure current = lock.valid();
-        SignalReply signalled = session.await(queue.call(waiters -> waiters.inspect(current, condition, isListed)));
+        SignalReply signalled =
+                session.await(monitor.call((state, now) -> state.conditions.count(current, condition, isListed, now)));
         if (signalled == null) {
             throw lock.unavailable(
                     TimeUnit.MILLISECONDS.toNanos(session.settings().commandTimeoutMillis()));
@@ -176,6 +184,6 @@ final class ScriptConditions implements RemoteConditions {
     @Override
     public Collection<Thread> threads(String condition) {
         Set<Long> own = inspect(condition, true).own();
-        return queue.call(waiters -> waiters.threads(own));
+        return monitor.call((state, now) -> state.conditions.threads(own));
     }
 }

@@ -6,10 +6,10 @@ import dev.interlock.internal.Names;
 import dev.interlock.internal.lock.AbstractRemoteLock;
 import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.RemoteConditions;
-import dev.interlock.internal.lock.script.LockScripts.Operations;
 import dev.interlock.internal.lock.script.LockScripts.Released;
-import dev.interlock.internal.lock.script.Ownership.Advance;
-import dev.interlock.internal.lock.script.Ownership.Attempt;
+import dev.interlock.internal.lock.script.LockState.Advance;
+import dev.interlock.internal.lock.script.LockState.Attempt;
+import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.RemoteWait;
@@ -29,9 +29,9 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     /** How often a session that keeps a busy name looks for waiters that its mailbox has not told it of. */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
-    private final boolean fair;
     final long sliceNanos;
     private final long retainMillis;
+    final LockView view;
     final LockMonitor monitor;
     private final RemoteConditions conditions;
 
@@ -57,11 +57,11 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
             long sliceNanos,
             long retainMillis) {
         super(session, name, local);
-        this.fair = fair;
+        this.view = new LockView(fair);
         this.sliceNanos = sliceNanos;
         this.retainMillis = retainMillis;
-        this.monitor = new LockMonitor(session, key, fair, this);
-        this.conditions = monitor.newConditions(this, local);
+        this.monitor = new LockMonitor(session, key, view, this);
+        this.conditions = new ScriptConditions(session, this, monitor, local);
     }
 
     /** Gives back what a message tells of that this session doesn't want: a grant, or the tickets of waiters. */
@@ -74,23 +74,27 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     }
 
     private static void giveBack(RedisSession session, String key, long sequence, long waiter) {
-        Operations operations = waiter > 0 ? Operations.SIGNAL_ALL : Operations.NONE;
-        ReliableRelease.giveBack(session, new LockScripts(session, key), sequence, waiter, operations, 0);
+        ReliableRelease.giveBack(session, new LockScripts(session, key), sequence, waiter, waiter > 0, 0);
     }
 
     @Override
     public void announce(long leaseMillis) {
-        monitor.announce(leaseMillis);
+        if (!session.isClosed()) {
+            monitor.run((state, now) -> state.announce(Thread.currentThread(), leaseMillis, now));
+            session.ensureOpen();
+        }
     }
 
     @Override
     protected boolean enterOnTenure() {
-        LockTenure current = monitor.tenure();
+        LockTenure current = view.tenure;
         if (current == null || !current.renewed) {
             return false;
         }
-        long now = session.now();
-        return fair ? monitor.enterAtOnce(now) : current.isUsable(now) && current.tokens.draw();
+        if (view.fair) {
+            return monitor.call((state, now) -> state.enterAtOnce(Thread.currentThread(), now));
+        }
+        return current.isUsable(session.now()) && current.tokens.draw();
     }
 
     @Override
@@ -125,24 +129,26 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     }
 
     private boolean await(RemoteWait wait, boolean reads, long leaseMillis) throws InterruptedException {
-        Attempt attempt = new Attempt(leaseMillis, wait.isOnce(), reads, wait.begunNanos());
+        Attempt attempt = new Attempt(Thread.currentThread(), leaseMillis, wait.isOnce(), reads, wait.begunNanos());
         for (boolean first = true; ; first = false) {
             // Both before the step, which sees what an answer has brought.
             wait.look();
-            if (monitor.hasHeardSince(wait.begunNanos())) {
+            if (view.hasHeardSince(wait.begunNanos())) {
                 wait.heard();
             }
             // A thread that waits for ever needs no answer as long as its ticket, announced before, may be granted.
-            boolean asks = first && (wait.isTimed() || !fair);
-            Advance advance = monitor.advance(attempt, asks);
+            boolean asks = first && (wait.isTimed() || !view.fair);
+            session.ensureOpen();
+            Advance advance = monitor.call((state, now) -> state.advance(attempt, asks, now));
             if (advance == Advance.ENTERED) {
                 return true;
             }
+            session.ensureOpen();
             wait.checkInterrupt();
             if (advance == Advance.REFUSED || !wait.goesOn()) {
                 return false;
             }
-            long pause = Math.min(wait.leftNanos(), monitor.untilNextAdvance());
+            long pause = Math.min(wait.leftNanos(), monitor.call((state, now) -> state.tickets.untilDue(now)));
             if (!wait.isWoken() && !(monitor.expectsToBeAlone() && wait.spin())) {
                 wait.sleep(this, pause);
             }
@@ -151,9 +157,9 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
 
     // A request that doesn't queue is of no use to the next thread.
     private void withdrawUnlessQueued() {
-        Ticket request = monitor.ticket();
+        Ticket request = view.ticket;
         if (request != null && !request.queues) {
-            monitor.withdraw(request);
+            monitor.run((state, now) -> state.withdraw(request, now));
         }
     }
 
@@ -187,7 +193,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         }
         ReliableRelease release = monitor.giveUp(current);
         return () -> {
-            if (monitor.scripts().isQuiet()) {
+            if (monitor.scripts.isQuiet()) {
                 session.spinner().awaits(release.confirmed());
             }
             Released released = session.await(release.confirmed());
@@ -205,7 +211,8 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         LockTenure current = owned();
         long now = session.now();
         if (!current.isUsable(now) || !isKept(current, now)) {
-            monitor.giveUp(current, waiter).insist();
+            waiter.hasReleased = true;
+            monitor.giveUp(current).insist();
         }
     }
 
@@ -230,10 +237,6 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         return waiting != null && waiting.isWoken();
     }
 
-    boolean hasOutageLasted() {
-        return isOutageTooLong();
-    }
-
     /** Returns whether other sessions wait, and have waited for long enough. */
     final boolean isTurnOver(LockTenure current, long now) {
         return current.demand && now - current.turnNanos >= sliceNanos;
@@ -245,9 +248,9 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     }
 
     private boolean isKept(LockTenure current, long now) {
-        if (isWanted() && !isTurnOver(current, now) && monitor.mayServe(current)) {
+        if (isWanted() && !isTurnOver(current, now) && mayServe(current)) {
             reportHandedOff();
-        } else if (isRetained(current) && !monitor.isAnySignalDue()) {
+        } else if (isRetained(current) && !view.isAnySignalDue) {
             retain(current, now);
         } else {
             reportReleased(now - current.startNanos);
@@ -256,6 +259,11 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         monitor.flush(current);
         lookForDemand(current, now);
         return true;
+    }
+
+    // Whether the next thread in line may enter, or is likely to within a round trip.
+    private boolean mayServe(LockTenure current) {
+        return view.serves(current) || monitor.<Boolean>call((state, now) -> state.isAboutToServe(current, now));
     }
 
     // The mailbox may be deaf, and plain RLock clients write no letters.
@@ -277,7 +285,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     }
 
     private void endRetention(LockTenure current) {
-        if (monitor.tenure() != current) {
+        if (view.tenure != current) {
             return;
         }
         long idleMillis = local.isHeld() ? 0 : TimeUnit.NANOSECONDS.toMillis(session.now() - current.idleSinceNanos);
@@ -291,8 +299,8 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
 
     @Override
     public void cleanUp() {
-        if (fair) {
-            monitor.depart(Thread.currentThread());
+        if (view.fair) {
+            monitor.run((state, now) -> state.depart(Thread.currentThread(), now));
         }
         cleanUpExceptPlaces();
     }
@@ -304,22 +312,22 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
 
     @Override
     protected boolean isWanted() {
-        return super.isWanted() || monitor.isAnyArriving();
+        return super.isWanted() || view.isAnyArriving();
     }
 
     // A fair lock's tickets are not among it: each belongs to a thread, which sees to it.
     @Override
     protected boolean hasInterest() {
-        LockTenure current = monitor.tenure();
+        LockTenure current = view.tenure;
         if (current == null) {
-            return !fair && monitor.ticket() != null;
+            return !view.fair && view.ticket != null;
         }
-        return fair ? !monitor.serves(current) : !current.retained || current.demand || current.loss() != null;
+        return view.fair ? !view.serves(current) : !current.retained || current.demand || current.loss() != null;
     }
 
     @Override
     protected @Nullable LockTenure tenure() {
-        return monitor.tenure();
+        return view.tenure;
     }
 
     @Override
@@ -331,9 +339,9 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     @Override
     protected void relinquish() {
         super.relinquish();
-        Ticket request = monitor.ticket();
-        if (request != null && !fair) {
-            monitor.withdraw(request);
+        Ticket request = view.ticket;
+        if (request != null && !view.fair) {
+            monitor.run((state, now) -> state.withdraw(request, now));
         }
     }
 
@@ -344,7 +352,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
 
     @Override
     protected LockTenure owned() {
-        LockTenure current = monitor.tenure();
+        LockTenure current = view.tenure;
         LeaseLostException loss = localOnlyCause;
         if (loss != null) {
             throw new LeaseLostException(loss);
@@ -364,7 +372,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     @Override
     public boolean isLocked() {
         session.ensureOpen();
-        Boolean locked = session.await(monitor.scripts().inspect());
+        Boolean locked = session.await(monitor.scripts.inspect());
         if (locked == null) {
             throw unavailable(commandTimeoutNanos());
         }
@@ -403,13 +411,13 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         if (!local.isHeld()) {
             cleanUp();
         }
-        LockTenure current = monitor.tenure();
+        LockTenure current = view.tenure;
         return current == null ? null : current.keep(nowNanos);
     }
 
     @Override
     public void pulse() {
-        LockTenure current = monitor.tenure();
+        LockTenure current = view.tenure;
         if (current != null && current.retained && !local.isHeld()) {
             // Plain RLock clients write no letters.
             current.renewNow();
@@ -429,8 +437,8 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
 
     @Override
     public String toString() {
-        LockTenure current = monitor.tenure();
-        Ticket request = monitor.ticket();
+        LockTenure current = view.tenure;
+        Ticket request = view.ticket;
         if (current != null) {
             return (current.isUsable(session.now()) ? "tenure " : "lost tenure ") + current.sequence + " of "
                     + session.id() + (current.demand ? ", wanted by others" : "");

@@ -4,6 +4,7 @@ import dev.interlock.LeaseLostException;
 import dev.interlock.internal.lock.LocalReadWriteLock;
 import dev.interlock.internal.lock.RemoteReadWriteLock;
 import dev.interlock.internal.lock.script.LockScripts.Released;
+import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.RemoteWait;
 import java.util.Queue;
@@ -57,7 +58,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     @Override
     protected boolean enterOnTenure() {
         forget(false);
-        LockTenure current = monitor.tenure();
+        LockTenure current = view.tenure;
         return current != null && !current.shared && !isTurnOver(current, session.now()) && super.enterOnTenure();
     }
 
@@ -65,7 +66,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     public boolean enter(boolean interruptible, long waitNanos, long leaseMillis, long start)
             throws InterruptedException {
         forget(false);
-        LockTenure current = monitor.tenure();
+        LockTenure current = view.tenure;
         if (current != null && !current.shared && isTurnOver(current, session.now())) {
             giveUp(current);
         }
@@ -75,10 +76,10 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     /** Readers are to leave for writers of this session, too, which wait for them in this JVM only. */
     @Override
     public void announce(long leaseMillis) {
-        LockTenure current = monitor.tenure();
+        LockTenure current = view.tenure;
         if (current != null && current.shared && shared.isShared()) {
             announced.add(Thread.currentThread());
-            monitor.announceWriter();
+            monitor.run(LockState::announceWriter);
         }
     }
 
@@ -90,13 +91,13 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
 
     private void forget(boolean departs) {
         if (!announced.isEmpty() && announced.remove(Thread.currentThread()) && departs && announced.isEmpty()) {
-            monitor.departWriter();
+            monitor.run(LockState::departWriter);
         }
     }
 
     @Override
     public @Nullable Departure leave() {
-        LockTenure current = monitor.tenure();
+        LockTenure current = view.tenure;
         if (current == null || shared.sharedHolds() == 0 || !current.isUsable(session.now())) {
             return super.leave();
         }
@@ -123,7 +124,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
 
     @Override
     public boolean mayEnterShared(long begunNanos) {
-        LockTenure current = monitor.tenure();
+        LockTenure current = view.tenure;
         long now = session.now();
         return current != null && admits(current, begunNanos, now) && current.isUsable(now);
     }
@@ -134,7 +135,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
 
     @Override
     public boolean isBarred(long begunNanos) {
-        LockTenure current = monitor.tenure();
+        LockTenure current = view.tenure;
         return current != null
                 && shared.isShared()
                 && current.isUsable(session.now())
@@ -159,7 +160,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
 
     @Override
     public boolean enterSharedAtOnce(long begunNanos) {
-        LockTenure current = monitor.tenure();
+        LockTenure current = view.tenure;
         long now = session.now();
         if (current == null || !admits(current, begunNanos, now) || !current.isUsable(now)) {
             return false;
@@ -173,7 +174,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
 
     @Override
     public boolean enterShared(boolean interruptible, long waitNanos, long begunNanos) throws InterruptedException {
-        LockTenure current = monitor.tenure();
+        LockTenure current = view.tenure;
         if (current != null && !admits(current, begunNanos, session.now())) {
             // No thread is inside, and those that wait here were too late for what this session has.
             giveUp(current);
@@ -183,7 +184,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
 
     @Override
     public @Nullable LeaseLostException leaveShared() {
-        LockTenure current = monitor.tenure();
+        LockTenure current = view.tenure;
         if (current == null) {
             return new LeaseLostException(name, 0, "its lease is over");
         }
@@ -195,7 +196,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
         if (shared.isShared()) {
             return;
         }
-        LockTenure current = monitor.tenure();
+        LockTenure current = view.tenure;
         if (current != null && super.isRetained(current) && current.loss() == null) {
             retain(current, session.now());
         }
@@ -205,7 +206,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
 
     @Override
     public boolean isRefused() {
-        Ticket request = monitor.ticket();
+        Ticket request = view.ticket;
         return request != null && request.isQueued();
     }
 
@@ -214,7 +215,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     @Override
     public void demanded() {
         super.demanded();
-        LockTenure current = monitor.tenure();
+        LockTenure current = view.tenure;
         if (current != null && !current.shared) {
             endTurnInTime(current);
         }
@@ -231,12 +232,12 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
 
     // As long as this thread shares the local half, nobody writes.
     private void shareIfRead(LockTenure current) {
-        if (monitor.tenure() == current
+        if (view.tenure == current
                 && !current.shared
                 && shared.isShared()
                 && shared.readLock().tryLock()) {
             try {
-                if (monitor.tenure() == current && !current.shared) {
+                if (view.tenure == current && !current.shared) {
                     monitor.downgrade(current).insist();
                 }
             } finally {
@@ -266,7 +267,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     @Override
     public void pulse() {
         super.pulse();
-        LockTenure current = monitor.tenure();
+        LockTenure current = view.tenure;
         if (current != null && shared.isShared()) {
             long now = session.now();
             boolean isDue = !current.demand && now - current.lookAtNanos >= LOOK_NANOS;

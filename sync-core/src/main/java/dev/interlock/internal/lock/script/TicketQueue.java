@@ -1,30 +1,171 @@
 package dev.interlock.internal.lock.script;
 
+import com.google.common.primitives.ImmutableLongArray;
+import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
+import dev.interlock.internal.lock.script.LockScripts.Operations;
+import dev.interlock.internal.lock.script.LockScripts.Release;
+import dev.interlock.internal.lock.script.LockScripts.Status;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The tickets of a session for a name, in the order in which they are sent. The owner calls it with the mutex held,
- * except for what is volatile.
+ * The tickets of a session for a name, in the order in which they are sent, and what is to be said of them. There is
+ * one command at a time, and tickets that come meanwhile share the next: so sequences reach Redis in their order, and a
+ * cancel never overtakes the command that announces its ticket.
  *
  * <p>A session of a plain lock has one ticket, on behalf of whichever of its threads is in front. Those of a fair lock
  * belong to threads, one each. But a grant is served to the thread that is in front, and that need not be the one whose
  * ticket is the oldest: these two then swap theirs, so that there are always as many tickets as threads.
  */
 final class TicketQueue {
+    /** A session's outstanding request for a name. Its state is part of the {@link LockState}. */
+    static final class Ticket {
+        /** Redis takes a session of which it has not heard for so long to be dead. */
+        static final long HEARTBEAT_MILLIS = 3_000;
+
+        final long leaseMillis;
+
+        /** Whether the lease is to be renewed. */
+        final boolean renewed;
+
+        /** Whether it waits in the queue, or is over if the name isn't free. */
+        final boolean queues;
+
+        /** Whether it is for reading only, together with others. */
+        final boolean reads;
+
+        /** The sequence whose tenure this one continues, 0 for none, or none any more. */
+        long from;
+
+        /** 0 until it is sent for the first time. */
+        long sequence;
+
+        /** The waiter of a condition that has got it, negative if it was not signalled, or 0. */
+        long waiter;
+
+        /** The thread that waits with it, if it is one thread's. */
+        @Nullable
+        Thread thread;
+
+        /**
+         * When the last command was first sent whose reply said that this ticket was still queued, and the time of
+         * Redis in that reply. A grant comes after that, so its lease is at least that fresh.
+         */
+        private long queuedNanos;
+
+        private long queuedRedisMicros;
+
+        Ticket(long leaseMillis, boolean renewed, boolean queues, boolean reads, long nowNanos) {
+            this.leaseMillis = leaseMillis;
+            this.renewed = renewed;
+            this.queues = queues;
+            this.reads = reads;
+            this.queuedNanos = nowNanos;
+        }
+
+        /** Returns what speaks of a sequence for which there is no ticket any more. */
+        static Ticket of(long sequence, long leaseMillis, boolean renewed) {
+            Ticket ticket = new Ticket(leaseMillis, renewed, true, false, 0);
+            ticket.sequence = sequence;
+            return ticket;
+        }
+
+        /**
+         * Returns the lease with which it is granted by somebody else. A lease that is to be renewed begins with a
+         * short one, so that a session which dies while it waits doesn't cost the others a whole lease.
+         */
+        long grantMillis() {
+            return renewed ? Math.min(leaseMillis, HEARTBEAT_MILLIS) : leaseMillis;
+        }
+
+        /** Returns it as scripts know it. */
+        String text() {
+            return sequence + ":" + terms();
+        }
+
+        /** Returns what scripts know of it but the sequence. */
+        String terms() {
+            String lease = Long.toString(grantMillis());
+            return reads ? lease + ":r" : waiter == 0 ? lease : lease + ":" + waiter;
+        }
+
+        /** Returns one that takes its place if it is over. What it was goes on to be known by its sequence. */
+        Ticket again() {
+            Ticket again = new Ticket(leaseMillis, renewed, queues, reads, queuedNanos);
+            again.thread = thread;
+            return again;
+        }
+
+        /** Returns whether Redis has said that it stands in the queue. */
+        boolean isQueued() {
+            return queuedRedisMicros != 0;
+        }
+
+        void queuedAt(long sentNanos, long redisMicros) {
+            queuedNanos = sentNanos - queuedNanos > 0 ? sentNanos : queuedNanos;
+            queuedRedisMicros = Math.max(queuedRedisMicros, redisMicros);
+        }
+
+        long queuedNanos() {
+            return queuedNanos;
+        }
+
+        long queuedRedisMicros() {
+            return queuedRedisMicros;
+        }
+    }
+
+    /**
+     * A command about tickets.
+     *
+     * @param tickets those asked for
+     * @param sequences what these have; a ticket that is over gets another one
+     * @param isNew whether the first of them is sent for the first time
+     * @param earlier as {@link LockScripts#acquire} takes it
+     * @param used tickets that were served on the tenure of another one
+     */
+    record Request(
+            List<Ticket> tickets,
+            ImmutableLongArray sequences,
+            boolean isNew,
+            long earlier,
+            List<Ticket> used,
+            long sentNanos) {}
+
+    /** After so long without word a waiting thread asks by itself, should the pulse have failed to. */
+    static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(1_500);
+
+    private final LockView view;
+    private final LockEffects effects;
     private final List<Ticket> standing = new ArrayList<>();
     private final Map<Thread, Ticket> byThread = new HashMap<>();
 
-    /** Read without the mutex, too. */
-    private volatile @Nullable Ticket first;
+    /** Those served on the tenure of another one, of which Redis doesn't know yet. */
+    final List<Ticket> used = new ArrayList<>();
 
-    /** Returns the oldest ticket. */
-    @Nullable
-    Ticket first() {
-        return first;
+    /** Those to be cancelled once the command that announces them has been answered. */
+    final List<Ticket> leaving = new ArrayList<>();
+
+    /** Whether the next command asks for all. */
+    private boolean isComplete;
+
+    /** Whether a grant has to be confirmed as soon as the command in flight has been answered. */
+    boolean isUnconfirmed;
+
+    /** Before that, plain RLock clients have their turn. */
+    long notBeforeNanos;
+
+    /** When to ask again, if there is no answer. */
+    private long pollAtNanos;
+
+    TicketQueue(LockView view, LockEffects effects, long now) {
+        this.view = view;
+        this.effects = effects;
+        this.notBeforeNanos = now;
     }
 
     @Nullable
@@ -58,13 +199,6 @@ final class TicketQueue {
         changed();
     }
 
-    /** There was nothing to continue: the ticket has its place in the queue by its sequence, like any other. */
-    void queue(Ticket ticket) {
-        ticket.from = 0;
-        standing.remove(ticket);
-        addQueued(ticket);
-    }
-
     /** Adds a ticket that stands in the queue already. */
     void addQueued(Ticket ticket) {
         if (ticket.thread != null) {
@@ -88,25 +222,30 @@ final class TicketQueue {
         changed();
     }
 
-    /** Has a ticket that is over sent anew, behind all others. */
-    void renew(Ticket ticket) {
-        standing.remove(ticket);
-        ticket.renew();
-        standing.add(ticket);
-        changed();
-    }
-
-    /** Has the tickets of threads sent anew that stand before one that has been granted: in Redis they are over. */
-    void renewBefore(Ticket granted) {
-        Ticket front = standing.get(0);
-        while (front.thread != null && front.sequence != 0 && front.sequence < granted.sequence) {
-            renew(front);
-            front = standing.get(0);
+    /** A ticket is over: a thread's is sent anew, behind all others. */
+    void drop(Ticket ticket) {
+        if (ticket.thread == null) {
+            remove(ticket);
+        } else {
+            standing.remove(ticket);
+            add(ticket.again());
         }
     }
 
-    /** Removes the oldest ticket on behalf of a thread, whose own one goes to the thread that had it. */
-    Ticket serve(Thread thread) {
+    /** Has the tickets of threads sent anew that stand before one that has been granted: in Redis they are over. */
+    void dropBefore(Ticket granted) {
+        Ticket front = view.ticket;
+        while (front != null && front.thread != null && front.sequence != 0 && front.sequence < granted.sequence) {
+            drop(front);
+            front = view.ticket;
+        }
+    }
+
+    /**
+     * Removes the oldest ticket on behalf of a thread, whose own one goes to the thread that had it. The thread in
+     * front has the local half and is served first, whichever thread's ticket is the oldest.
+     */
+    void serve(Thread thread, LockTenure current) {
         Ticket served = standing.get(0);
         Ticket own = byThread.remove(thread);
         Thread waiting = served.thread;
@@ -116,38 +255,161 @@ final class TicketQueue {
         }
         standing.remove(0);
         changed();
-        return served;
+        if (served.sequence != current.sequence) {
+            used.add(served);
+        }
+    }
+
+    // ---- what is to be said
+
+    /** Asks for all that isn't granted. */
+    void ask(long now) {
+        if (!asked(true).isEmpty()) {
+            isComplete = true;
+            effects.ask(now);
+        }
     }
 
     /**
-     * Returns those to be sent next: one that can't be sent with others; or the oldest and those of which Redis has not
-     * said that they are queued.
-     *
-     * @param tenure what the oldest ones may be granted as already
+     * Asks for tickets that were not sent; how the rest stands is for the pulse to ask. If a command is in flight, its
+     * answer has that done.
      */
-    List<Ticket> arriving(@Nullable LockTenure tenure) {
-        List<Ticket> all = all(tenure);
-        List<Ticket> arriving = new ArrayList<>();
-        for (Ticket ticket : all) {
-            if (arriving.isEmpty() || !ticket.isQueued()) {
-                arriving.add(ticket);
-            }
+    void askForUnsent(boolean queues, long now) {
+        if (effects.isAsking() || !hasUnsent()) {
+            return;
         }
-        return arriving;
+        if (queues && notBeforeNanos - now > 0) {
+            pollAtNanos = notBeforeNanos;
+        } else if (!asked(false).isEmpty()) {
+            effects.ask(now);
+        }
     }
 
-    /** Returns one that can't be sent with others; or all that aren't granted. */
-    List<Ticket> all(@Nullable LockTenure tenure) {
-        List<Ticket> all = new ArrayList<>(standing.size());
+    /** The session's pulse beats: asks how the tickets stand, unless an answer to that may come any moment. */
+    void beat(long now) {
+        Ticket oldest = view.ticket;
+        boolean mayAsk = oldest != null && oldest.queues && notBeforeNanos - now <= 0;
+        if (mayAsk && !isAnswerDue(now)) {
+            ask(now);
+        }
+    }
+
+    /** Returns whether a command is in flight whose answer may come any moment. */
+    boolean isAnswerDue(long now) {
+        return effects.isAsking() && now - effects.repeatAtNanos() < 0;
+    }
+
+    /** Returns whether it is time to ask again. */
+    boolean isDue(long now) {
+        return now - pollAtNanos >= 0 || (effects.isAsking() && !isAnswerDue(now));
+    }
+
+    /** Returns for how long a thread that waits may sleep before it has to take another step by itself. */
+    long untilDue(long now) {
+        if (standing.isEmpty()) {
+            return 1;
+        }
+        long due = effects.isAsking() ? effects.repeatAtNanos() : pollAtNanos;
+        return Math.max(1, Math.min(POLL_NANOS, due - now));
+    }
+
+    /**
+     * Returns those to be asked for next: one that can't be sent with others; or all that aren't granted; or of these
+     * the oldest and those of which Redis has not said that they are queued.
+     */
+    private List<Ticket> asked(boolean isAboutAll) {
+        LockTenure current = view.tenure;
+        List<Ticket> asked = new ArrayList<>(standing.size());
         for (Ticket ticket : standing) {
             if (ticket.from != 0 || !ticket.queues) {
                 return List.of(ticket);
             }
-            if (tenure == null || ticket.sequence != tenure.sequence) {
-                all.add(ticket);
+            boolean isGranted = current != null && ticket.sequence == current.sequence;
+            if (!isGranted && (isAboutAll || asked.isEmpty() || !ticket.isQueued())) {
+                asked.add(ticket);
             }
         }
-        return all;
+        return asked;
+    }
+
+    /**
+     * Returns what there is to ask, null if nothing. Tickets get their sequences when they are first sent.
+     *
+     * @param others what becomes of a tenure that the first ticket doesn't continue
+     */
+    @Nullable
+    Request request(long others, long now) {
+        List<Ticket> asked = asked(isComplete);
+        if (asked.isEmpty()) {
+            return null;
+        }
+        isComplete = false;
+        pollAtNanos = now + POLL_NANOS;
+        Ticket oldest = asked.get(0);
+        boolean isNew = oldest.sequence == 0;
+        ImmutableLongArray.Builder sequences = ImmutableLongArray.builder(asked.size());
+        for (Ticket ticket : asked) {
+            if (ticket.sequence == 0) {
+                ticket.sequence = effects.nextSequence();
+            }
+            sequences.add(ticket.sequence);
+        }
+        long earlier = oldest.from != 0 ? oldest.from : others;
+        return new Request(asked, sequences.build(), isNew, earlier, List.copyOf(used), now);
+    }
+
+    /** A request was answered: its tickets stand in Redis' queue, or are refused. */
+    void answered(Request request, AcquireReply reply, boolean isLatest, long now) {
+        used.removeAll(request.used);
+        if (isLatest) {
+            long ttlMillis = reply.status() == Status.GRANTED ? -1 : reply.ttlMillis();
+            long ttlNanos = TimeUnit.MILLISECONDS.toNanos(ttlMillis + 1);
+            pollAtNanos = now + (ttlNanos > 0 ? Math.min(POLL_NANOS, ttlNanos) : POLL_NANOS);
+        }
+        for (int i = 0; i < request.tickets.size(); i++) {
+            Ticket ticket = request.tickets.get(i);
+            long sequence = request.sequences.get(i);
+            if (ticket.sequence != sequence || sequence == reply.owner()) {
+                continue;
+            }
+            if (reply.status() == Status.BUSY) {
+                remove(ticket);
+                continue;
+            }
+            ticket.queuedAt(request.sentNanos, reply.redisMicros());
+            if (ticket.from != 0 && contains(ticket)) {
+                // There was nothing to continue: it has its place by its sequence, like any other.
+                ticket.from = 0;
+                standing.remove(ticket);
+                addQueued(ticket);
+            }
+        }
+    }
+
+    /** A request has failed by what may pass, and will be repeated. */
+    void requestFailed() {
+        isComplete = true;
+    }
+
+    /** The end of an answer, or a failure. */
+    void requestEnded() {
+        if (effects.isAsking()) {
+            return;
+        }
+        leaving.forEach(ticket -> effects.release(Release.of(ticket, Operations.NONE)));
+        leaving.clear();
+        if (isUnconfirmed && view.tenure == null) {
+            isComplete = true;
+            effects.askLater();
+        }
+        isUnconfirmed = false;
+    }
+
+    /** Returns what Redis doesn't know to be used, and forgets it. */
+    List<Ticket> drainUsed() {
+        List<Ticket> drained = List.copyOf(used);
+        used.clear();
+        return drained;
     }
 
     /** Returns whether there are tickets that were not sent: one that continues a tenure is the first, others last. */
@@ -156,16 +418,16 @@ final class TicketQueue {
         return last >= 0 && (standing.get(0).sequence == 0 || standing.get(last).sequence == 0);
     }
 
-    /** Returns all of them and forgets them. */
+    /** Forgets all of them. Returns them, and those that are to be cancelled. */
     List<Ticket> clear() {
-        List<Ticket> all = List.copyOf(standing);
+        leaving.addAll(standing);
         standing.clear();
         byThread.clear();
         changed();
-        return all;
+        return List.copyOf(leaving);
     }
 
     private void changed() {
-        first = standing.isEmpty() ? null : standing.get(0);
+        view.ticket = standing.isEmpty() ? null : standing.get(0);
     }
 }

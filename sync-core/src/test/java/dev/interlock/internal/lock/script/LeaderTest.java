@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Timeout;
 @Timely
 class LeaderTest extends LockScriptTest {
 
-    /** Far from {@link TicketRequest#POLL_NANOS}, which is what a lost permit would cost. */
-    private static final Duration AT_ONCE = Duration.ofNanos(TicketRequest.POLL_NANOS / 2);
+    /** Far from {@link TicketQueue#POLL_NANOS}, which is what a lost permit would cost. */
+    private static final Duration AT_ONCE = Duration.ofNanos(TicketQueue.POLL_NANOS / 2);
 
     private static final LocalLock LOCAL = new LocalLock() {
         @Override

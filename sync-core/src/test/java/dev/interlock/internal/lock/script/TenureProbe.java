@@ -6,13 +6,13 @@ public final class TenureProbe {
 
     /** Returns whether the session believes that it owns the name, by its clock. */
     public static boolean isValid(ScriptLock lock, long nowNanos) {
-        LockTenure tenure = lock.monitor.tenure();
+        LockTenure tenure = lock.view.tenure;
         return tenure != null && tenure.isUsable(nowNanos);
     }
 
     /** Returns whether the current thread has what others would wait for without the session's knowledge. */
     public static boolean isGuarded(ScriptLock lock) {
-        LockTenure tenure = lock.monitor.tenure();
+        LockTenure tenure = lock.view.tenure;
         return lock.monitor.mutex.isHeldByCurrentThread() || (tenure != null && Thread.holdsLock(tenure));
     }
 

@@ -1,0 +1,95 @@
+package dev.interlock.internal.lock.script;
+
+import static dev.interlock.internal.lock.script.LockReplies.reply;
+import static dev.interlock.internal.lock.script.LockStateRig.step;
+import static dev.interlock.internal.lock.script.LockStateRig.thread;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.interlock.internal.lock.script.LockScripts.Released;
+import dev.interlock.internal.lock.script.LockScripts.WaiterState;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+/** News of the waiters of a lock's conditions that come twice, late or not at all, by events alone. */
+class ConditionNewsStateTest {
+    private final Thread a = thread("a");
+    private final Thread b = thread("b");
+    private final LockStateRig rig = new LockStateRig(false);
+
+    @Test
+    void signalThatIsKnownAlreadyIsNoneThatIsLost() {
+        ConditionWaiter waiter = rig.waiting(a, "c");
+        rig.pulse();
+        rig.answerWaiters(reply(waiter, WaiterState.SIGNALLED, 0));
+        rig.arrive(waiter, false);
+        rig.effects();
+        rig.admit(waiter.sequence, waiter.sequence + 1);
+        assertThat(rig.effects()).containsExactly("give back 2+1", "unpin");
+        rig.admit(waiter.sequence, waiter.sequence + 1);
+        assertThat(rig.effects()).containsExactly("give back 2+1, signal lost");
+    }
+
+    @Test
+    void sessionIsInterestedUntilWhatItRemembersIsOld() {
+        ConditionWaiter waiter = rig.waiting(a, "c");
+        rig.pulse();
+        rig.answerWaiters(reply(waiter, WaiterState.SIGNALLED, 0));
+        rig.arrive(waiter, false);
+        rig.effects();
+        rig.pass(LockStateRig.SILENCE_MILLIS - 1);
+        rig.pulse();
+        assertThat(rig.effects()).isEmpty();
+        rig.pass(1);
+        rig.pulse();
+        assertThat(rig.effects()).containsExactly("unpin");
+    }
+
+    @Test
+    void signalForAnUnknownWaiterGoesToAllOthers() {
+        rig.admit(step(7), 0);
+        assertThat(rig.effects()).containsExactly("ask for 0 waiters, 0 leave, 0 gone, signal lost");
+        rig.answerWaiters();
+        rig.admit(-step(7), 0);
+        rig.admit(-step(7), step(7) + 1);
+        assertThat(rig.effects()).containsExactly("give back 7+1");
+    }
+
+    @Test
+    void abandonedWaiterIsToldToBeGoneAndMayComeBack() {
+        rig.own(a);
+        ConditionWaiter waiter = rig.enlist(a, "c");
+        rig.giveUp();
+        rig.effects();
+        assertThat(rig.abandon(waiter)).isTrue();
+        assertThat(rig.effects()).containsExactly("ask for 0 waiters, 0 leave, 1 gone");
+        rig.answerWaiters();
+        // What was said of it may have come before its registration.
+        rig.confirm(Released.TENURE);
+        assertThat(rig.effects()).containsExactly("ask for 0 waiters, 0 leave, 1 gone");
+        rig.answerWaiters();
+        assertThat(rig.effects()).containsExactly("unpin");
+    }
+
+    @Test
+    void sequenceOfAWaiterIsGivenBackWhenItsMessageDoesntCome() {
+        ConditionWaiter waiter = rig.waiting(a, "c");
+        rig.advance(b);
+        rig.answer(LockReplies.owned(LockScripts.Status.QUEUED, waiter.sequence + 1, 0));
+        rig.effects();
+        rig.pass(LockStateRig.SILENCE_MILLIS - 1);
+        rig.event(() -> rig.ask(rig.now()));
+        rig.answer(LockReplies.owned(LockScripts.Status.QUEUED, waiter.sequence + 1, 0));
+        assertThat(rig.effects()).noneMatch(effect -> effect.startsWith("give back"));
+        rig.pass(1);
+        rig.event(() -> rig.ask(rig.now()));
+        rig.answer(LockReplies.owned(LockScripts.Status.QUEUED, waiter.sequence + 1, 0));
+        assertThat(rig.effects()).contains("give back 2+1, signal lost");
+    }
+
+    @Test
+    void requestsLeaveAloneWhatWaitersMayHaveGot() {
+        rig.waiting(a, "c");
+        rig.advance(b);
+        assertThat(Objects.requireNonNull(rig.inFlight).earlier()).isEqualTo(LockScripts.LEFT_ALONE);
+    }
+}

@@ -1,0 +1,378 @@
+package dev.interlock.internal.lock.script;
+
+import static dev.interlock.internal.lock.script.LockReplies.foreign;
+import static dev.interlock.internal.lock.script.LockReplies.granted;
+import static dev.interlock.internal.lock.script.LockReplies.mail;
+import static dev.interlock.internal.lock.script.LockReplies.over;
+import static dev.interlock.internal.lock.script.LockReplies.owned;
+import static dev.interlock.internal.lock.script.LockReplies.queued;
+import static dev.interlock.internal.lock.script.LockStateRig.FIXED_MILLIS;
+import static dev.interlock.internal.lock.script.LockStateRig.LEASE_MILLIS;
+import static dev.interlock.internal.lock.script.LockStateRig.step;
+import static dev.interlock.internal.lock.script.LockStateRig.thread;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.interlock.internal.lock.FencingTokens;
+import dev.interlock.internal.lock.script.LockScripts.Status;
+import dev.interlock.internal.lock.script.LockState.Advance;
+import dev.interlock.internal.lock.script.TicketQueue.Request;
+import dev.interlock.internal.lock.script.TicketQueue.Ticket;
+import java.util.Objects;
+import org.junit.jupiter.api.Test;
+
+/** What a session knows of a plain or read-write lock, by its events alone. */
+class LockStateTest {
+    private final Thread a = thread("a");
+    private final LockStateRig rig = new LockStateRig(false);
+
+    private void own() {
+        rig.advance(a);
+        rig.answer(granted(step(1), 10));
+        assertThat(rig.advance(a)).isEqualTo(Advance.ENTERED);
+        rig.effects();
+    }
+
+    // ---- grants by a reply
+
+    @Test
+    void freeNameIsGrantedByTheReply() {
+        assertThat(rig.advance(a)).isEqualTo(Advance.WAITING);
+        assertThat(rig.effects()).containsExactly("pin", "ask 1");
+        rig.answer(granted(step(1), 10));
+        assertThat(rig.effects()).containsExactly("begin 1");
+        assertThat(rig.view.ticket).isNull();
+        assertThat(rig.view.hasHeardSince(rig.now() - 1)).isTrue();
+        assertThat(rig.advance(a)).isEqualTo(Advance.ENTERED);
+        rig.giveUp();
+        assertThat(rig.effects()).containsExactly("release 1", "unpin");
+        assertThat(rig.view.tenure).isNull();
+    }
+
+    @Test
+    void tenureGoesOnForTheNextThread() {
+        own();
+        assertThat(rig.view.serves(rig.tenure())).isTrue();
+        long token = rig.tenure().tokens.current();
+        assertThat(rig.advance(thread("b"))).isEqualTo(Advance.ENTERED);
+        assertThat(rig.tenure().tokens.current()).isGreaterThan(token);
+        assertThat(rig.effects()).isEmpty();
+    }
+
+    @Test
+    void takesNoSecondTenureFromALateReply() {
+        rig.advance(a);
+        Request first = Objects.requireNonNull(rig.inFlight);
+        rig.answer(granted(step(1), 10));
+        LockTenure tenure = rig.tenure();
+        rig.effects();
+        rig.answer(first, granted(step(1), 10, step(1), false, false), false);
+        assertThat(rig.tenure()).isSameAs(tenure);
+        assertThat(tenure.run).isEqualTo(step(1));
+        assertThat(rig.effects()).isEmpty();
+    }
+
+    @Test
+    void givesBackWhatNoTicketWants() {
+        rig.advance(a);
+        rig.answer(owned(Status.QUEUED, step(9), 0));
+        assertThat(rig.effects()).contains("give back 9");
+        // Once.
+        rig.pulse();
+        rig.answer(owned(Status.QUEUED, step(9), 0));
+        assertThat(rig.effects()).containsExactly("ask 1");
+    }
+
+    @Test
+    void givesBackWaitersTicketWithItsSignal() {
+        rig.advance(a);
+        rig.answer(owned(Status.QUEUED, step(9) + 1, 0));
+        assertThat(rig.effects()).contains("give back 9+1, signal lost");
+    }
+
+    @Test
+    void leavesTheLastTenuresSequenceToItsRelease() {
+        own();
+        rig.giveUp();
+        rig.advance(a);
+        rig.effects();
+        rig.answer(owned(Status.QUEUED, step(1), 0));
+        assertThat(rig.effects()).isEmpty();
+    }
+
+    // ---- waiting
+
+    @Test
+    void asksAgainWhenTheOwnersLeaseMayBeOver() {
+        rig.advance(a);
+        rig.answer(owned(Status.QUEUED, 0, 0));
+        rig.effects();
+        rig.pass(1_499);
+        assertThat(rig.advance(a)).isEqualTo(Advance.WAITING);
+        assertThat(rig.effects()).isEmpty();
+        rig.pass(1);
+        rig.advance(a);
+        assertThat(rig.effects()).containsExactly("ask 1");
+        // Without an answer the command counts as silent after a while.
+        rig.advance(a);
+        assertThat(rig.effects()).isEmpty();
+        rig.pass(1_000);
+        rig.advance(a);
+        assertThat(rig.effects()).containsExactly("ask 1");
+    }
+
+    @Test
+    void pulseAsksUnlessAnAnswerIsDue() {
+        rig.pulse();
+        rig.advance(a);
+        rig.effects();
+        rig.pulse();
+        assertThat(rig.effects()).isEmpty();
+        rig.pass(1_000);
+        rig.pulse();
+        assertThat(rig.effects()).containsExactly("ask 1");
+    }
+
+    @Test
+    void listensToForeignOwners() {
+        rig.advance(a);
+        rig.answer(foreign());
+        assertThat(rig.effects()).contains("listen");
+        rig.pulse();
+        rig.answer(queued(8));
+        assertThat(rig.effects()).contains("don't listen");
+    }
+
+    @Test
+    void standsBackForPlainClients() {
+        own();
+        rig.tenure().foreignDemand = true;
+        rig.giveUp();
+        rig.effects();
+        rig.advance(a);
+        rig.pulse();
+        assertThat(rig.effects()).containsExactly("pin");
+        rig.pass(LockScripts.YIELD_MILLIS);
+        rig.advance(a);
+        assertThat(rig.effects()).containsExactly("ask 2");
+    }
+
+    @Test
+    void asksOnceAndIsRefused() {
+        assertThat(rig.tryOnce(a, true)).isEqualTo(Advance.WAITING);
+        rig.answer(owned(Status.BUSY, 0, 0));
+        assertThat(rig.tryOnce(a, false)).isEqualTo(Advance.REFUSED);
+        assertThat(rig.effects()).containsExactly("pin", "ask 1", "unpin");
+    }
+
+    @Test
+    void attemptLeavesTheRequestOfAnotherThread() {
+        rig.advance(a);
+        rig.answer(queued(7));
+        rig.pass(1);
+        rig.effects();
+        assertThat(rig.tryOnce(a, true)).isEqualTo(Advance.WAITING);
+        assertThat(rig.effects()).containsExactly("ask 1");
+        rig.view.heardNanos = rig.now() + 1;
+        assertThat(rig.tryOnce(a, false)).isEqualTo(Advance.REFUSED);
+    }
+
+    @Test
+    void ticketThatIsOverIsAskedForAnew() {
+        rig.advance(a);
+        rig.answer(over(step(1)));
+        assertThat(rig.view.ticket).isNull();
+        rig.advance(a);
+        assertThat(rig.effects()).containsExactly("pin", "ask 1", "unpin", "pin", "ask 2");
+    }
+
+    @Test
+    void withdrawnTicketIsReleased() {
+        rig.advance(a);
+        Ticket ticket = Objects.requireNonNull(rig.view.ticket);
+        rig.effects();
+        rig.withdraw();
+        assertThat(rig.effects()).containsExactly("release 1", "unpin");
+        rig.event(() -> rig.state.withdraw(ticket, rig.now()));
+        assertThat(rig.effects()).isEmpty();
+        // The next request tells of it, since it may overtake the release.
+        rig.inFlight = null;
+        rig.advance(a);
+        assertThat(rig.effects()).containsExactly("pin", "ask 2 used 1");
+    }
+
+    @Test
+    void refusalIsThrownOnce() {
+        rig.advance(a);
+        rig.refuse(new IllegalStateException("WRONGTYPE"));
+        assertThatThrownBy(() -> rig.advance(a)).hasMessageContaining("WRONGTYPE");
+        assertThat(rig.effects()).containsExactly("pin", "ask 1", "unpin");
+        assertThat(rig.advance(a)).isEqualTo(Advance.WAITING);
+        rig.withdraw();
+        rig.refuse(new IllegalStateException("for nobody"));
+        assertThat(rig.advance(a)).isEqualTo(Advance.WAITING);
+    }
+
+    @Test
+    void failureAsksForAllAgain() {
+        rig.advance(a);
+        rig.answer(queued(7));
+        rig.pulse();
+        rig.fail();
+        rig.effects();
+        rig.event(() -> rig.ask(rig.now()));
+        assertThat(rig.effects()).containsExactly("ask 1");
+    }
+
+    // ---- continuing a tenure
+
+    @Test
+    void otherLeaseContinuesTheTenure() {
+        own();
+        long turn = rig.tenure().turnNanos;
+        rig.pass(5);
+        assertThat(rig.advance(a, FIXED_MILLIS, false, false)).isEqualTo(Advance.WAITING);
+        assertThat(rig.effects()).containsExactly("ask 2 from 1");
+        rig.answer(granted(step(2), 11));
+        assertThat(rig.tenure().renewed).isFalse();
+        assertThat(rig.tenure().turnNanos).isEqualTo(turn);
+        assertThat(rig.advance(a, FIXED_MILLIS, false, false)).isEqualTo(Advance.ENTERED);
+        // What is left of a fixed lease is less.
+        assertThat(rig.advance(a, FIXED_MILLIS, false, false)).isEqualTo(Advance.WAITING);
+        rig.withdraw();
+        assertThat(rig.effects()).containsSequence("release 3", "release 2", "unpin");
+    }
+
+    @Test
+    void nothingToContinueLeavesAPlaceInTheQueue() {
+        own();
+        rig.advance(a, FIXED_MILLIS, false, false);
+        rig.answer(queued(9));
+        assertThat(Objects.requireNonNull(rig.view.ticket).from).isZero();
+        rig.advance(a);
+        assertThat(rig.view.tenure).isNull();
+    }
+
+    @Test
+    void continuationThatIsOverReleasesTheTenure() {
+        own();
+        rig.advance(a, FIXED_MILLIS, false, false);
+        rig.effects();
+        rig.answer(over(step(2)));
+        assertThat(rig.effects()).containsExactly("release 1", "unpin");
+    }
+
+    @Test
+    void lostTenureIsContinued() {
+        own();
+        rig.pass(LEASE_MILLIS);
+        assertThat(rig.advance(a)).isEqualTo(Advance.WAITING);
+        assertThat(rig.effects()).containsExactly("ask 2 from 1");
+    }
+
+    @Test
+    void forgottenTokensAreContinuedWithTheirFloor() {
+        own();
+        assertThat(rig.state.ownership.floor()).isEqualTo(11);
+        rig.giveUp();
+        rig.advance(a);
+        rig.answer(granted(step(2), 10));
+        assertThat(rig.advance(a)).isEqualTo(Advance.WAITING);
+        assertThat(rig.effects()).contains("ask 3 from 2");
+        rig.answer(granted(step(3), FencingTokens.REMOTE_LIMIT));
+        assertThat(rig.state.ownership.floor()).isEqualTo(11);
+        assertThat(rig.advance(a)).isEqualTo(Advance.WAITING);
+    }
+
+    // ---- grants by a message
+
+    @Test
+    void messageGrantsATicketWithinItsLease() {
+        rig.advance(a);
+        rig.answer(queued(7));
+        rig.pass(2_000);
+        assertThat(rig.grant(mail(step(1), 10, 8))).isTrue();
+        assertThat(rig.advance(a)).isEqualTo(Advance.ENTERED);
+        assertThat(rig.effects()).containsExactly("pin", "ask 1", "begin 1");
+    }
+
+    @Test
+    void lateOldOrReplicatedMessagesAreAskedAbout() {
+        rig.advance(a);
+        rig.answer(queued(7));
+        rig.effects();
+        rig.grant(mail(step(1), 10, 7));
+        assertThat(rig.effects()).containsExactly("ask 1");
+        rig.grant(mail(step(1), 0, 8));
+        rig.grant(mail(step(1), FencingTokens.REMOTE_LIMIT, 8));
+        rig.event(() -> rig.state.granted(mail(step(1), 10, 8), true, rig.now()));
+        rig.pass(2_101);
+        rig.grant(mail(step(1), 10, 8));
+        assertThat(rig.effects()).containsOnly("ask 1").hasSize(4);
+        assertThat(rig.view.tenure).isNull();
+    }
+
+    @Test
+    void messagesTeachNoTokens() {
+        rig.advance(a);
+        rig.answer(queued(7));
+        rig.grant(mail(step(1), 1_000, 8));
+        assertThat(rig.view.tenure).isNotNull();
+        assertThat(rig.state.ownership.floor()).isEqualTo(1);
+    }
+
+    @Test
+    void messageForNoTicketIsGivenBackOnce() {
+        assertThat(rig.grant(mail(step(5), 10, 8))).isFalse();
+        assertThat(rig.effects()).containsExactly("give back 5");
+        assertThat(rig.grant(mail(step(5), 10, 8))).isFalse();
+        assertThat(rig.effects()).isEmpty();
+    }
+
+    @Test
+    void messageThatComesTwiceTellsOfTheRun() {
+        own();
+        assertThat(rig.grant(mail(step(1), 10, 8, step(3), 0))).isFalse();
+        assertThat(rig.tenure().run).isEqualTo(step(3));
+        assertThat(rig.effects()).isEmpty();
+    }
+
+    // ---- the end
+
+    @Test
+    void closingReleasesTenureOrTicket() {
+        own();
+        rig.close();
+        assertThat(rig.effects()).containsExactly("release 1");
+        LockStateRig waiting = new LockStateRig(false);
+        waiting.advance(a);
+        waiting.close();
+        assertThat(waiting.effects()).containsExactly("pin", "ask 1", "release 1", "unpin");
+        LockStateRig unsent = new LockStateRig(false);
+        unsent.closed = true;
+        assertThat(unsent.advance(a)).isEqualTo(Advance.WAITING);
+        assertThat(unsent.view.ticket).isNull();
+        assertThat(unsent.effects()).containsExactly("pin", "unpin");
+    }
+
+    @Test
+    void closingReleasesWhatWasToBeContinued() {
+        own();
+        rig.advance(a, FIXED_MILLIS, false, false);
+        rig.effects();
+        rig.close();
+        assertThat(rig.effects()).containsExactlyInAnyOrder("release 1", "release 2", "unpin");
+    }
+
+    @Test
+    void givingUpWhatAnotherHasEndedReleasesItAgain() {
+        own();
+        LockTenure ended = rig.tenure();
+        rig.giveUp();
+        rig.advance(a);
+        rig.effects();
+        rig.send(rig.event(() -> rig.state.ownership.giveUp(ended, rig.now())));
+        assertThat(rig.effects()).containsExactly("release 1");
+        assertThat(rig.view.ticket).isNotNull();
+    }
+}
