@@ -21,19 +21,22 @@ public final class RequestQueues implements Participant {
     /** During an outage one request is sent this often, to see whether the outage is over. */
     private static final long TRY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
+    /** What it is pinned under, which is no key of a name. */
+    private record AllLimits() {}
+
     final RedisSession session;
 
     private final ConcurrentMap<String, RequestQueue> queues = new ConcurrentHashMap<>();
     private final AtomicLong nextTryNanos;
 
     /** The waits for reserved permits. */
-    private final ConcurrentMap<Object, CompletableFuture<?>> waits = new ConcurrentHashMap<>();
+    private final ConcurrentMap<Long, CompletableFuture<?>> waits = new ConcurrentHashMap<>();
 
     /** Creates the queues of a session, all of them empty. */
     public RequestQueues(RedisSession session) {
         this.session = session;
         this.nextTryNanos = new AtomicLong(session.now());
-        session.pin(this, this);
+        session.pin(new AllLimits(), this);
     }
 
     /** Returns a limiter. */
@@ -70,9 +73,9 @@ public final class RequestQueues implements Participant {
      */
     <T> CompletableFuture<T> untilClosed() {
         var wait = new CompletableFuture<T>();
-        Object key = new Object();
-        waits.put(key, wait);
-        wait.whenComplete((done, failure) -> waits.remove(key));
+        long number = session.nextSequence();
+        waits.put(number, wait);
+        wait.whenComplete((done, failure) -> waits.remove(number));
         if (session.isClosed()) {
             close();
         }

@@ -13,7 +13,7 @@ import org.redisson.client.RedisException;
 
 /** A latch's state, driven by events alone: no session, no Redis, no threads. */
 class LatchStateTest {
-    private static final Throwable WRONG_TYPE = new RedisException("WRONGTYPE another type");
+    private final Throwable wrongType = new RedisException("WRONGTYPE another type");
 
     private final LatchState state = new LatchState("name", 3, 3);
 
@@ -165,10 +165,10 @@ class LatchStateTest {
     @Test
     void aRefusalIsForThoseThatWait() {
         join();
-        state.refused(WRONG_TYPE);
+        state.refused(wrongType);
         state.ensureUsable(false);
         state.arrive();
-        state.refused(WRONG_TYPE);
+        state.refused(wrongType);
         state.ensureAlive(false);
         assertThatExceptionOfType(IllegalStateException.class)
                 .isThrownBy(() -> state.ensureUsable(false))
@@ -180,7 +180,7 @@ class LatchStateTest {
     @Test
     void anAnswerEndsARefusal() {
         state.arrive();
-        state.refused(WRONG_TYPE);
+        state.refused(wrongType);
         answer(Status.COUNTING, 3, 3, 70);
         state.ensureUsable(false);
     }
@@ -190,7 +190,7 @@ class LatchStateTest {
         join();
         state.arrive();
         state.told(70, false);
-        state.refused(WRONG_TYPE);
+        state.refused(wrongType);
         state.ensureUsable(true);
     }
 
