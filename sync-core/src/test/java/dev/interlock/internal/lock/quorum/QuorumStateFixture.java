@@ -19,8 +19,8 @@ import org.redisson.client.RedisTimeoutException;
 abstract class QuorumStateFixture {
     static final long MILLI = TimeUnit.MILLISECONDS.toNanos(1);
     static final long LEASE = 30_000;
-    static final Throwable SILENCE = new RedisTimeoutException("no answer");
-    static final Throwable LASTING = new RedisException("WRONGTYPE another type");
+    final Throwable silence = new RedisTimeoutException("no answer");
+    final Throwable lasting = new RedisException("WRONGTYPE another type");
 
     final long begun = Long.MAX_VALUE - 5_000 * MILLI;
     final Settings settings = new Settings(LEASE, 0, 30_000 * MILLI, 500, 1, "", SyncListener.NONE, () -> begun);

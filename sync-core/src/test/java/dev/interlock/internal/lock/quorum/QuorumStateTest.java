@@ -72,10 +72,10 @@ class QuorumStateTest extends QuorumStateFixture {
         assertThat(round.isWon()).isFalse();
         assertThat(round.isDecided()).as("the third node may vote").isFalse();
         state.answered(round, 2, voted(3), null);
-        round.wroteBack(2, null, SILENCE);
+        round.wroteBack(2, null, silence);
         assertThat(round.isDecided()).isTrue();
         assertThat(state.own(round, at(1))).isNull();
-        assertThat(state.failure()).isSameAs(SILENCE);
+        assertThat(state.failure()).isSameAs(silence);
     }
 
     @Test
@@ -160,23 +160,23 @@ class QuorumStateTest extends QuorumStateFixture {
     @Test
     void nodesThatFailDecideARoundWhenAMajorityIsImpossible() {
         VoteRound round = ask(0);
-        state.answered(round, 0, null, SILENCE);
+        state.answered(round, 0, null, silence);
         assertThat(round.isDecided()).isFalse();
         state.answered(round, 1, null, null);
         assertThat(round.isDecided()).isTrue();
-        assertThat(state.abandon(round)).isEqualTo(new Defeat(false, false, -1, SILENCE, null));
+        assertThat(state.abandon(round)).isEqualTo(new Defeat(false, false, -1, silence, null));
     }
 
     @Test
     void whatLastsIsARefusalOnlyIfNoMajorityIsLeft() {
         VoteRound round = ask(0);
-        state.answered(round, 0, null, LASTING);
+        state.answered(round, 0, null, lasting);
         state.answered(round, 1, refused("a", 10), null);
         assertThat(state.abandon(round).refusal()).isNull();
         round = ask(1);
-        state.answered(round, 0, null, LASTING);
-        state.answered(round, 1, null, LASTING);
-        assertThat(state.abandon(round).refusal()).isSameAs(LASTING);
+        state.answered(round, 0, null, lasting);
+        state.answered(round, 1, null, lasting);
+        assertThat(state.abandon(round).refusal()).isSameAs(lasting);
     }
 
     @Test

@@ -68,11 +68,11 @@ class QuorumTenureTest extends QuorumStateFixture {
         QuorumTenure tenure = tenure();
         Renewal renewal = renewal(tenure, 10_001);
         assertThat(tenure.keep(at(10_100))).as("one at a time").isNull();
-        renewal.answered(0, null, SILENCE, at(10_002));
+        renewal.answered(0, null, silence, at(10_002));
         renewal.answered(1, kept(7), null, at(10_002));
         renewal.end(at(10_501));
         renewal.end(at(10_502));
-        assertThat(effects()).containsExactly(new Report((LEASE - 500 - 10_501) * MILLI, SILENCE));
+        assertThat(effects()).containsExactly(new Report((LEASE - 500 - 10_501) * MILLI, silence));
         renewal.answered(2, null, null, at(10_503));
         assertThat(effects()).as("it is over").isEmpty();
         assertThat(tenure.isUsable(at(10_503))).isTrue();
@@ -197,7 +197,7 @@ class QuorumTenureTest extends QuorumStateFixture {
         Renewal renewal = renewal(tenure, 10_001);
         renewal.answered(0, kept(7), null, at(10_002));
         renewal.answered(1, kept(7), null, at(10_002));
-        renewal.answered(2, null, SILENCE, at(10_002));
+        renewal.answered(2, null, silence, at(10_002));
         assertThat(effects()).containsExactly(new Report((LEASE - 500 - 1) * MILLI, null));
         assertThat(tenure.keep(at(11_001))).isNotNull();
         assertThat(tenure.isUsable(at(11_001))).isTrue();
