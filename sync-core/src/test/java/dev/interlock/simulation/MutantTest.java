@@ -66,20 +66,16 @@ class MutantTest {
                                 "Lease.validUntil(ticket.queuedNanos(),",
                                 "Lease.validUntil(now,"),
                 Mutant.named("GrantMatchesSequence")
-                        .java(
-                                "lock/script/LockState",
-                                "        long sequence = mail.sequence();\n",
-                                "        Ticket next = view.ticket;\n"
-                                        + "        long sequence = next == null ? mail.sequence() : next.sequence;\n"),
+                        .java("lock/script/LockState", "long sequence = mail.sequence();", """
+                                Ticket next = view.ticket;
+                                long sequence = next == null ? mail.sequence() : next.sequence;"""),
                 Mutant.named("ReleaseMatchesSession")
                         .lua(LEAVE, "  if redis.call('del', lock) == 1 then\n    return true, false"),
-                Mutant.named("ReleaseMatchesSequence")
-                        .lua(
-                                LEAVE,
-                                "  local own = redis.call('hkeys', lock)[1]\n"
-                                        + "  local isOwn = own and string.sub(own, 1, #session + 1) == session .. ':'\n"
-                                        + "  if isOwn and redis.call('hdel', lock, own) == 1 then\n"
-                                        + "    return true, false"),
+                Mutant.named("ReleaseMatchesSequence").lua(LEAVE, """
+                                local own = redis.call('hkeys', lock)[1]
+                                local isOwn = own and string.sub(own, 1, #session + 1) == session .. ':'
+                                if isOwn and redis.call('hdel', lock, own) == 1 then
+                                  return true, false"""),
                 Mutant.named("RenewMatchesSession and RenewMatchesSequence")
                         .lua(
                                 "redis.call('hexists', lock, session .. ':' .. sequence) == 1 then\n"

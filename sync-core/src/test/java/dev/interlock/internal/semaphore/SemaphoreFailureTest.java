@@ -16,8 +16,8 @@ class SemaphoreFailureTest {
     private final SemaphoreEvents events = SemaphoreEvents.owned();
 
     private String loss() {
-        return Objects.requireNonNull(events.local.takeEffects().loss, "no loss")
-                .getMessage();
+        return String.valueOf(Objects.requireNonNull(events.local.takeEffects().loss, "no loss")
+                .getMessage());
     }
 
     private void assertThrows(Waiter waiter, String words) {

@@ -150,7 +150,7 @@ class QuorumStateTest extends QuorumStateFixture {
         Defeat split = new Defeat(true, false, -1, null, null);
         Random random = new Random(1);
         for (int attempt = 0; attempt < 20; attempt++) {
-            long most = 4 * MILLI << Math.min(attempt, 6);
+            long most = (4 * MILLI) << Math.min(attempt, 6);
             assertThat(split.pauseNanos(attempt, random)).isBetween(1L, most);
         }
         Defeat owned = new Defeat(true, false, LEASE, null, null);
