@@ -54,7 +54,7 @@ final class ConditionQueue {
     /** Waiters without a thread that Redis may know. */
     private final List<String> gone = new ArrayList<>();
 
-    /** Waiters that were given up before Redis had confirmed them, and that it may yet get to know. */
+    /** Waiters that are over for the session, and that Redis may yet signal. */
     private final Set<Long> ghosts = new HashSet<>();
 
     /** Waiters that were found to be over before the message came that would have told so; and when. */
@@ -237,7 +237,7 @@ final class ConditionQueue {
         boolean isWaiting = waiting.remove(waiter.sequence) != null;
         if (isWaiting && waiter.isRegistered) {
             gone.add(waiter.text);
-            mayComeBack(waiter);
+            mayComeBack(waiter.sequence);
             effects.askForWaiters();
         } else if (isWaiting) {
             log.remove(waiter);
@@ -245,11 +245,15 @@ final class ConditionQueue {
         return waiter.outcome == null;
     }
 
-    private void mayComeBack(ConditionWaiter waiter) {
+    /**
+     * Redis may yet signal this waiter, of which the session thinks that it is over: it was given up early, or the
+     * ticket that it was said to have isn't there, so that a stranger may have said so.
+     */
+    void mayComeBack(long sequence) {
         if (ghosts.size() >= MAX_GHOSTS) {
             ghosts.clear();
         }
-        ghosts.add(waiter.sequence);
+        ghosts.add(sequence);
     }
 
     /** A waiter has the local half again; or it can't have the remote half, and its signal has to go to others. */
@@ -356,8 +360,7 @@ final class ConditionQueue {
         boolean isNews = told.remove(Math.abs(number)) == null;
         if (ticket != 0) {
             lock.ownership.grantedToNobody(ticket, number, isNews);
-        } else if (isNews && number > 0) {
-            ghosts.remove(number);
+        } else if (isNews && number > 0 && ghosts.remove(number)) {
             isSignalLost = true;
             effects.askForWaiters();
         }
@@ -371,7 +374,7 @@ final class ConditionQueue {
         if (waiter.isConfirmed && ticket == 0 && outcome != Outcome.CLOSED) {
             told.put(waiter.sequence, now);
         } else if (waiter.isRegistered && ticket == 0) {
-            mayComeBack(waiter);
+            mayComeBack(waiter.sequence);
         }
         arrives(waiter);
         if (ticket != 0) {

@@ -368,6 +368,9 @@ final class LockState {
         Ticket ticket = tickets.of(sequence);
         if (ticket != null && !ownership.isTenure(sequence)) {
             releaseContinued(ticket, now);
+            if (ticket.waiter > 0) {
+                conditions.mayComeBack(ticket.waiter);
+            }
             tickets.drop(ticket);
         }
     }

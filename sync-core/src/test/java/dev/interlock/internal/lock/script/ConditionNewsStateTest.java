@@ -45,13 +45,25 @@ class ConditionNewsStateTest {
     }
 
     @Test
-    void signalForAnUnknownWaiterGoesToAllOthers() {
+    void newsOfAnUnknownWaiterWithoutATicketMeanNothing() {
         rig.admit(step(7), 0);
-        assertThat(rig.effects()).containsExactly("ask for 0 waiters, 0 leave, 0 gone, signal lost");
-        rig.answerWaiters();
         rig.admit(-step(7), 0);
+        assertThat(rig.effects()).isEmpty();
         rig.admit(-step(7), step(7) + 1);
         assertThat(rig.effects()).containsExactly("give back 7+1");
+    }
+
+    /** A stranger may have said so. The true signal that comes later goes to all others. */
+    @Test
+    void signalForAWaiterWhoseTicketWasMissingIsPassedOn() {
+        ConditionWaiter waiter = rig.waiting(a, "c");
+        rig.admit(waiter.sequence, waiter.sequence + 1);
+        rig.event(() -> rig.ask(rig.now()));
+        rig.answer(LockReplies.over(waiter.sequence + 1));
+        rig.arrive(waiter, false);
+        rig.effects();
+        rig.admit(waiter.sequence, 0);
+        assertThat(rig.effects()).containsExactly("ask for 0 waiters, 0 leave, 0 gone, signal lost");
     }
 
     @Test
