@@ -23,7 +23,7 @@ class LeaverSignalsTest {
     private static final List<String> KINDS = List.of("plain", "fair", "write", "fairWrite");
 
     /** For each kind of lock. */
-    private static final int ROUNDS = Integer.getInteger("interlock.leavers.rounds", 40);
+    private static final int ROUNDS = Integer.getInteger("interlock.leavers.rounds", 150);
 
     private static final int SOAK_PAIRS = 10;
     private static final int SOAK_ROUNDS = Integer.getInteger("interlock.leavers.soak.rounds", 250);
