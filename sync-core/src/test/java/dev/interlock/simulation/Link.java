@@ -43,6 +43,7 @@ final class Link implements ScriptRunner, Mailbox {
     /** When the last request of each connection arrives, and the last reply, and the last message. */
     private final long[] arrivals = new long[2 * CONNECTIONS + 1];
 
+    private int unanswered;
     private @Nullable Consumer<Mail> receiver;
     private Runnable connected = () -> {};
 
@@ -111,6 +112,11 @@ final class Link implements ScriptRunner, Mailbox {
         return false;
     }
 
+    /** Returns whether a script was sent that has no reply yet, and hasn't been given up. */
+    boolean isUnanswered() {
+        return unanswered > 0;
+    }
+
     private CompletableFuture<List<Object>> send(Call call, int connection) {
         CompletableFuture<List<Object>> reply = new CompletableFuture<>();
         long sent = jvm.clock();
@@ -118,6 +124,8 @@ final class Link implements ScriptRunner, Mailbox {
         if (jvm.isDead()) {
             return observed;
         }
+        unanswered++;
+        reply.whenComplete((value, failure) -> unanswered--);
         jvm.after(timeoutNanos, () -> fail(reply, new RedisTimeoutException("Redis server response timeout")));
         boolean isCut = has(Kind.CUT);
         if (isCut) {

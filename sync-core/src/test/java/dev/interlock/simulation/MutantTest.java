@@ -66,9 +66,18 @@ class MutantTest {
                                 "Lease.validUntil(ticket.queuedNanos(),",
                                 "Lease.validUntil(now,"),
                 Mutant.named("GrantMatchesSequence")
-                        .java("lock/script/LockState", "long sequence = mail.sequence();", """
-                                Ticket next = view.ticket;
-                                long sequence = next == null ? mail.sequence() : next.sequence;"""),
+                        .java(
+                                "lock/script/LockState",
+                                "boolean granted(Mail.Grant mail, boolean isReplicated, long now) {",
+                                """
+                                boolean granted(Mail.Grant sent, boolean isReplicated, long now) {
+                                    Ticket next = view.ticket;
+                                    Mail.Grant mail = next == null
+                                            ? sent
+                                            : new Mail.Grant(
+                                                    sent.key(), next.sequence, sent.token(), sent.redisMicros(),
+                                                    sent.waiters(), sent.conditions(), sent.run(), sent.waiter());
+                                """),
                 Mutant.named("ReleaseMatchesSession")
                         .lua(LEAVE, "  if redis.call('del', lock) == 1 then\n    return true, false"),
                 Mutant.named("ReleaseMatchesSequence").lua(LEAVE, """

@@ -346,7 +346,8 @@ final class Simulation {
         hosts.stream().filter(host -> !host.jvm.isDead()).forEach(host -> host.session.drop());
         run(scheduler.nanos() + 60 * SECOND, this::areAllIdle);
         // A request without an answer is taken back when the client has given it up.
-        pass(LATE_NANOS + Link.PATIENCE * plan.commandTimeoutMillis() * MILLI);
+        run(scheduler.nanos() + 60 * SECOND, this::isAllAnswered);
+        pass(LATE_NANOS);
         if (!plan.losesData()) {
             checkOwners();
             checkNodes();
@@ -401,6 +402,13 @@ final class Simulation {
 
     private boolean areAllIdle() {
         return hosts.stream().allMatch(host -> host.jvm.isDead() || host.session.isIdle());
+    }
+
+    private boolean isAllAnswered() {
+        return hosts.stream()
+                .filter(host -> !host.jvm.isDead())
+                .flatMap(host -> host.session.links().stream())
+                .noneMatch(Link::isUnanswered);
     }
 
     private boolean areAllClosed() {
