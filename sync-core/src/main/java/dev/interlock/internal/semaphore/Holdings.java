@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
  * release next release the lost ones.
  */
 final class Holdings {
-    /** Who is told of a loss. */
+    /** Listeners that are told of a loss. */
     final List<Consumer<? super LeaseLostException>> listeners = new CopyOnWriteArrayList<>();
 
     private long valid;
