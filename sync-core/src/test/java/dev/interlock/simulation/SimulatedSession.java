@@ -177,6 +177,11 @@ final class SimulatedSession {
                 && (quorum == null || quorum.participants().isEmpty());
     }
 
+    /** Returns whether it waits for no reply. */
+    boolean isAnswered() {
+        return links.stream().noneMatch(Link::isUnanswered);
+    }
+
     String id() {
         return session.id();
     }

@@ -8,6 +8,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.BinaryOperator;
+import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -344,9 +345,9 @@ final class Simulation {
     /** Nobody uses a lock any more: soon nothing is left in the sessions, and later nothing in Redis. */
     private void checkLeftovers() {
         hosts.stream().filter(host -> !host.jvm.isDead()).forEach(host -> host.session.drop());
-        run(scheduler.nanos() + 60 * SECOND, this::areAllIdle);
+        run(scheduler.nanos() + 60 * SECOND, () -> areAll(SimulatedSession::isIdle));
         // A request without an answer is taken back when the client has given it up.
-        run(scheduler.nanos() + 60 * SECOND, this::isAllAnswered);
+        run(scheduler.nanos() + 60 * SECOND, () -> areAll(SimulatedSession::isAnswered));
         pass(LATE_NANOS);
         if (!plan.losesData()) {
             checkOwners();
@@ -354,7 +355,7 @@ final class Simulation {
         }
         hosts.stream().filter(host -> !host.jvm.isDead()).findFirst().ifPresent(this::runFinale);
         hosts.forEach(host -> new Actor(host.jvm, host.jvm.name() + ".main", () -> host.session.close()).start());
-        run(scheduler.nanos() + 60 * SECOND, this::areAllClosed);
+        run(scheduler.nanos() + 60 * SECOND, () -> areAll(SimulatedSession::isOver));
         isOver = true;
         servers.endReplication();
         pass(FORGOTTEN_NANOS);
@@ -397,22 +398,11 @@ final class Simulation {
             Worker worker = start(host, "last", witnesses.get(i).finale(i));
             run(scheduler.nanos() + PATIENCE_NANOS, worker::isDone);
         }
-        run(scheduler.nanos() + 60 * SECOND, this::areAllIdle);
+        run(scheduler.nanos() + 60 * SECOND, () -> areAll(SimulatedSession::isIdle));
     }
 
-    private boolean areAllIdle() {
-        return hosts.stream().allMatch(host -> host.jvm.isDead() || host.session.isIdle());
-    }
-
-    private boolean isAllAnswered() {
-        return hosts.stream()
-                .filter(host -> !host.jvm.isDead())
-                .flatMap(host -> host.session.links().stream())
-                .noneMatch(Link::isUnanswered);
-    }
-
-    private boolean areAllClosed() {
-        return hosts.stream().allMatch(host -> host.jvm.isDead() || host.session.isOver());
+    private boolean areAll(Predicate<SimulatedSession> state) {
+        return hosts.stream().allMatch(host -> host.jvm.isDead() || state.test(host.session));
     }
 
     // ---- what workers ask
