@@ -39,7 +39,7 @@ final class Camp implements AutoCloseable {
      * For so long nothing goes wrong after a wave: beyond its aftermath, so that the order of those who queue can be
      * judged.
      */
-    private static final Duration QUIET = Duration.ofSeconds(4);
+    private static final Duration QUIET = Duration.ofSeconds(5);
 
     private static final int MOST_FAULTS = 3;
     private static final int MOST_PAUSE_MILLIS = 400;

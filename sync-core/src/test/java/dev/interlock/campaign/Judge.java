@@ -8,9 +8,11 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.EnumMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -28,7 +30,7 @@ final class Judge {
      * So long after a fault its consequences may show: a ticket waits for the answer to the command before it, which is
      * delayed for as long as 1.5 s, or asked for again by the second pulse.
      */
-    private static final long AFTERMATH_NANOS = Duration.ofMillis(2_500).toNanos();
+    private static final long AFTERMATH_NANOS = Duration.ofSeconds(3).toNanos();
 
     private static final int MOST_SHOWN = 12;
 
@@ -38,6 +40,10 @@ final class Judge {
     private final Map<Act, List<Step>> steps = new EnumMap<>(Act.class);
     private final List<Happening> happenings;
     private final List<Delay> delays;
+
+    /** When those who look in a JVM saw that it, or its connection, was busy with something else. */
+    private final Map<Integer, List<Delay>> slow = new HashMap<>();
+
     private final long longestWaitNanos;
     private final List<Complaint> complaints = new ArrayList<>();
     private long judgedInOrder;
@@ -56,7 +62,24 @@ final class Judge {
         all.forEach(step -> of(step.act()).add(step));
         this.happenings = happenings;
         this.delays = delays;
+        of(Act.LOOK).stream()
+                .collect(Collectors.groupingBy(Step::jvm))
+                .forEach((jvm, looks) -> slow.put(jvm, gaps(looks)));
         this.longestWaitNanos = longestWaitNanos;
+    }
+
+    private static List<Delay> gaps(List<Step> looks) {
+        var gaps = new ArrayList<Delay>();
+        long last = looks.get(0).begun();
+        for (Step look : looks) {
+            if (look.hasEntered()) {
+                if (look.entered() - last > Lookout.LATE_NANOS) {
+                    gaps.add(new Delay(last, look.entered()));
+                }
+                last = look.entered();
+            }
+        }
+        return gaps;
     }
 
     private List<Step> of(Act act) {
@@ -180,7 +203,7 @@ final class Judge {
                 .toList();
         for (int i = 0; i < queued.size(); i++) {
             Step first = queued.get(i);
-            if (first.entered() - first.begun() < ARRIVAL_NANOS || isDisturbed(first.begun(), first.entered())) {
+            if (first.entered() - first.begun() < ARRIVAL_NANOS || isDisturbed(first)) {
                 continue;
             }
             judgedInOrder++;
@@ -194,10 +217,12 @@ final class Judge {
         }
     }
 
-    private boolean isDisturbed(long from, long to) {
-        return happenings.stream()
-                        .anyMatch(happening -> happening.from() < to && happening.to() + AFTERMATH_NANOS > from)
-                || delays.stream().anyMatch(delay -> delay.from() < to && delay.to() + AFTERMATH_NANOS > from);
+    private boolean isDisturbed(Step wait) {
+        long to = wait.entered();
+        long from = wait.begun() - AFTERMATH_NANOS;
+        return happenings.stream().anyMatch(happening -> happening.from() < to && happening.to() > from)
+                || Stream.concat(delays.stream(), slow.getOrDefault(wait.jvm(), List.of()).stream())
+                        .anyMatch(delay -> delay.from() < to && delay.to() > from);
     }
 
     /** Never are more permits in use than there are. */
@@ -319,6 +344,13 @@ final class Judge {
                 .filter(delay -> delay.from() <= to && delay.to() >= from)
                 .forEach(delay -> text.append(
                         String.format("  %,18d … %,18d  no answer from Redis%n", delay.from(), delay.to())));
+        complaint.steps.stream()
+                .map(Step::jvm)
+                .distinct()
+                .forEach(jvm -> slow.getOrDefault(jvm, List.of()).stream()
+                        .filter(delay -> delay.from() <= to && delay.to() >= from)
+                        .forEach(delay -> text.append(
+                                String.format("  %,18d … %,18d  jvm %d was slow%n", delay.from(), delay.to(), jvm))));
         return text.toString();
     }
 }

@@ -148,6 +148,14 @@ class JudgeTest {
                 .isEmpty();
         assertThat(complaints(List.of(), List.of(new Delay(nanos(5_000), nanos(5_300))), first, second))
                 .containsExactly("overtaken in a fair queue");
+        Step looked = step(Act.LOOK, 0, 20, 25, 25, 0);
+        Step lookedLate = step(Act.LOOK, 0, 40, 300, 300, 0);
+        assertThat(complaints(List.of(), first, second, looked, lookedLate)).isEmpty();
+        assertThat(complaints(List.of(), first, second, looked, step(Act.LOOK, 1, 40, 300, 300, 0)))
+                .as("what another JVM saw")
+                .containsExactly("overtaken in a fair queue");
+        assertThat(complaints(List.of(), first, second, looked, step(Act.LOOK, 0, 200, 260, 260, 0)))
+                .containsExactly("overtaken in a fair queue");
         Step barging = step(Act.FAIR_LOCK, 1, 1_000, 2_000, 2_001, 8, Worker.BARGING, End.DONE);
         assertThat(complaints(List.of(), first, barging)).isEmpty();
         Step early = step(Act.FAIR_LOCK, 1, 100, 2_000, 2_001, 8);

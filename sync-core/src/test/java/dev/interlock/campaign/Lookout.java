@@ -16,7 +16,9 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class Lookout implements AutoCloseable {
     private static final long PAUSE_NANOS = Duration.ofMillis(20).toNanos();
-    private static final long LATE_NANOS = Duration.ofMillis(250).toNanos();
+
+    /** What takes longer is late, here and for those who {@linkplain Step.Act#LOOK look} in the JVMs of the fleet. */
+    static final long LATE_NANOS = Duration.ofMillis(250).toNanos();
 
     /** A time in which Redis didn't answer, by the clock of the machine. */
     record Delay(long from, long to) {}

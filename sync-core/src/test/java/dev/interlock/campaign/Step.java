@@ -27,7 +27,9 @@ record Step(int jvm, int thread, Act act, long begun, long entered, long until, 
         PERMITS(false),
         COUNT_DOWN(false),
         AWAIT_LATCH(false),
-        BARRIER(false);
+        BARRIER(false),
+        /** It takes and releases a lock of its own, to see how long Redis and its JVM take for that. */
+        LOOK(false);
 
         /** Whether only one thread of the fleet does it at a time, with a fencing token. */
         final boolean isExclusive;

@@ -43,6 +43,7 @@ final class Worker {
     /** So long that others queue for longer than a ticket is on its way, and their order can be judged. */
     private static final long FAIR_STAY_NANOS = TimeUnit.MILLISECONDS.toNanos(120);
 
+    private static final long LOOK_PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(40);
     private static final long MEETING_SECONDS = 8;
     private static final Duration RETENTION = Duration.ofMillis(200);
     private static final String ROOM = "room";
@@ -65,7 +66,7 @@ final class Worker {
     private volatile boolean stopped;
 
     /** The threads of a JVM are of as many kinds: some take locks, some trade, share and meet. */
-    static final int THREADS = 15;
+    static final int THREADS = 16;
 
     Worker(Site site, int index, StepLog log, long seed) {
         this.site = site;
@@ -85,6 +86,7 @@ final class Worker {
             case 8, 9 -> this::readOrWrite;
             case 10, 11 -> this::borrow;
             case 12 -> this::meetAtLatch;
+            case 15 -> this::look;
             default -> this::meetAtBarrier;
         };
     }
@@ -165,6 +167,16 @@ final class Worker {
         } else if (what < 8) {
             LockSupport.parkNanos(random.nextInt(1_000_000));
         }
+    }
+
+    private void look() {
+        DistributedReentrantLock own = site.interlock.lock("campaign:look:" + site.interlock.id());
+        log.begin(Act.LOOK, 0, Monotonic.nanos());
+        own.lock();
+        own.unlock();
+        log.enter(Monotonic.nanos(), 0);
+        log.end(End.DONE);
+        LockSupport.parkNanos(LOOK_PAUSE_NANOS);
     }
 
     private void trade(boolean makes) throws InterruptedException {

@@ -113,6 +113,19 @@ public final class ChildJvm implements AutoCloseable {
         releaseStopGuard();
     }
 
+    /** What {@code jstack} prints of the child: what its threads do. Of a stopped child it says why it can't. */
+    public String stacks() {
+        try {
+            Path jstack = Path.of(System.getProperty("java.home"), "bin", "jstack");
+            Process running = new ProcessBuilder("timeout", "10", jstack.toString(), Long.toString(pid()))
+                    .redirectErrorStream(true)
+                    .start();
+            return new String(running.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            return "No stacks of " + this + ": " + e.getMessage();
+        }
+    }
+
     /** The process id. */
     public long pid() {
         return process.pid();

@@ -125,6 +125,15 @@ final class Sale implements AutoCloseable {
         }
     }
 
+    /** What is in Redis, and what the threads of all shops do: for a sale that doesn't end as it should. */
+    String autopsy() {
+        var alive = shops().stream().filter(ShopJvm::isAlive).toList();
+        String keys = redis.keys().stream()
+                .map(key -> "%s: %s, TTL %s ms".formatted(key, ask("TYPE", key), ask("PTTL", key)))
+                .collect(Collectors.joining("\n"));
+        return keys + "\n" + alive.stream().map(ShopJvm::stacks).collect(Collectors.joining("\n"));
+    }
+
     /** The state of the sale in a line. */
     String progress() {
         Books books = books();

@@ -106,6 +106,11 @@ final class ShopJvm implements AutoCloseable {
         jvm.cont();
     }
 
+    /** What its threads do. */
+    String stacks() {
+        return jvm + "\n" + jvm.stacks();
+    }
+
     @Override
     public void close() {
         jvm.close();

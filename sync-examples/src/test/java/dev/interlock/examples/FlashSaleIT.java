@@ -10,11 +10,16 @@ import org.junit.jupiter.api.Test;
 
 class FlashSaleIT {
 
-    private static final Duration MAX = Duration.ofMinutes(2);
+    private static final Duration MAX = Duration.ofMinutes(5);
 
     private record Run(List<String> lines, int exitCode) {
         String lastLine() {
             return lines.get(lines.size() - 1);
+        }
+
+        @Override
+        public String toString() {
+            return String.join("\n", lines);
         }
     }
 
@@ -28,6 +33,7 @@ class FlashSaleIT {
                 .anyMatch(line -> line.contains("=> Deadlock"))
                 .anyMatch(line -> line.contains("=> Another's lock deleted"));
         assertThat(run.lastLine())
+                .as("%s", run)
                 .isEqualTo("FLASH SALE OK: 1000 sold, 0 oversold, 1 jvm killed, 1 stale write refused");
         assertThat(run.exitCode).isZero();
     }
@@ -41,6 +47,7 @@ class FlashSaleIT {
     void failsWithoutTheTokenCheck() {
         var run = run("-Dflashsale.fencing=off");
         assertThat(run.lastLine())
+                .as("%s", run)
                 .startsWith("FLASH SALE FAILED: ")
                 .contains("0 stale writes refused")
                 .doesNotContain(" 0 oversold");
