@@ -3,6 +3,8 @@ package dev.interlock.benchmarks.contestants;
 import dev.interlock.benchmarks.peers.Mutex;
 import dev.interlock.benchmarks.servers.Addresses;
 import dev.interlock.benchmarks.servers.Service;
+import java.util.UUID;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.function.BiFunction;
@@ -89,6 +91,27 @@ public interface Contestant {
      */
     static <C> Contestant locking(Function<String, C> open, BiFunction<C, String, Lock> lock, Consumer<C> close) {
         return excluding(open, lock.andThen(Mutex::of), close);
+    }
+
+    /**
+     * The same by a lock of another name for each section: none that anybody has ever used.
+     *
+     * @param open connects
+     * @param lock gives the lock of a name
+     * @param close disconnects
+     */
+    static <C> Contestant lockingNewNames(
+            Function<String, C> open, BiFunction<C, String, Lock> lock, Consumer<C> close) {
+        return working(
+                open,
+                (client, name) -> {
+                    var count = new AtomicLong();
+                    String prefix = name + ":" + UUID.randomUUID() + ":";
+                    return ledger -> section(
+                                    Mutex.of(lock.apply(client, prefix + count.incrementAndGet())), Ledger::book)
+                            .once(ledger);
+                },
+                close);
     }
 
     /**

@@ -47,6 +47,9 @@ public final class Contestants {
                     "Interlock-retaining",
                     Contestant.locking(
                             Interlock::connect, (session, name) -> session.lock(name, RETAINING), Interlock::close)),
+            entry(
+                    "Interlock-new-names",
+                    Contestant.lockingNewNames(Interlock::connect, Interlock::lock, Interlock::close)),
             entry("Interlock-rw", Contestant.sharing(Interlock::connect, Interlock::readWriteLock, Interlock::close)),
             entry("Interlock-conditions", PingPong.throughConditions()),
             entry(
@@ -68,6 +71,10 @@ public final class Contestants {
             entry(
                     "RLock",
                     Contestant.locking(Contestants::redisson, RedissonClient::getLock, RedissonClient::shutdown)),
+            entry(
+                    "RLock-new-names",
+                    Contestant.lockingNewNames(
+                            Contestants::redisson, RedissonClient::getLock, RedissonClient::shutdown)),
             entry(
                     "RFairLock",
                     Contestant.locking(Contestants::redisson, RedissonClient::getFairLock, RedissonClient::shutdown)),

@@ -93,6 +93,14 @@ public final class Scenarios {
                         FINE),
                 scenario(
                         Family.UNCONTENDED,
+                        "uncontended-new-names-1t",
+                        Setting.of(1, 1),
+                        "Interlock-new-names",
+                        List.of("RLock-new-names"),
+                        SMOKE,
+                        FINE),
+                scenario(
+                        Family.UNCONTENDED,
                         "uncontended-retained-1t",
                         Setting.of(1, 1),
                         "Interlock-retaining",
@@ -186,7 +194,15 @@ public final class Scenarios {
     }
 
     private static Stream<Scenario> delays() {
-        return IntStream.of(500, 2_000).boxed().flatMap(micros -> {
+        Scenario newNames = scenario(
+                Family.DELAY,
+                "delay-2ms-new-names-1t",
+                Setting.of(1, 1).delayed(2_000),
+                "Interlock-new-names",
+                List.of("RLock-new-names"),
+                SMOKE,
+                WIDE);
+        Stream<Scenario> known = IntStream.of(500, 2_000).boxed().flatMap(micros -> {
             String prefix = "delay-" + (micros == 500 ? "0.5ms" : "2ms");
             Setting one = Setting.of(1, 1).delayed(micros);
             Setting eight = Setting.of(1, 8).delayed(micros);
@@ -213,6 +229,7 @@ public final class Scenarios {
                             SMOKE,
                             WIDE));
         });
+        return Stream.concat(known, Stream.of(newNames));
     }
 
     private static Stream<Scenario> others() {

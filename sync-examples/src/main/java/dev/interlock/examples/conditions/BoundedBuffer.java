@@ -30,7 +30,7 @@ public final class BoundedBuffer {
 
     private static final int BAKERIES = 2;
     private static final int SHOPS = 2;
-    private static final int LOAVES = 200;
+    private static final int LOAVES = 100;
     private static final int ROOM = 5;
     private static final Duration PATIENCE = Duration.ofSeconds(60);
 

@@ -18,7 +18,7 @@ class BoundedBufferIT {
             assertThat(buffer.lines())
                     .last()
                     .asString()
-                    .matches("BOUNDED BUFFER OK: 400 loaves of 2 JVMs sold once each by 2 others in order, "
+                    .matches("BOUNDED BUFFER OK: 200 loaves of 2 JVMs sold once each by 2 others in order, "
                             + "never more than [1-5] on the shelf");
         }
     }

@@ -3,10 +3,13 @@ package dev.interlock.internal.lock.script;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.internal.lock.script.Answer.Status;
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** The cheap ways into and out of a lock that nobody contends for. */
 class TakeAndDropScriptTest extends LockScriptTest {
+    private static final List<String> CALLED =
+            List.of("evalsha", "get", "exists", "hset", "pexpire", "incr", "time", "set", "hdel", "publish");
 
     /**
      * A take draws the first token of a name as well, from the clock; and none below the floor, as after a loss of
@@ -67,6 +70,35 @@ class TakeAndDropScriptTest extends LockScriptTest {
         assertThat(a.take(2)).isZero();
         assertThat(owners()).isEmpty();
         assertThat(a.take(3)).isPositive();
+    }
+
+    /** The same of a name that nobody has used: what refuses the take is all that there is. */
+    @Test
+    void lateTakeOfANewNameIsRefused() {
+        a.release(1);
+        assertThat(a.take(1)).isZero();
+        assertThat(owners()).isEmpty();
+        assertThat(a.take(2)).isPositive();
+    }
+
+    /** What an uncontended pair has Redis do, the two scripts included, is the same for a name that nobody has used. */
+    @Test
+    void pairCostsElevenCalls() {
+        a.take(1);
+        a.drop(1);
+        server.command("FLUSHALL");
+        long before = calls();
+        long token = a.take(2);
+        a.drop(2);
+        assertThat(calls() - before).as("of a new name").isEqualTo(11);
+        before = calls();
+        a.take(3, token + 1);
+        a.drop(3);
+        assertThat(calls() - before).as("of a known name").isEqualTo(11);
+    }
+
+    private static long calls() {
+        return CALLED.stream().mapToLong(server::commandCalls).sum();
     }
 
     /** A drop frees the lock, leaves the mark and tells plain RLock clients; asked again, release says so. */
