@@ -59,7 +59,7 @@ class MemoryRedisStateTest {
                 lock:token string %d ttl 3600000
                 """.formatted(nowMicros / 8));
         assertThat(redis.scriptsRun()).isEqualTo(2);
-        assertThat(redis.commandsRun()).containsEntry("incr", 1L).containsEntry("zadd", 0L);
+        assertThat(redis.commandsRun()).containsEntry("hset", 1L).containsEntry("zadd", 0L);
     }
 
     @Test
