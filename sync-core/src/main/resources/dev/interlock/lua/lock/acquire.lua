@@ -52,6 +52,7 @@ end
 -- @include session/clock
 -- @include fields
 -- @include owners
+-- @include holder
 -- @include tickets
 -- @include sessions
 -- @include admission
@@ -70,7 +71,7 @@ local name = {
   hasConditions = false,
 }
 
-local holder = holderAt(lock, readers, millis)
+local holder = holderOf(name)
 local tenure = ownBy(lock, session, holder)
 
 -- How each request stands so far. A waiter's ticket doesn't arrive by a request: it was put into the queue when the
@@ -114,7 +115,7 @@ if used ~= '' then
     if tonumber(sequence) == tenure then
       -- It was granted once more before this was known.
       leave(lock, readers, session, sequence)
-      holder = holderAt(lock, readers, millis)
+      holder = holderOf(name)
       tenure, isFreed = 0, not holder
     end
   end
@@ -137,9 +138,6 @@ if (earlier == 0 or earlier == tenure) and tenure > 0 and tenure < first and sta
   if tenure > released then
     released, settled = tenure, ''
   end
-  if not continues and redis.call('exists', conditions) == 1 then
-    redis.call('hset', signals, 'released', redis.call('get', token) or '')
-  end
   if continues then
     redis.call('zrem', queue, session .. ':' .. string.match(tickets, '^%S+'))
     if redis.call('exists', queue) == 0 then
@@ -148,7 +146,10 @@ if (earlier == 0 or earlier == tenure) and tenure > 0 and tenure < first and sta
     give(name, session, head, lease, reads)
     arriving, waiting = {}, false
   end
-  holder = holderAt(lock, readers, millis)
+  holder = holderOf(name)
+  if not holder and redis.call('exists', conditions) == 1 then
+    redis.call('hset', signals, 'released', redis.call('get', token) or '')
+  end
   tenure = ownBy(lock, session, holder)
 end
 

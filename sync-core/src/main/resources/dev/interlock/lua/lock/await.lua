@@ -28,7 +28,7 @@ local session, floor, asked, leaving, gone, lost = ARGV[1], tonumber(ARGV[2]), A
 -- @include session/times
 -- @include session/clock
 -- @include fields
--- @include owners
+-- @include holder
 -- @include sessions
 -- @include admission
 -- @include conditions
@@ -110,7 +110,7 @@ each(asked, function(member, waiter)
   answer(waiter, isWaiting and 1 or 0, isWaiting and 0 or ticketOf(waiter))
 end)
 
-local holder = holderAt(lock, readers, millis)
+local holder = holderOf(name)
 if not holder and yielding(turns, millis) == 0 then
   if redis.call('exists', conditions) == 1 then
     signalAllIfLost(name)

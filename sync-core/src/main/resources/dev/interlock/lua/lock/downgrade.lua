@@ -51,9 +51,6 @@ enqueueAdmitted(name)
 share(name, session, sequence, millis + left, millis)
 if operations ~= '' or name.hasConditions then
   name.hasConditions = redis.call('exists', conditions) == 1
-  if name.hasConditions then
-    redis.call('hset', signals, 'released', redis.call('get', token) or '')
-  end
 end
 grantHead(name, '', true)
 if operations ~= '' or name.hasConditions then

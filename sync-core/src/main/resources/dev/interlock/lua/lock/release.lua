@@ -111,6 +111,7 @@ end
 
 -- @include admission
 -- @include conditions
+-- @include holder
 -- @include operate
 -- @include turns
 -- @include demand
@@ -131,9 +132,6 @@ end
 local isFirst = enqueueAdmitted(name)
 if operations ~= '' then
   name.hasConditions = redis.call('exists', conditions) == 1
-end
-if (owned or shared) and name.hasConditions then
-  redis.call('hset', signals, 'released', redis.call('get', token) or '')
 end
 
 -- After so many hand-overs in a row that plain RLock clients had to watch, the lock is really released, and the head of
@@ -156,9 +154,12 @@ end
 -- Readers may have stood behind what has left.
 local isShared = false
 if shared or left or isUndone then
-  local holder = holderAt(lock, readers, millis)
+  local holder = holderOf(name)
   isFree = isFree or (shared or isUndone) and not holder
   isShared = isReader(holder)
+end
+if (owned or shared) and not isShared and name.hasConditions then
+  redis.call('hset', signals, 'released', redis.call('get', token) or '')
 end
 local granted
 if redis.call('exists', queue) == 0 then

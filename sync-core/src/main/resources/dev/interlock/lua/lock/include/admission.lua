@@ -53,7 +53,7 @@ local function enqueueAdmitted(name)
   end
   local back = redis.call('zrange', name.queue, -1, -1, 'withscores')
   enqueueTickets(name.queue, admitted, back[2] or 0)
-  admitted = {}
+  admitted, places = {}, nil
   for id, known in pairs(sessions) do
     if #known.news > 0 then
       redis.call('zadd', name.waiters, 'gt', known.alive, id)

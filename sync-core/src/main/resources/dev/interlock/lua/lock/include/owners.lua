@@ -1,23 +1,6 @@
--- Gives holderAt, ownBy and leave: they tell the owner or the readers of the lock, and end an ownership.
---
--- Each reader's lease ends by itself, so these are in a sorted set of their own.
+-- Gives ownBy and leave: they tell by which sequence a session owns or shares the lock, and end that.
 
 -- @include fields
-
--- The field of the owner, of one of the readers if the lock is shared, or nil. Readers whose lease is over are
--- forgotten.
-local function holderAt(lock, readers, millis)
-  local holder = redis.call('hrandfield', lock) or nil
-  if isReader(holder) then
-    local expired = redis.call('zrangebyscore', readers, '-inf', string.format('(%.0f', millis))
-    for _, id in ipairs(expired) do
-      redis.call('hdel', lock, id .. ':r')
-      redis.call('zrem', readers, id)
-    end
-    holder = redis.call('hrandfield', lock) or nil
-  end
-  return holder
-end
 
 -- The sequence by which a session owns or shares the lock, or 0.
 local function ownBy(lock, session, holder)

@@ -219,16 +219,23 @@ class DowngradeScriptTest extends SharedLockScriptTest {
         assertOwner(a, 3_001);
     }
 
-    /** What a tenure had to do it has done by then, so nothing is lost with the reader. */
+    /**
+     * What a tenure had to do it has done by then; but of a waiter of its own that it signalled before, and that needed
+     * no ticket, nobody else knows.
+     */
     @Test
-    void lossOfTheReaderIsNoLossOfSignals() {
-        Waiting waiter = b.waits("c", 10);
-        a.own(1_000);
-        a.downgrade(1_000);
+    void lossOfTheReaderMayBeALossOfSignals() throws InterruptedException {
+        a.waits("c", 10);
+        Waiting other = b.waits("c", 20);
+        a.own(3_000);
+        assertThat(a.signal(3_000, 1, "c", "sc").owned()).isTrue();
+        assertSignalled(a, 2_000, 0);
+        assertThat(a.downgrade(3_000, "sc")).isTrue();
+        assertThat(waiting()).containsExactly(other.member());
         lapseAll();
-        writer.own(1);
-        assertThat(waiting()).containsExactly(waiter.member());
-        assertThat(tickets()).isEmpty();
+        b.asks(other);
+        assertNoWaiters();
+        assertOwner(b, 2_001);
     }
 
     // ---- commands that overtake each other

@@ -193,4 +193,41 @@ class ReadConditionScriptTest extends SharedLockScriptTest {
         b.own(2);
         assertThat(waiting()).containsExactly(waiter.member());
     }
+
+    /**
+     * A reader that is lost may have had a waiter that was signalled and needed no ticket of its own, whatever other
+     * readers do then.
+     */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void readerThatIsLostBesideOthersSignalsAll(boolean isFirst) throws InterruptedException {
+        Waiting waiter = waiting.waits("c", 10);
+        a.read(1);
+        b.read(1);
+        letters(waiting);
+        if (isFirst) {
+            lapse(b);
+            assertThat(a.release(1)).isEqualTo(TENURE);
+        } else {
+            assertThat(a.release(1)).isEqualTo(TENURE);
+            lapseAll();
+            waiting.asks(waiter);
+        }
+        assertNoWaiters();
+        assertOwner(waiting, 2_001);
+    }
+
+    @Test
+    void readerThatIsLostWhileAnotherReadsSignalsAll() throws InterruptedException {
+        Waiting waiter = waiting.waits("c", 10);
+        a.read(1);
+        b.read(1);
+        lapse(b);
+        assertThat(waiting.asks(waiter).state()).isNotEqualTo(State.LEFT);
+        assertReaders(a.owner(1));
+        assertQueue(waiter.ticket(2_001));
+        assertSignalled(waiting, 2_000, 2_001);
+        a.release(1);
+        assertOwner(waiting, 2_001);
+    }
 }
