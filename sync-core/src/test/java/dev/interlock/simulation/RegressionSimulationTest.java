@@ -85,6 +85,12 @@ class RegressionSimulationTest {
         check(Kind.FAIR_SEMAPHORE, List.of(), Call.DRAIN, Call.ACQUIRE, Call.ACQUIRE_SEVERAL);
     }
 
+    /** A session with a lease of a second lost its place in the queue each time before the next pulse beat. */
+    @Test
+    void aShortLeaseCostsNoPlace() {
+        assertThat(Simulation.run(Plan.of(11_750), false).violation()).isNull();
+    }
+
     /** A thread had a permit that the session, which was closed before the answer came, had given back. */
     @Test
     void whatIsTakenWhileTheSessionIsClosedIsNotAcquired() {

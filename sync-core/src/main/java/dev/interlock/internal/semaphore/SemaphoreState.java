@@ -119,8 +119,12 @@ final class SemaphoreState implements Pool {
         return wanted > 0 || !operations.isEmpty() || local.isWaiting();
     }
 
-    /** Returns whether Redis has to hear of the session within its lease, lest permits are lost. */
+    /** Returns whether Redis has to hear of the session within its lease, lest permits or its place are lost. */
     boolean isLeased() {
+        return wanted > 0 || ownsPermits();
+    }
+
+    private boolean ownsPermits() {
         return owned && account.hasPermits();
     }
 
@@ -315,7 +319,7 @@ final class SemaphoreState implements Pool {
     void beat(long now) {
         boolean silent = asked && askedAtLastBeat;
         askedAtLastBeat = asked;
-        if (silent && isLeased() && !leaving && now - validUntilNanos >= 0) {
+        if (silent && ownsPermits() && !leaving && now - validUntilNanos >= 0) {
             // Another session may have these permits by now, and Redis doesn't answer.
             leaving = true;
             local.lost("their lease is over, and Redis doesn't answer");

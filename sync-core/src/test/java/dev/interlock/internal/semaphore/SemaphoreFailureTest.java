@@ -200,6 +200,18 @@ class SemaphoreFailureTest {
         assertThat(unowned.state.isValid(unowned.now)).isTrue();
     }
 
+    @Test
+    void aSessionThatOnlyWaitsHasNothingToLose() {
+        events.waits(1);
+        events.tells();
+        events.passes(SemaphoreEvents.LEASE);
+        beats();
+        beats();
+        SemaphoreEffects effects = events.local.takeEffects();
+        assertThat(effects.loss).isNull();
+        assertThat(effects.tells).isFalse();
+    }
+
     // ---- accounts that are gone
 
     @Test

@@ -23,7 +23,7 @@ class SemaphoreStateTest {
         events.waits(2);
         assertThat(events.isTold()).isFalse();
         assertThat(events.state.isWaiting()).isTrue();
-        assertThat(events.state.isLeased()).isFalse();
+        assertThat(events.state.isLeased()).as("its place in the queue").isTrue();
     }
 
     @Test
