@@ -29,11 +29,6 @@ class BarrierHistoryTest {
     private Path folder;
 
     @Test
-    void generationsDoNotMix() throws IOException {
-        run(200);
-    }
-
-    @Test
     @Tag("proof")
     void aThousandGenerationsDoNotMix() throws IOException {
         run(1_000);

@@ -41,6 +41,7 @@ class ExclusionTest {
 
     /** 100,000 sections of three JVMs never overlap, tokens increase over all of them, every thread progresses. */
     @Test
+    @Tag("proof")
     void threeJvmsExcludeEachOther() throws IOException {
         String name = rig.name("exclusion");
         Section.assertExclusiveAndFenced(hammer(tasks(name)));

@@ -49,6 +49,7 @@ class SemaphoreHistoryTest {
      * end.
      */
     @Test
+    @Tag("proof")
     void permitsInUseAreNeverMoreThanThereAre() throws IOException {
         mix(Kind.PLAIN, 3_000);
     }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.testing.ChildJvm;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class BatchIT {
@@ -12,6 +13,7 @@ class BatchIT {
 
     /** All parts are counted once although a worker is killed, and a JVM that comes later passes. */
     @Test
+    @Tag("proof")
     void countsAllParts() {
         try (var batch = ChildJvm.start(Batch.class)) {
             assertThat(batch.waitFor(MAX)).describedAs("%s", batch.lines()).isZero();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.testing.ChildJvm;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class PriceListIT {
@@ -12,6 +13,7 @@ class PriceListIT {
 
     /** Every edition stays as it is until all have read it, and nobody sees half of one. */
     @Test
+    @Tag("proof")
     void showsWholeEditionsToAll() {
         try (var prices = ChildJvm.start(PriceList.class)) {
             assertThat(prices.waitFor(MAX)).describedAs("%s", prices.lines()).isZero();

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.testing.ChildJvm;
 import java.time.Duration;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class ConnectionBudgetIT {
@@ -12,6 +13,7 @@ class ConnectionBudgetIT {
 
     /** The database never has to refuse a connection, and a killed JVM's share comes back. */
     @Test
+    @Tag("proof")
     void staysWithinTheBudget() {
         try (var budget = ChildJvm.start(ConnectionBudget.class)) {
             assertThat(budget.waitFor(MAX)).describedAs("%s", budget.lines()).isZero();
