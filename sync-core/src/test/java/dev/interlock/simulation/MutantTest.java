@@ -124,8 +124,8 @@ class MutantTest {
         return List.of(
                 Mutant.named("take looks at no owner")
                         .lua(
-                                "redis.call('exists', lock, queue, conditions) > 0 then\n  return { 0 }",
-                                "redis.call('exists', queue, conditions) > 0 then\n  return { 0 }"),
+                                "redis.call('exists', lock, queue, conditions) > 0 then\n    return { 0 }",
+                                "redis.call('exists', queue, conditions) > 0 then\n    return { 0 }"),
                 Mutant.named("tokens aren't counted")
                         .lua("redis.call('incr', token)", "tonumber(redis.call('get', token) or 0)"),
                 Mutant.named("what a tenure does with conditions is forgotten")
