@@ -39,17 +39,20 @@ local instead = {
   end,
   pttl = ttlOf,
   pexpire = function(key, ttl)
+    local reply = server.call('pexpire', key, ttl)
     given[key] = tonumber(ttl)
-    return server.call('pexpire', key, ttl)
+    return reply
   end,
   set = function(key, value, ...)
+    -- With 'get' it may fail, and leaves the TTL as it was.
+    local reply = server.call('set', key, value, ...)
     local options = { ... }
     for i, option in ipairs(options) do
       if option == 'px' then
         given[key] = tonumber(options[i + 1])
       end
     end
-    return server.call('set', key, value, ...)
+    return reply
   end,
   hrandfield = function(key)
     return server.call('hrandfield', key) and server.call('hkeys', key)[1]
