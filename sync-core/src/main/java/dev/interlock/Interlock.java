@@ -86,7 +86,7 @@ public final class Interlock implements AutoCloseable {
         this.watchdogMillis = client.getConfig().getLockWatchdogTimeout();
         this.barriers = new Barriers(session);
         this.requestQueues = new RequestQueues(session);
-        session.onUnclaimed(mail -> ScriptLock.giveBack(session, mail));
+        session.onUnclaimed(mail -> ScriptLock.receiveUnclaimed(session, mail));
     }
 
     /**

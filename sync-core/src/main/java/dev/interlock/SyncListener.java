@@ -56,6 +56,15 @@ public interface SyncListener {
     default void renewalFailed(String name, long validNanos, Throwable cause) {}
 
     /**
+     * An untimed {@code tryLock()} was refused because the session that owns the name has not said within 250 ms
+     * whether one of its threads is inside: its JVM stands still, or its messages get lost.
+     *
+     * @param name the name of the lock
+     * @param waitedNanos how long the thread waited for that
+     */
+    default void unanswered(String name, long waitedNanos) {}
+
+    /**
      * A lock has been lost while a thread held it.
      *
      * @param loss which lock, and why

@@ -30,6 +30,7 @@ final class LockCalls implements RandomCalls {
     private static final Script SIGNAL = Script.load("lock/signal");
     private static final Script DOWNGRADE = Script.load("lock/downgrade");
     private static final Script INSPECT = Script.load("lock/inspect");
+    private static final Script ANSWER = Script.load("lock/answer");
 
     private final Random random;
     private final String key;
@@ -94,7 +95,7 @@ final class LockCalls implements RandomCalls {
         if (choice < 9) {
             return choice < 2 ? take(session) : choice < 7 ? acquire(session) : poll(session);
         } else if (choice < 11) {
-            return rarely() ? INSPECT.on(keys(session)) : await(session);
+            return rarely() ? INSPECT.on(keys(session)) : rarely() ? answer(session) : await(session);
         }
         // The rest is for owners, most of the time.
         Session owner = owners.isEmpty() || rarely() ? session : any(owners);
@@ -105,6 +106,10 @@ final class LockCalls implements RandomCalls {
             case 14, 15, 16 -> signal(owner);
             default -> release(owner);
         };
+    }
+
+    private Script.Call answer(Session session) {
+        return ANSWER.on(keys(session), any(sessions).id, session.last, random.nextInt(2));
     }
 
     private Script.Call renew(Session session) {

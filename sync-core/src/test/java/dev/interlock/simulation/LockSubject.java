@@ -93,6 +93,7 @@ final class LockSubject implements Subject {
     @Override
     public void call(Op op, Worker worker) throws InterruptedException {
         Actor actor = worker.actor();
+        witness.begins(actor);
         switch (op.call()) {
             case LOCK -> {
                 witness.called(actor);
@@ -116,6 +117,8 @@ final class LockSubject implements Subject {
             case TRY_LOCK -> {
                 if (sync.tryLock()) {
                     stayInside(op, actor);
+                } else {
+                    witness.refused(actor);
                 }
             }
             case TRY_LOCK_TIMED -> {

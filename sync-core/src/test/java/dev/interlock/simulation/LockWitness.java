@@ -3,8 +3,10 @@ package dev.interlock.simulation;
 import dev.interlock.LeaseLostException;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Set;
 import org.jspecify.annotations.Nullable;
 
 /** Sees who is inside one lock, and what its threads wait for, and says when a promise of the library is broken. */
@@ -45,6 +47,14 @@ final class LockWitness implements Witness {
     private final Trace trace;
     private final boolean isExclusive;
     private final EntryOrder order;
+    private final boolean isPunctual;
+
+    /** The threads that have called, and are not back. */
+    private final Set<Actor> callers = new HashSet<>();
+
+    /** The only one of them, if it has been that since it called. */
+    private @Nullable Actor alone;
+
     private final List<Hold> holds = new ArrayList<>();
     private long lastToken;
     private @Nullable Actor lastActor;
@@ -56,12 +66,27 @@ final class LockWitness implements Witness {
      * Creates the witness of a lock.
      *
      * @param isExclusive whether nothing happens that makes Redis forget who owns what
+     * @param isPunctual whether nothing delays what sessions tell each other
      * @param order the order that is promised to threads that wait
      */
-    LockWitness(Trace trace, boolean isExclusive, EntryOrder order) {
+    LockWitness(Trace trace, boolean isExclusive, boolean isPunctual, EntryOrder order) {
         this.trace = trace;
         this.isExclusive = isExclusive;
+        this.isPunctual = isPunctual;
         this.order = order;
+    }
+
+    /** A thread calls. */
+    void begins(Actor actor) {
+        alone = callers.isEmpty() ? actor : null;
+        callers.add(actor);
+    }
+
+    /** An untimed attempt was refused: not if nobody else was inside or wanted to be. */
+    void refused(Actor actor) {
+        if (isPunctual && alone == actor) {
+            throw new Violation(actor.name() + " is refused what nobody else wants");
+        }
     }
 
     /** A thread begins to wait without end. */
@@ -137,6 +162,7 @@ final class LockWitness implements Witness {
 
     @Override
     public void ended(Actor actor) {
+        callers.remove(actor);
         holds.removeIf(hold -> hold.actor == actor);
         order.ended(actor);
     }

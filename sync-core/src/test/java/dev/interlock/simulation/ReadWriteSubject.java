@@ -31,6 +31,7 @@ final class ReadWriteSubject implements Subject {
     @Override
     public void call(Op op, Worker worker) throws InterruptedException {
         Actor actor = worker.actor();
+        witness.begins(actor);
         switch (op.call()) {
             case READ -> {
                 witness.called(actor);
@@ -50,6 +51,8 @@ final class ReadWriteSubject implements Subject {
             case TRY_READ -> {
                 if (readSync.tryLock()) {
                     read(op, actor);
+                } else {
+                    witness.refused(actor);
                 }
             }
             case TRY_READ_TIMED -> {

@@ -79,7 +79,7 @@ final class SimulatedSession {
         this.session =
                 new RedisSession(settings, environment, new Node(link, link, outage), new NoChannels(), () -> {});
         this.limits = new RequestQueues(session);
-        session.onUnclaimed(mail -> ScriptLock.giveBack(session, mail));
+        session.onUnclaimed(mail -> ScriptLock.receiveUnclaimed(session, mail));
         this.quorum = servers.nodes().isEmpty() ? null : newQuorum(id + "-q", plan, servers, trace);
         for (Kind kind : plan.subjects()) {
             int subject = subjects.size();

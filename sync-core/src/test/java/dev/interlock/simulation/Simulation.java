@@ -206,7 +206,9 @@ final class Simulation {
             default -> {
                 EntryOrder order = new EntryOrder(
                         scheduler, plan.keepsOrder() ? kind.mostOvertaken(plan.threads()) : EntryOrder.NONE);
-                yield new LockWitness(trace, isExclusive, order);
+                // Nodes of a quorum may each be owned by another session.
+                boolean isPunctual = !hasFaults() && kind != Kind.QUORUM_LOCK;
+                yield new LockWitness(trace, isExclusive, isPunctual, order);
             }
         };
     }

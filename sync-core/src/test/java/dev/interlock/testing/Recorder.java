@@ -14,6 +14,7 @@ public class Recorder implements SyncListener {
         HANDED_OFF,
         RENEWED,
         RENEWAL_FAILED,
+        UNANSWERED,
         LOST,
         UNREACHABLE,
         REACHABLE
@@ -59,6 +60,11 @@ public class Recorder implements SyncListener {
     @Override
     public void renewalFailed(String name, long validNanos, Throwable cause) {
         add(Kind.RENEWAL_FAILED, name, validNanos);
+    }
+
+    @Override
+    public void unanswered(String name, long waitedNanos) {
+        add(Kind.UNANSWERED, name, waitedNanos);
     }
 
     @Override

@@ -112,12 +112,16 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
     @Override
     public void cleanUp() {
         // A thread that has it has nothing to clean up: a re-entry can be interrupted, too.
-        while (hasInterest() && !isWanted() && local.holds() == 0 && cleanUpAlone()) {
+        while (hasInterest() && !isWanted() && local.holds() == 0 && relinquishIfIdle()) {
             // There may be something left.
         }
     }
 
-    private boolean cleanUpAlone() {
+    /**
+     * Gives up what this session has, unless threads want it. Returns false if another thread has the local half: is
+     * inside, or cleans up.
+     */
+    protected final boolean relinquishIfIdle() {
         probes.incrementAndGet();
         try {
             if (!local.tryLock()) {
@@ -192,6 +196,11 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
     @Override
     public final long beginAttempt() {
         return listening ? session.now() : 0;
+    }
+
+    /** Returns whether a thread has the local half only to clean up. */
+    protected final boolean isCleaning() {
+        return cleaning;
     }
 
     /** Returns whether a thread relies on what this session owns, or is about to. */

@@ -50,8 +50,21 @@ public sealed interface Mail {
     /** The others wait no more. */
     record DemandOver(String key, long sequence) implements Mail {}
 
-    /** Somebody was refused what the session owns by this sequence, and would take it if it were idle. */
-    record IdleDemand(String key, long sequence) implements Mail {}
+    /**
+     * Another session was refused what this one owns by this sequence, and asks whether a thread is inside.
+     *
+     * @param request the sequence of the request that was refused
+     * @param asker the id of the other session
+     */
+    record IdleQuestion(String key, long sequence, long request, String asker) implements Mail {}
+
+    /**
+     * The answer to that.
+     *
+     * @param request the sequence of the request that was refused
+     * @param isInside whether a thread is inside, or about to be; else the name was given up
+     */
+    record IdleAnswer(String key, long request, boolean isInside) implements Mail {}
 
     /** The session has to ask again after so long. */
     record AskAgain(String key, long millis) implements Mail {}
@@ -80,7 +93,8 @@ public sealed interface Mail {
             case 's' -> admission(reader);
             case 'd' -> reader.mail(Demand::new);
             case 'n' -> reader.mail(DemandOver::new);
-            case 'i' -> reader.mail(IdleDemand::new);
+            case 'i' -> question(reader);
+            case 'a' -> reader.mail((key, request, inside) -> new IdleAnswer(key, request, inside != 0));
             case 'p' -> reader.mail(AskAgain::new);
             case 'o' -> reader.mail(Opening::new);
             case 'q' -> reader.mail((key, sequence) -> new NodeFreed(key));
@@ -98,6 +112,13 @@ public sealed interface Mail {
         long run = reader.number();
         long waiter = reader.number();
         return new Grant(reader.key(), sequence, token, redisMicros, (flags & 1) != 0, (flags & 2) != 0, run, waiter);
+    }
+
+    private static Mail question(Reader reader) {
+        long sequence = reader.number();
+        long request = reader.number();
+        String asker = reader.word();
+        return new IdleQuestion(reader.key(), sequence, request, asker);
     }
 
     private static Mail admission(Reader reader) {
@@ -140,13 +161,17 @@ public sealed interface Mail {
         }
 
         private long number() {
+            return Long.parseLong(word());
+        }
+
+        private String word() {
             int end = text.indexOf(' ', next);
             if (end < 0) {
                 throw new IllegalArgumentException("too short");
             }
-            long number = Long.parseLong(text, next, end, 10);
+            String word = text.substring(next, end);
             next = end + 1;
-            return number;
+            return word;
         }
 
         private String key() {

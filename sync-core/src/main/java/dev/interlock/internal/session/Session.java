@@ -1,6 +1,7 @@
 package dev.interlock.internal.session;
 
 import dev.interlock.LeaseLostException;
+import dev.interlock.internal.Names;
 import dev.interlock.internal.redis.AnswerSpinner;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Mailbox;
@@ -10,6 +11,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -222,6 +224,14 @@ public abstract class Session {
         return outstanding.keySet().stream().anyMatch(command);
     }
 
+    /** Returns what completes when such commands are confirmed, or can't be. */
+    public final CompletableFuture<?> confirmations(Predicate<Object> command) {
+        return CompletableFuture.allOf(outstanding.entrySet().stream()
+                .filter(entry -> command.test(entry.getKey()))
+                .map(Map.Entry::getValue)
+                .toArray(CompletableFuture<?>[]::new));
+    }
+
     final void pulse() {
         participants.values().forEach(participant -> guarded(participant::pulse).run());
     }
@@ -307,6 +317,17 @@ public abstract class Session {
         for (Consumer<? super LeaseLostException> listener : local) {
             listeners().execute(() -> listener.accept(loss));
         }
+    }
+
+    /** Tells the session's listener of a name whose owner was silent. */
+    public final void reportUnanswered(String name, long waitedNanos) {
+        listeners().execute(() -> {
+            log.info(
+                    "tryLock() of {} was refused because the session that owns it was silent for {} ms",
+                    Names.quoted(name),
+                    TimeUnit.NANOSECONDS.toMillis(waitedNanos));
+            settings.listener().unanswered(name, waitedNanos);
+        });
     }
 
     // ---- the end

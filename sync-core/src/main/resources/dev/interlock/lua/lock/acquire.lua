@@ -24,10 +24,10 @@
 -- ARGV[7] used             tickets served on the tenure of another one, or given up, as in tickets
 -- Reply: {1, ttl ms, token, 1 if others wait + 2 if conditions have waiters, time µs, sequence, last of the run, over…}
 --   one of the requests is granted; {2, ttl ms of the holder or -1 if it is this session, 1 if that is foreign, 1 if
---   others wait, time µs, sequence by which the session owns the lock, last of the run, over…} queued; {3, …} not free;
---   {0, …} all requests are over. The run is what the session's tickets are at the head of the queue if it owns the
---   lock; sequences and counts are 0 if there are none. Requests that are over come last. The time is 0 if the lock was
---   simply free.
+--   others wait, time µs, sequence by which the session owns the lock, last of the run, over…} queued; {3, …} not free,
+--   with 2 for foreign if its owners are asked whether a thread is inside; {0, …} all requests are over. The run is
+--   what the session's tickets are at the head of the queue if it owns the lock; sequences and counts are 0 if there
+--   are none. Requests that are over come last. The time is 0 if the lock was simply free.
 -- Idempotent by: session, tickets
 local lock, queue, waiters, token, turns, mark = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local conditions, signals, readers = KEYS[7], KEYS[8], KEYS[9]
@@ -206,11 +206,16 @@ elseif isReader(holder) and (reads or isPoll) then
   grantHead(name, session, true, guest)
 end
 tenure = ownBy(lock, session, holder)
+local isAsked = false
 if wasHeld and (tenure == 0 or isReader(holder) and not standing[tenure]) and not isForeign(holder) then
   -- The holder has been told if others stood there already; but that message may be lost.
   local front = redis.call('zrange', queue, 0, 0)[1]
-  if #arriving > 0 and not hasCompany or isPoll and isReader(holder) and front and ownerOf(front) == session then
-    demand(lock, session, enqueue and 'd' or isReader(holder) and 'i' or 'd')
+  local isNew = enqueue and #arriving > 0 and not hasCompany
+  if not enqueue and not front then
+    isAsked = true
+    demand(lock, session, 'i', head)
+  elseif isNew or isPoll and isReader(holder) and front and ownerOf(front) == session then
+    demand(lock, session, 'd')
   end
 end
 if holder then
@@ -228,4 +233,4 @@ end
 if standing[tenure] then
   return answer(1, ttl, tonumber(redis.call('get', token)))
 end
-return answer(enqueue and 2 or 3, ttl, isForeign(holder) and 1 or 0)
+return answer(enqueue and 2 or 3, ttl, isAsked and 2 or isForeign(holder) and 1 or 0)

@@ -225,18 +225,51 @@ class RetentionTest extends FaultFixture {
         other.unlock();
     }
 
-    /** An untimed tryLock() doesn't wait, but asks. */
+    /** A session that keeps a name nobody is inside of gives it up to an untimed tryLock(). */
     @Test
-    void anUntimedTryLockIsRefusedFirst() {
+    void anUntimedTryLockGetsWhatIsOnlyRetained() {
         DistributedReentrantLock lock = retained(session(), LONG);
         DistributedReentrantLock other = lock(session(), NAME);
+        Actor actor = actor("other");
+        for (int round = 0; round < ROUNDS; round++) {
+            lock.lock();
+            lock.unlock();
+            assertThat(actor.<Boolean>get(other::tryLock)).isTrue();
+            actor.run(other::unlock);
+        }
+    }
+
+    /** One that is refused changes nothing for those inside: their session keeps the name afterwards. */
+    @Test
+    void anUntimedTryLockIsRefusedByAThreadInside() {
+        Interlock session = session();
+        DistributedReentrantLock lock = retained(session, LONG);
+        DistributedReentrantLock other = lock(session(), NAME);
+        Actor actor = actor("other");
+        lock.lock();
+        String owner = holder(NAME);
+        for (int round = 0; round < ROUNDS; round++) {
+            assertThat(actor.<Boolean>get(other::tryLock)).isFalse();
+        }
+        lock.unlock();
+        lock.lock();
+        assertThat(holder(NAME)).isEqualTo(owner);
+        lock.unlock();
+    }
+
+    /** An owner that is silent keeps nobody for long; that is told. */
+    @Test
+    void anUntimedTryLockIsRefusedByASilentOwner() {
+        Recorder recorder = new Recorder();
+        DistributedReentrantLock lock = retained(session(), LONG);
+        DistributedReentrantLock other =
+                lock(over(client(server().url()), builder -> builder.listener(recorder)), NAME);
+        Actor actor = actor("other");
         lock.lock();
         lock.unlock();
-        Actor actor = actor("other");
-        boolean atOnce = actor.get(other::tryLock);
-        assertThat(atOnce).isFalse();
-        awaitPromptly("given up").until(() -> actor.get(other::tryLock));
-        actor.run(other::unlock);
+        proxy().dropMessages(words -> words.get(0).equals("message"), FaultProxy.ALWAYS);
+        assertThat(actor.<Boolean>get(other::tryLock)).isFalse();
+        awaitPromptly("told").until(() -> recorder.count(Recorder.Kind.UNANSWERED) == 1);
     }
 
     /** Thousands of uses cost nothing but the renewals of the lease. */

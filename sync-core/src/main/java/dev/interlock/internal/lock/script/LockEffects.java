@@ -43,6 +43,9 @@ interface LockEffects {
     /** Makes a tenure of a ticket. */
     LockTenure begin(Ticket ticket, long token, long now, long validUntilNanos);
 
+    /** A request was refused because the owner of the name has not said whether a thread is inside. */
+    void unanswered(long waitedNanos);
+
     /** Gives something up, and repeats that until Redis has confirmed it. */
     void release(Release release);
 

@@ -184,10 +184,11 @@ final class LockMonitor implements LockEffects {
             if (current != null && current.sequence == over.sequence()) {
                 current.undemanded(session.now());
             }
-        } else if (mail instanceof Mail.IdleDemand demand) {
-            if (!owner.isRelied()) {
-                demanded(demand.sequence());
-            }
+        } else if (mail instanceof Mail.IdleQuestion question) {
+            owner.asked(question);
+        } else if (mail instanceof Mail.IdleAnswer answer) {
+            run((known, now) -> known.question.answered(answer));
+            owner.changed();
         } else if (mail instanceof Mail.AskAgain again) {
             session.schedule(this::pulse, again.millis());
         } else {
@@ -298,6 +299,11 @@ final class LockMonitor implements LockEffects {
     @Override
     public LockTenure begin(Ticket ticket, long token, long now, long validUntilNanos) {
         return new LockTenure(session.renewer(), scripts::renew, owner, ticket, token, now, validUntilNanos);
+    }
+
+    @Override
+    public void unanswered(long waitedNanos) {
+        owner.unanswered(waitedNanos);
     }
 
     @Override

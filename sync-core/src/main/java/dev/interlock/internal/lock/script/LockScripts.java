@@ -5,6 +5,7 @@ import dev.interlock.internal.lock.script.ConditionLog.Signals;
 import dev.interlock.internal.lock.script.TicketQueue.Request;
 import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Keys;
+import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Script;
 import dev.interlock.internal.redis.Script.Call;
 import dev.interlock.internal.redis.ScriptRunner;
@@ -36,6 +37,7 @@ final class LockScripts {
     private static final Script RENEW = Script.load("lock/renew");
     private static final Script DOWNGRADE = Script.load("lock/downgrade");
     private static final Script INSPECT = Script.load("lock/inspect");
+    private static final Script ANSWER = Script.load("lock/answer");
     private static final Script SIGNAL = Script.load("lock/signal");
     private static final Script AWAIT = Script.load("lock/await");
 
@@ -100,6 +102,7 @@ final class LockScripts {
      * @param ttlMillis of the owner, -1 if that is a tenure of this session that was not asked for
      * @param token if granted
      * @param foreign whether the owner is none of ours
+     * @param asked whether the owners are asked whether a thread is inside
      * @param waiters whether others are queued behind the run
      * @param conditions whether threads wait for conditions of the lock that is granted
      * @param redisMicros 0 if the lock was simply free
@@ -112,6 +115,7 @@ final class LockScripts {
             long ttlMillis,
             long token,
             boolean foreign,
+            boolean asked,
             boolean waiters,
             boolean conditions,
             long redisMicros,
@@ -171,6 +175,7 @@ final class LockScripts {
                 false,
                 false,
                 false,
+                false,
                 0,
                 ticket.sequence,
                 0,
@@ -208,7 +213,8 @@ final class LockScripts {
                 status,
                 number(reply, 1),
                 granted ? number(reply, 2) : 0,
-                !granted && number(reply, 2) > 0,
+                !granted && number(reply, 2) == 1,
+                !granted && number(reply, 2) == 2,
                 isOdd(number(reply, 3)),
                 number(reply, 3) > 1,
                 number(reply, 4),
@@ -291,6 +297,11 @@ final class LockScripts {
         Call call = DOWNGRADE.on(
                 awaitKeys, id, ticket.sequence, ticket.leaseMillis, floor, operations.first(), operations.text());
         return runner.runDurably(call).thenApply(reply -> number(reply, 0) > 0 ? Released.TENURE : Released.NOTHING);
+    }
+
+    /** Tells a session that was refused the name whether a thread of this one is inside. */
+    void answer(Mail.IdleQuestion question, boolean isInside) {
+        runner.run(ANSWER.on(List.of(key), question.asker(), question.request(), isInside ? 1 : 0));
     }
 
     CompletableFuture<Boolean> inspect() {

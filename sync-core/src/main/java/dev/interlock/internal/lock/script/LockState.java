@@ -47,6 +47,7 @@ final class LockState {
     final TicketQueue tickets;
     final ConditionQueue conditions;
     final Ownership ownership;
+    final IdleQuestion question;
     private final LockEffects effects;
     private final String key;
     private final long leaseMillis;
@@ -66,6 +67,7 @@ final class LockState {
         this.tickets = new TicketQueue(view, effects, now);
         this.conditions = new ConditionQueue(this, view, effects, settings.silenceNanos());
         this.ownership = new Ownership(view, tickets, conditions, effects, settings.silenceNanos());
+        this.question = new IdleQuestion(settings.commandTimeoutMillis());
     }
 
     // ---- threads that want the name
@@ -195,6 +197,9 @@ final class LockState {
         Ticket next = newTicket(attempt.leaseMillis, !attempt.once, attempt.reads, now);
         next.from = current.sequence;
         next.thread = hasPlace ? attempt.thread : null;
+        if (attempt.once) {
+            question.begin(attempt, next);
+        }
         open(next, now);
         return Advance.WAITING;
     }
@@ -206,11 +211,10 @@ final class LockState {
             withdraw(ticket, now);
             ticket = null;
         }
-        if (ticket == null) {
-            if (attempt.once && !asks) {
-                return Advance.REFUSED;
-            }
-            open(newTicket(attempt.leaseMillis, !attempt.once, attempt.reads, now), now);
+        if (ticket == null && attempt.once) {
+            return advanceOnce(attempt, now);
+        } else if (ticket == null) {
+            open(newTicket(attempt.leaseMillis, true, attempt.reads, now), now);
         } else if (refusal != null) {
             throw refused(ticket, refusal, now);
         } else if (attempt.once && ticket.queues && (fair || view.hasHeardSince(attempt.begunNanos))) {
@@ -219,6 +223,28 @@ final class LockState {
             tickets.ask(now);
         }
         return Advance.WAITING;
+    }
+
+    private Advance advanceOnce(Attempt attempt, long now) {
+        if (question.isOf(attempt)) {
+            if (question.isRefused(now)) {
+                if (question.isSilent()) {
+                    effects.unanswered(now - attempt.begunNanos);
+                }
+                return Advance.REFUSED;
+            } else if (question.untilDue(now) > 0) {
+                return Advance.WAITING;
+            }
+        }
+        Ticket request = newTicket(attempt.leaseMillis, false, attempt.reads, now);
+        question.begin(attempt, request);
+        open(request, now);
+        return Advance.WAITING;
+    }
+
+    /** Returns for how long a thread that waits may sleep before it has to take another step by itself. */
+    long untilDue(long now) {
+        return view.ticket == null ? Math.max(1, question.untilDue(now)) : tickets.untilDue(now);
     }
 
     private IllegalStateException refused(Ticket ticket, Throwable cause, long now) {
@@ -350,6 +376,9 @@ final class LockState {
         view.heardNanos = now;
         reply.over().forEach(sequence -> over(sequence, now));
         tickets.answered(request, reply, isLatest, now);
+        if (reply.status() == Status.BUSY) {
+            question.refused(request.tickets().get(0), reply.asked(), now);
+        }
         if (reply.status() == Status.GRANTED) {
             ownership.granted(reply, request.sentNanos(), now);
         } else if (reply.owner() != 0) {

@@ -6,6 +6,7 @@ import dev.interlock.internal.lock.Tenure;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
 import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Failures;
+import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Script.Call;
 import dev.interlock.internal.session.Lease;
 import dev.interlock.internal.session.LeaseRenewer;
@@ -34,6 +35,12 @@ final class LockTenure implements Tenure {
 
         /** No other session waits any more. */
         default void undemanded() {}
+
+        /** Another session asks whether a thread is inside. */
+        void asked(Mail.IdleQuestion question);
+
+        /** The owner of the name has not said whether a thread is inside. */
+        void unanswered(long waitedNanos);
 
         /** Returns whether a thread relies on the tenure, or is about to. */
         boolean isRelied();

@@ -74,6 +74,11 @@ final class ReliableRelease {
         of(session, scripts, Release.of(unwanted, operations), floor).insist();
     }
 
+    /** Returns what completes when all that the session gives up of a name is confirmed. */
+    static CompletableFuture<?> allConfirmed(RedisSession session, String key) {
+        return session.confirmations(command -> command instanceof ReliableRelease release && release.key.equals(key));
+    }
+
     /** Completes when Redis has confirmed it; fails when it is given up. */
     CompletableFuture<Released> confirmed() {
         return confirmed;

@@ -64,13 +64,23 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         this.conditions = new ScriptConditions(session, this, monitor, local);
     }
 
-    /** Gives back what a message tells of that this session doesn't want: a grant, or the tickets of waiters. */
-    public static void giveBack(RedisSession session, Mail mail) {
+    /**
+     * Takes a message for a name in which the session has no interest: gives back a grant or the tickets of waiters,
+     * and answers questions.
+     */
+    public static void receiveUnclaimed(RedisSession session, Mail mail) {
         if (mail instanceof Mail.Grant grant) {
             giveBack(session, mail.key(), grant.sequence(), grant.waiter());
         } else if (mail instanceof Mail.Admission admission) {
             admission.waiters().forEach(one -> giveBack(session, mail.key(), one.ticket(), one.waiter()));
+        } else if (mail instanceof Mail.IdleQuestion question) {
+            answerOnceReleased(session, new LockScripts(session, mail.key()), question);
         }
+    }
+
+    private static void answerOnceReleased(RedisSession session, LockScripts scripts, Mail.IdleQuestion question) {
+        ReliableRelease.allConfirmed(session, scripts.key())
+                .whenComplete((released, failure) -> scripts.answer(question, false));
     }
 
     private static void giveBack(RedisSession session, String key, long sequence, long waiter) {
@@ -148,7 +158,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
             if (advance == Advance.REFUSED || !wait.goesOn()) {
                 return false;
             }
-            long pause = Math.min(wait.leftNanos(), monitor.call((state, now) -> state.tickets.untilDue(now)));
+            long pause = Math.min(wait.leftNanos(), monitor.call(LockState::untilDue));
             if (!wait.isWoken() && !(monitor.expectsToBeAlone() && wait.spin())) {
                 wait.sleep(this, pause);
             }
@@ -392,6 +402,29 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         if (retainMillis > 0 || leader != null) {
             wake();
         }
+    }
+
+    @Override
+    public void asked(Mail.IdleQuestion question) {
+        session.execute(() -> answer(question));
+    }
+
+    // A name that is idle is given up, whatever it is kept for. A name in use is not, and its turn isn't shortened.
+    private void answer(Mail.IdleQuestion question) {
+        LockTenure current = view.tenure;
+        boolean isAsked = current != null && current.sequence == question.sequence();
+        if (isAsked && !relinquishIfIdle() && isCleaning()) {
+            session.schedule(() -> answer(question), 1);
+        } else if (isAsked && view.tenure == current) {
+            monitor.scripts.answer(question, true);
+        } else {
+            answerOnceReleased(session, monitor.scripts, question);
+        }
+    }
+
+    @Override
+    public void unanswered(long waitedNanos) {
+        session.reportUnanswered(name, waitedNanos);
     }
 
     @Override

@@ -304,11 +304,10 @@ final class TicketQueue {
         return now - pollAtNanos >= 0 || (effects.isAsking() && !isAnswerDue(now));
     }
 
-    /** Returns for how long a thread that waits may sleep before it has to take another step by itself. */
+    /**
+     * Returns for how long a thread that waits with a ticket may sleep before it has to take another step by itself.
+     */
     long untilDue(long now) {
-        if (standing.isEmpty()) {
-            return 1;
-        }
         long due = effects.isAsking() ? effects.repeatAtNanos() : pollAtNanos;
         return Math.max(1, Math.min(POLL_NANOS, due - now));
     }

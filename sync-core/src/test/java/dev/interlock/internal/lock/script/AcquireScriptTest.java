@@ -259,7 +259,7 @@ class AcquireScriptTest extends LockScriptTest {
         b.queue(2);
     }
 
-    /** The owner hears of the first who waits, and of everybody who is refused; of nobody twice. */
+    /** The owner hears of the first who waits, and of nobody twice. */
     @Test
     void ownerIsToldThatItIsWaitedForOnce() throws InterruptedException {
         a.own(7);
@@ -269,9 +269,17 @@ class AcquireScriptTest extends LockScriptTest {
         assertNoLetters(a);
         c.queue(1);
         assertNoLetters(a);
-        d.request(1).once().send();
-        assertDemand(a, 7);
-        d.request(1).once().send();
+        assertThat(d.request(1).once().send().asked()).isFalse();
+        assertNoLetters(a);
+    }
+
+    /** Of everybody who is refused, unless somebody else waits. */
+    @Test
+    void ownerIsAskedByWhoIsRefused() throws InterruptedException {
+        a.own(7);
+        assertThat(b.request(5).once().send().asked()).isTrue();
+        assertAsked(a, 7, b, 5);
+        b.request(5).once().send();
         assertNoLetters(a);
     }
 

@@ -37,7 +37,12 @@ public record Answer(
 
     public boolean foreign() {
         assertThat(status).isIn(Status.QUEUED, Status.BUSY);
-        assertThat(third).isBetween(0L, 1L);
+        assertThat(third).isBetween(0L, 2L);
         return third == 1;
+    }
+
+    /** Whether the owners are asked whether a thread is inside. */
+    public boolean asked() {
+        return !foreign() && third == 2;
     }
 }

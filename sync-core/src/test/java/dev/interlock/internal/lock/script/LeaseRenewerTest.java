@@ -163,6 +163,12 @@ class LeaseRenewerTest {
             return letter.reply;
         }
 
+        @Override
+        public void asked(Mail.IdleQuestion question) {}
+
+        @Override
+        public void unanswered(long waitedNanos) {}
+
         /** Time passes. */
         @Operation
         public void pass() {

@@ -29,12 +29,17 @@ final class LockReplies {
         return reply(status, -1, 0, false, false, false, 7, owner, run);
     }
 
+    static AcquireReply busy(boolean asked) {
+        return new AcquireReply(Status.BUSY, 5_000, 0, false, asked, false, false, 7, 0, 0, ImmutableLongArray.of());
+    }
+
     static AcquireReply foreign() {
         return reply(Status.QUEUED, 5_000, 0, true, false, false, 7, 0, 0);
     }
 
     static AcquireReply over(long... sequences) {
-        return new AcquireReply(Status.OVER, -1, 0, false, false, false, 7, 0, 0, ImmutableLongArray.copyOf(sequences));
+        return new AcquireReply(
+                Status.OVER, -1, 0, false, false, false, false, 7, 0, 0, ImmutableLongArray.copyOf(sequences));
     }
 
     private static AcquireReply reply(
@@ -48,7 +53,7 @@ final class LockReplies {
             long owner,
             long run) {
         return new AcquireReply(
-                status, ttl, token, foreign, waiters, conditions, micros, owner, run, ImmutableLongArray.of());
+                status, ttl, token, foreign, false, waiters, conditions, micros, owner, run, ImmutableLongArray.of());
     }
 
     static Mail.Grant mail(long sequence, long token, long redisMicros) {

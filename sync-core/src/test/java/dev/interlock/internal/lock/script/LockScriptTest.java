@@ -150,6 +150,13 @@ public abstract class LockScriptTest {
         assertThat(letters(receiver)).containsExactly("d " + sequence + " " + keys.lock());
     }
 
+    /** The only message to a session asks whether it is inside what it owns, on behalf of a request. */
+    protected final void assertAsked(Contender receiver, long sequence, Contender asker, long request)
+            throws InterruptedException {
+        assertThat(letters(receiver))
+                .containsExactly("i " + sequence + " " + request + " " + asker.id + " " + keys.lock());
+    }
+
     /** The only message to a session tells that this ticket was granted. */
     protected static void assertGranted(Contender receiver, long sequence) throws InterruptedException {
         assertThat(letters(receiver)).singleElement().asString().startsWith("g " + sequence + " ");

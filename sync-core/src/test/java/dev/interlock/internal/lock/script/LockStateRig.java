@@ -60,6 +60,9 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     @Nullable
     Request inFlight;
 
+    /** The last attempt that is over if the name isn't free. */
+    private @Nullable Attempt lastTry;
+
     boolean closed;
 
     /** What was given up last. */
@@ -114,7 +117,10 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     }
 
     Advance tryOnce(Thread thread, boolean isFirst) {
-        Attempt attempt = new Attempt(thread, RemoteLock.RENEWED, true, false, now());
+        if (isFirst) {
+            lastTry = new Attempt(thread, RemoteLock.RENEWED, true, false, now());
+        }
+        Attempt attempt = Objects.requireNonNull(lastTry);
         return event(() -> state.advance(attempt, isFirst, now()));
     }
 
@@ -395,6 +401,16 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     @Override
     public void demanded() {
         note("demanded");
+    }
+
+    @Override
+    public void asked(Mail.IdleQuestion question) {
+        throw new AssertionError("no message of a state's");
+    }
+
+    @Override
+    public void unanswered(long waitedNanos) {
+        note("unanswered after " + TimeUnit.NANOSECONDS.toMillis(waitedNanos));
     }
 
     @Override

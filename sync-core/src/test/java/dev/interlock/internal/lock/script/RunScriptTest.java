@@ -98,7 +98,7 @@ class RunScriptTest extends LockScriptTest {
         assertStands(a.requests(3L).once().send(), Status.BUSY, 1, 2);
         assertNoLetters(a);
         assertStands(b.requests(1L).once().send(), Status.BUSY, 0, 0);
-        assertDemand(a, 1);
+        assertNoLetters(a);
         assertOwner(a, 1);
         assertQueue(a.ticket(2));
     }

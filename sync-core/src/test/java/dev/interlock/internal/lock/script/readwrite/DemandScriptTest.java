@@ -83,25 +83,25 @@ class DemandScriptTest extends SharedLockScriptTest {
         assertToldNobody();
     }
 
-    /** Who doesn't wait would have been glad of what nobody uses. */
+    /** Who doesn't wait asks whether somebody is inside. */
     @Test
-    void refusedWriterTellsReadersToCareOnlyIfTheyAreIdle() throws InterruptedException {
+    void refusedWriterAsksAllReaders() throws InterruptedException {
         a.read(7);
         b.read(8);
         assertThat(writer.request(1).once().send().status()).isEqualTo(Status.BUSY);
-        assertThat(letters(a)).containsExactly("i 7 " + keys.lock());
-        assertThat(letters(b)).containsExactly("i 8 " + keys.lock());
+        assertAsked(a, 7, writer, 1);
+        assertAsked(b, 8, writer, 1);
         writer.request(1).once().send();
         assertToldNobody();
     }
 
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void refusedRequestTellsAnOwner(boolean reads) throws InterruptedException {
+    void refusedRequestAsksAnOwner(boolean reads) throws InterruptedException {
         writer.own(7);
         Request request = a.request(1).once();
         assertThat((reads ? request.reading() : request).send().status()).isEqualTo(Status.BUSY);
-        assertThat(letters(writer)).containsExactly(demand(7));
+        assertAsked(writer, 7, a, 1);
     }
 
     /** A reader that wants to write waits for the others, and not for himself. */
