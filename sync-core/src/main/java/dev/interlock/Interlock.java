@@ -14,6 +14,7 @@ import dev.interlock.internal.lock.redisson.RedissonLock;
 import dev.interlock.internal.lock.redisson.RedissonReadWriteLock;
 import dev.interlock.internal.lock.script.ScriptLock;
 import dev.interlock.internal.lock.script.ScriptReadWriteLock;
+import dev.interlock.internal.lock.script.UnclaimedMail;
 import dev.interlock.internal.ratelimit.RequestQueues;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.semaphore.RedissonSemaphore;
@@ -86,7 +87,7 @@ public final class Interlock implements AutoCloseable {
         this.watchdogMillis = client.getConfig().getLockWatchdogTimeout();
         this.barriers = new Barriers(session);
         this.requestQueues = new RequestQueues(session);
-        session.onUnclaimed(mail -> ScriptLock.receiveUnclaimed(session, mail));
+        session.onUnclaimed(mail -> UnclaimedMail.receive(session, mail));
     }
 
     /**
@@ -350,8 +351,9 @@ public final class Interlock implements AutoCloseable {
     }
 
     private Function<LocalLock, RemoteLock> remoteHalf(String name, LockOptions options) {
-        return local -> new ScriptLock(
-                session, name, local, options.isFair(), options.retention().toMillis());
+        long retainMillis =
+                options.isAdaptive() ? ScriptLock.ADAPTIVE : options.retention().toMillis();
+        return local -> new ScriptLock(session, name, local, options.isFair(), retainMillis);
     }
 
     /**

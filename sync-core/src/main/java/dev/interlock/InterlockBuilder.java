@@ -35,6 +35,7 @@ public final class InterlockBuilder {
 
     private Duration lease = Duration.ofSeconds(30);
     private Duration handoffSlice = Duration.ofMillis(10);
+    private boolean adaptiveRetention = true;
     private Duration redisTimeout = Duration.ofSeconds(30);
     private @Nullable Duration commandTimeout;
     private int replicaAcknowledgements = 1;
@@ -135,6 +136,21 @@ public final class InterlockBuilder {
      */
     public InterlockBuilder handoffSlice(Duration handoffSlice) {
         this.handoffSlice = checked("handoffSlice", handoffSlice, Duration.ZERO);
+        return this;
+    }
+
+    /**
+     * Whether the session keeps the names of locks that its threads take again and again, for up to the hand-off slice
+     * and 10 ms at most after {@code unlock()}, so that the next {@code lock()} needs no round trip. It gives a name up
+     * at once when another session wants it, and doesn't keep it while plain {@code RLock} clients are about. Default
+     * true. For a single lock there is {@link LockOptions#releaseAtOnce}.
+     *
+     * @param adaptiveRetention false if every {@code unlock()} that no other thread of the session waits for is to give
+     *     the name up, for the sake of clients that look at Redis, or use an {@code RLock} of the same name
+     * @return this
+     */
+    public InterlockBuilder adaptiveRetention(boolean adaptiveRetention) {
+        this.adaptiveRetention = adaptiveRetention;
         return this;
     }
 
@@ -310,6 +326,7 @@ public final class InterlockBuilder {
         return new Settings(
                 lease.toMillis(),
                 handoffSlice.toNanos(),
+                adaptiveRetention,
                 redisTimeout.toNanos(),
                 timeout.toMillis(),
                 replicaAcknowledgements,

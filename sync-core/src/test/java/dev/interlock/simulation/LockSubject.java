@@ -53,7 +53,7 @@ final class LockSubject implements Subject {
     /** Makes a lock of one Redis. */
     static LockSubject of(String name, Kind kind, RedisSession session, Jvm jvm, LockWitness witness) {
         LocalLock local = new LocalLockModel(jvm, kind.isFair());
-        long retainMillis = kind == Kind.RETAINED_LOCK ? RETAINED_MILLIS : 0;
+        long retainMillis = kind.isFair() ? 0 : kind == Kind.RETAINED_LOCK ? RETAINED_MILLIS : ScriptLock.ADAPTIVE;
         ScriptLock remote = new ScriptLock(session, name, local, kind.isFair(), retainMillis);
         return of(new LockSync(local, remote), remote, jvm, witness);
     }

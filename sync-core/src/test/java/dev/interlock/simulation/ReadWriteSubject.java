@@ -48,13 +48,7 @@ final class ReadWriteSubject implements Subject {
                 readSync.unlock();
                 read(op, actor);
             }
-            case TRY_READ -> {
-                if (readSync.tryLock()) {
-                    read(op, actor);
-                } else {
-                    witness.refused(actor);
-                }
-            }
+            case TRY_READ -> tryToRead(op, actor);
             case TRY_READ_TIMED -> {
                 if (readSync.tryLock(op.waitNanos(), TimeUnit.NANOSECONDS)) {
                     read(op, actor);
@@ -69,6 +63,14 @@ final class ReadWriteSubject implements Subject {
             }
             case DOWNGRADE, PUT_AND_READ, TAKE_AND_READ -> downgrade(op, worker);
             default -> writing.call(op, worker);
+        }
+    }
+
+    private void tryToRead(Op op, Actor actor) {
+        if (readSync.tryLock()) {
+            read(op, actor);
+        } else {
+            witness.refused(actor);
         }
     }
 

@@ -8,6 +8,7 @@ import java.util.function.LongSupplier;
 public record Settings(
         long leaseMillis,
         long handoffSliceNanos,
+        boolean adaptiveRetention,
         long redisTimeoutNanos,
         long commandTimeoutMillis,
         int replicaAcknowledgements,
@@ -25,6 +26,7 @@ public record Settings(
         return new Settings(
                 leaseMillis,
                 handoffSliceNanos,
+                adaptiveRetention,
                 redisTimeoutNanos,
                 commandTimeoutMillis,
                 replicaAcknowledgements,

@@ -56,6 +56,7 @@ public final class VirtualEnvironment implements Environment {
         return new Settings(
                 LEASE_MILLIS,
                 TimeUnit.MILLISECONDS.toNanos(10),
+                true,
                 TimeUnit.MILLISECONDS.toNanos(OUTAGE_MILLIS),
                 COMMAND_MILLIS,
                 0,

@@ -171,7 +171,7 @@ final class LockMonitor implements LockEffects {
     void receive(Mail mail) {
         if (mail instanceof Mail.Grant grant) {
             boolean isReplicated = session.runner().isReplicated();
-            if (this.<Boolean>call((known, now) -> known.granted(grant, isReplicated, now))) {
+            if (this.<Boolean>call((known, now) -> known.ownership.granted(grant, isReplicated, now))) {
                 owner.changed();
             }
         } else if (mail instanceof Mail.Admission admission) {

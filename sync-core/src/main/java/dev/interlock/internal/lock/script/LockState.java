@@ -9,7 +9,6 @@ import dev.interlock.internal.lock.script.LockScripts.Status;
 import dev.interlock.internal.lock.script.TicketQueue.Request;
 import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Failures;
-import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Settings;
 import java.util.ArrayList;
 import java.util.List;
@@ -54,9 +53,6 @@ final class LockState {
 
     /** What no repetition will mend, until a thread has been told. */
     private @Nullable Throwable refusal;
-
-    /** The sequence whose grant is being taken note of, or 0. */
-    private long arrivingGrant;
 
     LockState(String key, LockView view, Settings settings, LockEffects effects, long now) {
         this.key = key;
@@ -384,6 +380,9 @@ final class LockState {
         } else if (reply.owner() != 0) {
             ownership.ownedAnyway(reply.owner(), reply.run(), now);
         }
+        if (reply.foreign()) {
+            view.neighboursSeen(now);
+        }
         if (reply.status() == Status.QUEUED) {
             effects.listen(reply.foreign() && view.ticket != null);
         }
@@ -411,39 +410,6 @@ final class LockState {
         }
     }
 
-    // ---- grants
-
-    /**
-     * A ticket was granted by another session's release.
-     *
-     * @param isReplicated whether a failover may yet undo that, so that Redis is asked before a thread enters
-     * @return whether a thread may find what it waits for
-     */
-    boolean granted(Mail.Grant mail, boolean isReplicated, long now) {
-        long sequence = mail.sequence();
-        if (mail.waiter() != 0 && !ownership.isRenounced(sequence) && tickets.of(sequence) == null) {
-            arrivingGrant = sequence;
-            conditions.admitted(mail.waiter(), sequence, now);
-            arrivingGrant = 0;
-        }
-        if (ownership.isRenounced(sequence)) {
-            return false;
-        }
-        Ticket ticket = tickets.of(sequence);
-        if (ticket == null || view.tenure != null) {
-            ownership.grantedInVain(ticket, sequence, mail.run(), now);
-            return false;
-        }
-        if (isReplicated || !ownership.granted(mail, ticket, now)) {
-            if (fair && tickets.isAnswerDue(now)) {
-                tickets.isUnconfirmed = true;
-            } else {
-                tickets.ask(now);
-            }
-        }
-        return true;
-    }
-
     // ---- the tickets of waiters
 
     /** Takes over the ticket that a waiter has got in the queue. */
@@ -459,7 +425,7 @@ final class LockState {
         ticket.queuedAt(waiter.waitingNanos(), 1);
         if (fair) {
             ticket.thread = waiter.thread;
-        } else if (view.tenure != null || (other != null && sequence != arrivingGrant)) {
+        } else if (view.tenure != null || (other != null && !ownership.isArriving(sequence))) {
             effects.release(Release.of(ticket, Operations.NONE));
             return;
         } else if (other != null) {

@@ -87,6 +87,9 @@ final class LockTenure implements Tenure {
 
     volatile boolean foreignDemand;
 
+    /** Whether another session asks at this moment whether a thread is inside. */
+    volatile boolean asked;
+
     /** When that was last heard. */
     private long demandNanos;
 

@@ -45,6 +45,9 @@ final class Ownership {
     /** The last sequence that was given back although its message may yet come. */
     private long renounced;
 
+    /** The sequence whose grant is being taken note of, or 0. */
+    private long arriving;
+
     /**
      * A sequence that this session owns and didn't give to itself: it belongs to a waiter of a condition, and the
      * message that tells which is on its way, unless it is lost.
@@ -151,6 +154,42 @@ final class Ownership {
     }
 
     /**
+     * A ticket was granted by another session's release.
+     *
+     * @param isReplicated whether a failover may yet undo that, so that Redis is asked before a thread enters
+     * @return whether a thread may find what it waits for
+     */
+    boolean granted(Mail.Grant mail, boolean isReplicated, long now) {
+        long sequence = mail.sequence();
+        if (mail.waiter() != 0 && !isRenounced(sequence) && tickets.of(sequence) == null) {
+            arriving = sequence;
+            conditions.admitted(mail.waiter(), sequence, now);
+            arriving = 0;
+        }
+        if (isRenounced(sequence)) {
+            return false;
+        }
+        Ticket ticket = tickets.of(sequence);
+        if (ticket == null || view.tenure != null) {
+            grantedInVain(ticket, sequence, mail.run(), now);
+            return false;
+        }
+        if (isReplicated || !granted(mail, ticket, now)) {
+            if (view.fair && tickets.isAnswerDue(now)) {
+                tickets.isUnconfirmed = true;
+            } else {
+                tickets.ask(now);
+            }
+        }
+        return true;
+    }
+
+    /** Returns whether that is the sequence whose grant is being taken note of. */
+    boolean isArriving(long sequence) {
+        return sequence == arriving;
+    }
+
+    /**
      * A message says that a ticket is granted. It says nothing of how long it was on its way; but the grant was made
      * after the last reply that said "queued", so it is valid at least until that command's first sending plus the
      * lease. If less than a quarter of it is left of that, so that the first renewal may come too late, Redis is asked
@@ -158,7 +197,7 @@ final class Ownership {
      *
      * @return whether that needs no asking
      */
-    boolean granted(Mail.Grant mail, Ticket ticket, long now) {
+    private boolean granted(Mail.Grant mail, Ticket ticket, long now) {
         long validUntil = Lease.validUntil(ticket.queuedNanos(), ticket.grantMillis());
         boolean isNewer = mail.redisMicros() > ticket.queuedRedisMicros() && isNewToken(mail.token());
         long leastNanos = TimeUnit.MILLISECONDS.toNanos(ticket.grantMillis()) / 4;

@@ -26,11 +26,14 @@ import org.jspecify.annotations.Nullable;
  * {@link #cleanUp} if there is none.
  */
 public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> implements LockTenure.Owner {
+    /** In place of a time for which a name is kept: as long as that pays, and the session is set to do so. */
+    public static final long ADAPTIVE = -1;
+
     /** How often a session that keeps a busy name looks for waiters that its mailbox has not told it of. */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     final long sliceNanos;
-    private final long retainMillis;
+    final Retention retention;
     final LockView view;
     final LockMonitor monitor;
     private final RemoteConditions conditions;
@@ -42,7 +45,8 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
      * Creates the remote half of the lock of this name.
      *
      * @param fair whether every thread has its own place in the queue
-     * @param retainMillis for how long the name is kept although no thread of this session wants it, 0 for not at all
+     * @param retainMillis for how long the name is kept although no thread of this session wants it, 0 for not at all,
+     *     or {@link #ADAPTIVE}
      */
     public ScriptLock(RedisSession session, String name, LocalLock local, boolean fair, long retainMillis) {
         this(session, name, session.key(name), local, fair, session.settings().handoffSliceNanos(), retainMillis);
@@ -59,32 +63,9 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         super(session, name, local);
         this.view = new LockView(fair);
         this.sliceNanos = sliceNanos;
-        this.retainMillis = retainMillis;
+        this.retention = new Retention(session, view, local, this::cleanUp, retainMillis);
         this.monitor = new LockMonitor(session, key, view, this);
         this.conditions = new ScriptConditions(session, this, monitor, local);
-    }
-
-    /**
-     * Takes a message for a name in which the session has no interest: gives back a grant or the tickets of waiters,
-     * and answers questions.
-     */
-    public static void receiveUnclaimed(RedisSession session, Mail mail) {
-        if (mail instanceof Mail.Grant grant) {
-            giveBack(session, mail.key(), grant.sequence(), grant.waiter());
-        } else if (mail instanceof Mail.Admission admission) {
-            admission.waiters().forEach(one -> giveBack(session, mail.key(), one.ticket(), one.waiter()));
-        } else if (mail instanceof Mail.IdleQuestion question) {
-            answerOnceReleased(session, new LockScripts(session, mail.key()), question);
-        }
-    }
-
-    private static void answerOnceReleased(RedisSession session, LockScripts scripts, Mail.IdleQuestion question) {
-        ReliableRelease.allConfirmed(session, scripts.key())
-                .whenComplete((released, failure) -> scripts.answer(question, false));
-    }
-
-    private static void giveBack(RedisSession session, String key, long sequence, long waiter) {
-        ReliableRelease.giveBack(session, new LockScripts(session, key), sequence, waiter, waiter > 0, 0);
     }
 
     @Override
@@ -104,7 +85,11 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         if (view.fair) {
             return monitor.call((state, now) -> state.enterAtOnce(Thread.currentThread(), now));
         }
-        return current.isUsable(session.now()) && current.tokens.draw();
+        boolean enters = current.isUsable(session.now()) && current.tokens.draw();
+        if (enters) {
+            retention.taken();
+        }
+        return enters;
     }
 
     @Override
@@ -126,7 +111,9 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         try {
             entered = await(wait, reads, leaseMillis);
             if (entered) {
-                reportAcquired(session.now() - start, false);
+                long now = session.now();
+                retention.begun(view.tenure, now);
+                reportAcquired(now - start, false);
             }
             return entered;
         } finally {
@@ -252,18 +239,11 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         return current.demand && now - current.turnNanos >= sliceNanos;
     }
 
-    /** Returns whether the name is kept although no thread wants it. */
-    boolean isRetained(LockTenure current) {
-        return retainMillis > 0 && !current.demand && current.renewed;
-    }
-
     private boolean isKept(LockTenure current, long now) {
         if (isWanted() && !isTurnOver(current, now) && mayServe(current)) {
             reportHandedOff();
-        } else if (isRetained(current) && !view.isAnySignalDue) {
-            retain(current, now);
-        } else {
-            reportReleased(now - current.startNanos);
+        } else if (!retention.keep(current, now)) {
+            ended(current, now);
             return false;
         }
         monitor.flush(current);
@@ -278,33 +258,15 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
 
     // The mailbox may be deaf, and plain RLock clients write no letters.
     private void lookForDemand(LockTenure current, long now) {
-        boolean due = now - current.lookAtNanos >= 0 && now - current.turnNanos >= sliceNanos;
-        if (due && !current.demand) {
+        if (!current.demand && now - current.lookAtNanos >= 0 && now - current.turnNanos >= sliceNanos) {
             current.lookAtNanos = now + LOOK_NANOS;
             current.renewNow();
         }
     }
 
-    /** Keeps the tenure. There is one timer as long as it is retained, or in a rare case two. */
-    final void retain(LockTenure current, long now) {
-        current.idleSinceNanos = now;
-        if (!current.retained) {
-            current.retained = true;
-            session.schedule(() -> endRetention(current), retainMillis);
-        }
-    }
-
-    private void endRetention(LockTenure current) {
-        if (view.tenure != current) {
-            return;
-        }
-        long idleMillis = local.isHeld() ? 0 : TimeUnit.NANOSECONDS.toMillis(session.now() - current.idleSinceNanos);
-        if (idleMillis < retainMillis) {
-            session.schedule(() -> endRetention(current), retainMillis - idleMillis);
-        } else {
-            current.retained = false;
-            cleanUp();
-        }
+    private void ended(LockTenure current, long now) {
+        retention.ended(current, now);
+        reportReleased(now - current.startNanos);
     }
 
     @Override
@@ -342,7 +304,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
 
     @Override
     protected void giveUp(LockTenure current) {
-        reportReleased(session.now() - current.startNanos);
+        ended(current, session.now());
         monitor.giveUp(current).insist();
     }
 
@@ -382,6 +344,10 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     @Override
     public boolean isLocked() {
         session.ensureOpen();
+        LockTenure current = view.tenure;
+        if (current != null && !local.isHeld() && current.isUsable(session.now())) {
+            return false;
+        }
         Boolean locked = session.await(monitor.scripts.inspect());
         if (locked == null) {
             throw unavailable(commandTimeoutNanos());
@@ -399,7 +365,8 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     @Override
     public void demanded() {
         // A retained name is given up, and a leader that counts on being next looks again.
-        if (retainMillis > 0 || leader != null) {
+        LockTenure current = view.tenure;
+        if (leader != null || (current != null && current.retained)) {
             wake();
         }
     }
@@ -412,13 +379,19 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     // A name that is idle is given up, whatever it is kept for. A name in use is not, and its turn isn't shortened.
     private void answer(Mail.IdleQuestion question) {
         LockTenure current = view.tenure;
-        boolean isAsked = current != null && current.sequence == question.sequence();
-        if (isAsked && !relinquishIfIdle() && isCleaning()) {
+        if (current == null || current.sequence != question.sequence()) {
+            UnclaimedMail.answerOnceReleased(session, monitor.scripts, question);
+            return;
+        }
+        current.asked = true;
+        boolean isCleanedUp = !relinquishIfIdle() && isCleaning();
+        current.asked = false;
+        if (isCleanedUp) {
             session.schedule(() -> answer(question), 1);
-        } else if (isAsked && view.tenure == current) {
+        } else if (view.tenure == current) {
             monitor.scripts.answer(question, true);
         } else {
-            answerOnceReleased(session, monitor.scripts, question);
+            answer(question);
         }
     }
 

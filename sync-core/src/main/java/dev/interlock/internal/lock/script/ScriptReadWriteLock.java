@@ -49,7 +49,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
                 local,
                 false,
                 fair ? 0 : session.settings().handoffSliceNanos(),
-                TimeUnit.NANOSECONDS.toMillis(session.settings().handoffSliceNanos()));
+                fair ? 0 : ADAPTIVE);
         this.shared = local;
     }
 
@@ -114,12 +114,6 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
         };
     }
 
-    /** What a writer leaves is not kept. */
-    @Override
-    boolean isRetained(LockTenure current) {
-        return false;
-    }
-
     // ---- the shared side
 
     @Override
@@ -165,8 +159,11 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
         if (current == null || !admits(current, begunNanos, now) || !current.isUsable(now)) {
             return false;
         }
-        if (current.demand && !current.shared) {
-            endTurnInTime(current);
+        if (!current.shared) {
+            retention.taken();
+            if (current.demand) {
+                endTurnInTime(current);
+            }
         }
         reportAcquired(now - begunNanos, true);
         return true;
@@ -197,8 +194,8 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
             return;
         }
         LockTenure current = view.tenure;
-        if (current != null && super.isRetained(current) && current.loss() == null) {
-            retain(current, session.now());
+        if (current != null && current.loss() == null) {
+            retention.keepForReaders(current, session.now());
         }
         cleanUp();
         wakeBarred();

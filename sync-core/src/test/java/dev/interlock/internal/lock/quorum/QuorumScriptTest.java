@@ -37,8 +37,8 @@ class QuorumScriptTest {
     static void open() {
         nodes = Nodes.launch(3);
         clients = Nodes.clients(nodes.urls());
-        Settings settings =
-                new Settings(LEASE, 0, TimeUnit.SECONDS.toNanos(30), 5_000, 1, "", SyncListener.NONE, System::nanoTime);
+        Settings settings = new Settings(
+                LEASE, 0, false, TimeUnit.SECONDS.toNanos(30), 5_000, 1, "", SyncListener.NONE, System::nanoTime);
         mine = QuorumSession.open(clients, settings);
         theirs = QuorumSession.open(clients, settings);
         scripts = new QuorumScripts(mine, "script");

@@ -142,6 +142,7 @@ class LeaseRenewerTest {
                     new Settings(
                             LEASE_MILLIS,
                             0,
+                            false,
                             TimeUnit.SECONDS.toNanos(30),
                             1_000,
                             0,

@@ -80,6 +80,7 @@ public abstract class LockScriptTest {
         return new Settings(
                 Contender.LEASE,
                 TimeUnit.MILLISECONDS.toNanos(10),
+                true,
                 TimeUnit.SECONDS.toNanos(30),
                 5_000,
                 1,

@@ -71,7 +71,15 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
 
     LockStateRig(boolean fair) {
         Settings settings = new Settings(
-                LEASE_MILLIS, 0, TimeUnit.SECONDS.toNanos(30), SILENCE_MILLIS, 0, "", SyncListener.NONE, this::now);
+                LEASE_MILLIS,
+                0,
+                false,
+                TimeUnit.SECONDS.toNanos(30),
+                SILENCE_MILLIS,
+                0,
+                "",
+                SyncListener.NONE,
+                this::now);
         renewer = new LeaseRenewer(settings, (task, delay) -> {}, calls -> List.of(), Runnable::run);
         view = new LockView(fair);
         state = new LockState("name", view, settings, this, now());
@@ -180,7 +188,7 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     }
 
     boolean grant(Mail.Grant mail) {
-        return event(() -> state.granted(mail, false, now()));
+        return event(() -> state.ownership.granted(mail, false, now()));
     }
 
     void withdraw() {

@@ -19,7 +19,6 @@ import dev.interlock.internal.lock.script.LockScripts.Status;
 import dev.interlock.internal.lock.script.LockState.Advance;
 import dev.interlock.internal.lock.script.TicketQueue.Request;
 import dev.interlock.internal.lock.script.TicketQueue.Ticket;
-import dev.interlock.internal.redis.Mail;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 
@@ -167,86 +166,6 @@ class LockStateTest {
         assertThat(rig.effects()).containsExactly("pin", "ask 1", "unpin");
     }
 
-    private void idleAnswered(long request, boolean isInside) {
-        rig.event(() -> rig.state.question.answered(new Mail.IdleAnswer("name", step(request), isInside)));
-    }
-
-    @Test
-    void isRefusedByAnOwnerThatIsInside() {
-        rig.tryOnce(a, true);
-        rig.answer(busy(true));
-        assertThat(rig.tryOnce(a, false)).isEqualTo(Advance.WAITING);
-        idleAnswered(1, true);
-        assertThat(rig.tryOnce(a, false)).isEqualTo(Advance.REFUSED);
-        assertThat(rig.effects()).containsExactly("pin", "ask 1", "unpin");
-    }
-
-    @Test
-    void asksAgainForWhatAnOwnerHasGivenUp() {
-        rig.tryOnce(a, true);
-        rig.answer(busy(true));
-        idleAnswered(1, false);
-        assertThat(rig.tryOnce(a, false)).isEqualTo(Advance.WAITING);
-        rig.answer(granted(step(2), 100));
-        assertThat(rig.tryOnce(a, false)).isEqualTo(Advance.ENTERED);
-    }
-
-    /** The answer of an owner may overtake the reply of Redis. */
-    @Test
-    void answerMayComeBeforeTheReply() {
-        rig.tryOnce(a, true);
-        idleAnswered(1, false);
-        rig.answer(busy(true));
-        assertThat(rig.tryOnce(a, false)).isEqualTo(Advance.WAITING);
-        assertThat(rig.effects()).containsExactly("pin", "ask 1", "unpin", "pin", "ask 2");
-        idleAnswered(2, true);
-        rig.answer(busy(true));
-        assertThat(rig.tryOnce(a, false)).isEqualTo(Advance.REFUSED);
-    }
-
-    @Test
-    void answerToAnEarlierRequestCountsForNothing() {
-        rig.tryOnce(a, true);
-        rig.answer(busy(true));
-        idleAnswered(1, true);
-        rig.tryOnce(a, false);
-        rig.tryOnce(a, true);
-        rig.answer(busy(true));
-        idleAnswered(1, true);
-        assertThat(rig.tryOnce(a, false)).isEqualTo(Advance.WAITING);
-    }
-
-    /** Its answer may be lost, or the question. */
-    @Test
-    void asksASilentOwnerAgainAndIsRefusedInTheEnd() {
-        rig.tryOnce(a, true);
-        long sent = 1;
-        for (int passed = 0; passed < 250; passed += 50) {
-            rig.answer(busy(true));
-            rig.effects();
-            rig.pass(49);
-            assertThat(rig.tryOnce(a, false)).isEqualTo(Advance.WAITING);
-            assertThat(rig.effects()).isEmpty();
-            rig.pass(1);
-            if (passed < 200) {
-                assertThat(rig.tryOnce(a, false)).isEqualTo(Advance.WAITING);
-                assertThat(rig.effects()).containsExactly("pin", "ask " + ++sent);
-            }
-        }
-        assertThat(rig.tryOnce(a, false)).isEqualTo(Advance.REFUSED);
-        assertThat(rig.effects()).containsExactly("unanswered after 250");
-    }
-
-    /** Then nobody knows whether the name was free. */
-    @Test
-    void asksAgainIfTheReplyGotLost() {
-        rig.tryOnce(a, true);
-        rig.answer(over(step(1)));
-        assertThat(rig.tryOnce(a, false)).isEqualTo(Advance.WAITING);
-        rig.answer(granted(step(2), 100));
-        assertThat(rig.tryOnce(a, false)).isEqualTo(Advance.ENTERED);
-    }
-
     @Test
     void attemptLeavesTheRequestOfAnotherThread() {
         rig.advance(a);
@@ -387,7 +306,7 @@ class LockStateTest {
         assertThat(rig.effects()).containsExactly("ask 1");
         rig.grant(mail(step(1), 0, 8));
         rig.grant(mail(step(1), FencingTokens.REMOTE_LIMIT, 8));
-        rig.event(() -> rig.state.granted(mail(step(1), 10, 8), true, rig.now()));
+        rig.event(() -> rig.state.ownership.granted(mail(step(1), 10, 8), true, rig.now()));
         rig.pass(2_101);
         rig.grant(mail(step(1), 10, 8));
         assertThat(rig.effects()).containsOnly("ask 1").hasSize(4);

@@ -1,0 +1,138 @@
+package dev.interlock.internal.lock.script;
+
+import dev.interlock.internal.lock.LocalLock;
+import dev.interlock.internal.session.RedisSession;
+import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps a name that no thread of the session wants, so that the next one needs no round trip: for a fixed time; or,
+ * where that has paid lately, for the hand-off slice.
+ *
+ * <p>A score tells whether it pays. It grows when a thread takes a name that was kept; also when one gets a name again
+ * that the session gave up less than a slice ago and that nobody else has had since, told by the fencing token. It
+ * falls when a name was kept in vain, to nothing if another session wanted it. While plain {@code RLock} clients are
+ * about, which can't ask for a name, it is not kept.
+ *
+ * <p>Used by the thread that has the local half. Readers that come together to what a writer has left may count as one.
+ */
+final class Retention {
+    private static final int LEAST_SCORE = 3;
+
+    private static final int MOST_SCORE = 8;
+
+    private static final long MOST_MILLIS = 10;
+
+    private final RedisSession session;
+    private final LockView view;
+    private final LocalLock local;
+    private final Runnable cleanUp;
+    private final long fixedMillis;
+    private final long adaptiveMillis;
+    private int score;
+    private boolean isKept;
+
+    /** What was drawn in Redis for the last tenure that was given up by the thread that used it, and when that was. */
+    private long givenUpToken = -1;
+
+    private long givenUpNanos;
+
+    /**
+     * Creates it.
+     *
+     * @param cleanUp gives up what no thread wants and {@link LockTenure#retained} doesn't protect
+     * @param retainMillis for how long a name is kept, or {@link ScriptLock#ADAPTIVE}
+     */
+    Retention(RedisSession session, LockView view, LocalLock local, Runnable cleanUp, long retainMillis) {
+        this.session = session;
+        this.view = view;
+        this.local = local;
+        this.cleanUp = cleanUp;
+        this.fixedMillis = Math.max(0, retainMillis);
+        boolean isAdaptive =
+                retainMillis == ScriptLock.ADAPTIVE && session.settings().adaptiveRetention();
+        this.adaptiveMillis = isAdaptive ? Math.min(MOST_MILLIS, sliceMillis(session)) : 0;
+    }
+
+    private static long sliceMillis(RedisSession session) {
+        return TimeUnit.NANOSECONDS.toMillis(session.settings().handoffSliceNanos());
+    }
+
+    // ---- the name
+
+    /** A thread leaves a name that no other one waits for. Returns whether it is kept. */
+    boolean keep(LockTenure current, long now) {
+        boolean pays = score >= LEAST_SCORE && !view.hasNeighbours(now);
+        isKept = keep(current, fixedMillis > 0 ? fixedMillis : pays ? adaptiveMillis : 0, now);
+        return isKept;
+    }
+
+    /** What readers leave is kept for a slice in any case, since others often follow. */
+    void keepForReaders(LockTenure current, long now) {
+        keep(current, sliceMillis(session), now);
+    }
+
+    // There is one timer as long as it is retained, or in a rare case two.
+    private boolean keep(LockTenure current, long millis, long now) {
+        if (millis == 0 || current.demand || !current.renewed || view.isAnySignalDue) {
+            return false;
+        }
+        current.idleSinceNanos = now;
+        if (!current.retained) {
+            current.retained = true;
+            session.schedule(() -> end(current, millis), millis);
+        }
+        return true;
+    }
+
+    private void end(LockTenure current, long millis) {
+        if (view.tenure != current) {
+            return;
+        }
+        long idleMillis = local.isHeld() ? 0 : TimeUnit.NANOSECONDS.toMillis(session.now() - current.idleSinceNanos);
+        if (idleMillis < millis) {
+            session.schedule(() -> end(current, millis), millis - idleMillis);
+        } else {
+            current.retained = false;
+            cleanUp.run();
+        }
+    }
+
+    // ---- the score
+
+    private void paid() {
+        score = Math.min(score + 1, MOST_SCORE);
+    }
+
+    /** A thread has entered without a round trip. */
+    void taken() {
+        if (isKept) {
+            isKept = false;
+            paid();
+        }
+    }
+
+    /** A thread has entered on a tenure that the session has just got. */
+    void begun(@Nullable LockTenure granted, long now) {
+        isKept = false;
+        boolean isSoon = now - givenUpNanos < TimeUnit.MILLISECONDS.toNanos(adaptiveMillis);
+        if (isSoon && granted != null && granted.tokens.remotePart() == givenUpToken + 1) {
+            paid();
+        }
+        givenUpToken = -1;
+    }
+
+    /** A tenure is given up: by the thread that used it, or because it was kept in vain. */
+    void ended(LockTenure current, long now) {
+        if (current.foreignDemand) {
+            view.neighboursSeen(now);
+        }
+        if (isKept) {
+            isKept = false;
+            score = current.demand || current.asked ? 0 : score / 2;
+        } else {
+            givenUpToken = current.tokens.remotePart();
+            givenUpNanos = now;
+        }
+    }
+}
