@@ -37,10 +37,10 @@ final class LockTenure implements Tenure {
         default void undemanded() {}
 
         /** Another session asks whether a thread is inside. */
-        void asked(Mail.IdleQuestion question);
+        default void asked(Mail.IdleQuestion question) {}
 
         /** The owner of the name has not said whether a thread is inside. */
-        void unanswered(long waitedNanos);
+        default void unanswered(long waitedNanos) {}
 
         /** Returns whether a thread relies on the tenure, or is about to. */
         boolean isRelied();

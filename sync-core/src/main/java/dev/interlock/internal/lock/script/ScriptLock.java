@@ -240,10 +240,14 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     }
 
     private boolean isKept(LockTenure current, long now) {
-        if (isWanted() && !isTurnOver(current, now) && mayServe(current)) {
+        // The next thread in line may enter, or is likely to within a round trip.
+        boolean isServed = isWanted()
+                && !isTurnOver(current, now)
+                && (view.serves(current) || monitor.<Boolean>call((state, at) -> state.isAboutToServe(current, at)));
+        if (isServed) {
             reportHandedOff();
         } else if (!retention.keep(current, now)) {
-            ended(current, now);
+            reportEnd(current, now);
             return false;
         }
         monitor.flush(current);
@@ -251,9 +255,9 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         return true;
     }
 
-    // Whether the next thread in line may enter, or is likely to within a round trip.
-    private boolean mayServe(LockTenure current) {
-        return view.serves(current) || monitor.<Boolean>call((state, now) -> state.isAboutToServe(current, now));
+    private void reportEnd(LockTenure current, long now) {
+        retention.ended(current, now);
+        reportReleased(now - current.startNanos);
     }
 
     // The mailbox may be deaf, and plain RLock clients write no letters.
@@ -262,11 +266,6 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
             current.lookAtNanos = now + LOOK_NANOS;
             current.renewNow();
         }
-    }
-
-    private void ended(LockTenure current, long now) {
-        retention.ended(current, now);
-        reportReleased(now - current.startNanos);
     }
 
     @Override
@@ -304,7 +303,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
 
     @Override
     protected void giveUp(LockTenure current) {
-        ended(current, session.now());
+        reportEnd(current, session.now());
         monitor.giveUp(current).insist();
     }
 

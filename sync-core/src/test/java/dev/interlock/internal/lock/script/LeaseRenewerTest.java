@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.interlock.LeaseLostException;
 import dev.interlock.SyncListener;
 import dev.interlock.internal.lock.script.TicketQueue.Ticket;
-import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Script;
 import dev.interlock.internal.redis.Script.Call;
 import dev.interlock.internal.redis.Settings;
@@ -163,12 +162,6 @@ class LeaseRenewerTest {
             requests.add(letter);
             return letter.reply;
         }
-
-        @Override
-        public void asked(Mail.IdleQuestion question) {}
-
-        @Override
-        public void unanswered(long waitedNanos) {}
 
         /** Time passes. */
         @Operation

@@ -61,7 +61,7 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     Request inFlight;
 
     /** The last attempt that is over if the name isn't free. */
-    private @Nullable Attempt lastTry;
+    private Attempt lastTry = new Attempt(Thread.currentThread(), 0, true, false, 0);
 
     boolean closed;
 
@@ -125,10 +125,8 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     }
 
     Advance tryOnce(Thread thread, boolean isFirst) {
-        if (isFirst) {
-            lastTry = new Attempt(thread, RemoteLock.RENEWED, true, false, now());
-        }
-        Attempt attempt = Objects.requireNonNull(lastTry);
+        Attempt attempt = isFirst ? new Attempt(thread, RemoteLock.RENEWED, true, false, now()) : lastTry;
+        lastTry = attempt;
         return event(() -> state.advance(attempt, isFirst, now()));
     }
 
@@ -409,11 +407,6 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     @Override
     public void demanded() {
         note("demanded");
-    }
-
-    @Override
-    public void asked(Mail.IdleQuestion question) {
-        throw new AssertionError("no message of a state's");
     }
 
     @Override
