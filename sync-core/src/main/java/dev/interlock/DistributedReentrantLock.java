@@ -214,7 +214,8 @@ public final class DistributedReentrantLock extends ReentrantLock {
     }
 
     /**
-     * Asks Redis whether any session, this one included, holds this name. A round trip; meant for monitoring.
+     * Asks Redis whether any session, this one included, holds this name: a thread of it, or the session itself, which
+     * keeps the name for its next thread. A round trip; meant for monitoring.
      *
      * @return whether a session holds it
      * @throws RedisUnavailableException if Redis doesn't answer within one command time-out

@@ -303,7 +303,7 @@ final class LockMonitor implements LockEffects {
 
     @Override
     public void unanswered(long waitedNanos) {
-        owner.unanswered(waitedNanos);
+        session.reportUnanswered(owner.name(), waitedNanos);
     }
 
     @Override

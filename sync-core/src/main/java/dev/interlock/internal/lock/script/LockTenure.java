@@ -39,9 +39,6 @@ final class LockTenure implements Tenure {
         /** Another session asks whether a thread is inside. */
         default void asked(Mail.IdleQuestion question) {}
 
-        /** The owner of the name has not said whether a thread is inside. */
-        default void unanswered(long waitedNanos) {}
-
         /** Returns whether a thread relies on the tenure, or is about to. */
         boolean isRelied();
 

@@ -343,10 +343,6 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     @Override
     public boolean isLocked() {
         session.ensureOpen();
-        LockTenure current = view.tenure;
-        if (current != null && !local.isHeld() && current.isUsable(session.now())) {
-            return false;
-        }
         Boolean locked = session.await(monitor.scripts.inspect());
         if (locked == null) {
             throw unavailable(commandTimeoutNanos());
@@ -392,11 +388,6 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         } else {
             answer(question);
         }
-    }
-
-    @Override
-    public void unanswered(long waitedNanos) {
-        session.reportUnanswered(name, waitedNanos);
     }
 
     @Override

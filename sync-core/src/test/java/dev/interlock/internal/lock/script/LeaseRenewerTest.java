@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.interlock.LeaseLostException;
 import dev.interlock.SyncListener;
 import dev.interlock.internal.lock.script.TicketQueue.Ticket;
+import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Script;
 import dev.interlock.internal.redis.Script.Call;
 import dev.interlock.internal.redis.Settings;
