@@ -45,7 +45,7 @@ final class IdleQuestion {
 
     /** An attempt sends a request: its first one, or another one. */
     void begin(Attempt by, Ticket ticket) {
-        if (by != attempt) {
+        if (!isOf(by)) {
             attempt = by;
             deadlineNanos = by.begunNanos() + commandTimeoutNanos / 4 * 3;
         }
@@ -53,7 +53,8 @@ final class IdleQuestion {
         stage = Stage.SENT;
     }
 
-    /** Returns whether this is about that attempt. */
+    /** Returns whether this is about that attempt, not about one that is equal to it. */
+    @SuppressWarnings("ReferenceEquality")
     boolean isOf(Attempt other) {
         return attempt == other;
     }
