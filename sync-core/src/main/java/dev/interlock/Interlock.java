@@ -14,7 +14,6 @@ import dev.interlock.internal.lock.redisson.RedissonLock;
 import dev.interlock.internal.lock.redisson.RedissonReadWriteLock;
 import dev.interlock.internal.lock.script.ScriptLock;
 import dev.interlock.internal.lock.script.ScriptReadWriteLock;
-import dev.interlock.internal.lock.script.UnclaimedMail;
 import dev.interlock.internal.ratelimit.RequestQueues;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.semaphore.RedissonSemaphore;
@@ -87,7 +86,7 @@ public final class Interlock implements AutoCloseable {
         this.watchdogMillis = client.getConfig().getLockWatchdogTimeout();
         this.barriers = new Barriers(session);
         this.requestQueues = new RequestQueues(session);
-        session.onUnclaimed(mail -> UnclaimedMail.receive(session, mail));
+        session.onUnclaimed(mail -> ScriptLock.receiveUnclaimed(session, mail));
     }
 
     /**

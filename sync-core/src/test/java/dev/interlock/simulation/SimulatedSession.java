@@ -1,7 +1,7 @@
 package dev.interlock.simulation;
 
 import dev.interlock.SyncListener;
-import dev.interlock.internal.lock.script.UnclaimedMail;
+import dev.interlock.internal.lock.script.ScriptLock;
 import dev.interlock.internal.ratelimit.RequestQueues;
 import dev.interlock.internal.redis.Node;
 import dev.interlock.internal.redis.Outage;
@@ -79,7 +79,7 @@ final class SimulatedSession {
         this.session =
                 new RedisSession(settings, environment, new Node(link, link, outage), new NoChannels(), () -> {});
         this.limits = new RequestQueues(session);
-        session.onUnclaimed(mail -> UnclaimedMail.receive(session, mail));
+        session.onUnclaimed(mail -> ScriptLock.receiveUnclaimed(session, mail));
         this.quorum = servers.nodes().isEmpty() ? null : newQuorum(id + "-q", plan, servers, trace);
         for (Kind kind : plan.subjects()) {
             int subject = subjects.size();

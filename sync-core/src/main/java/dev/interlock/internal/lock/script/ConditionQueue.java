@@ -1,7 +1,8 @@
 package dev.interlock.internal.lock.script;
 
 import dev.interlock.internal.lock.script.ConditionLog.Signals;
-import dev.interlock.internal.lock.script.ConditionWaiter.Outcome;
+import dev.interlock.internal.lock.script.ConditionLog.Waiter;
+import dev.interlock.internal.lock.script.ConditionLog.Waiter.Outcome;
 import dev.interlock.internal.lock.script.LockScripts.Inquiry;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
 import dev.interlock.internal.lock.script.LockScripts.Released;
@@ -46,7 +47,7 @@ final class ConditionQueue {
     private final ConditionLog log;
 
     /** By sequence, oldest first. */
-    private final Map<Long, ConditionWaiter> waiting = new LinkedHashMap<>();
+    private final Map<Long, Waiter> waiting = new LinkedHashMap<>();
 
     /** Whether to ask for all, since some are over that were the oldest. */
     private boolean asksForAll;
@@ -66,7 +67,7 @@ final class ConditionQueue {
     private long askedNanos;
 
     /** The last waiter that was done with waiting. */
-    private @Nullable ConditionWaiter last;
+    private @Nullable Waiter last;
 
     ConditionQueue(LockState lock, LockView view, LockEffects effects, long silenceNanos) {
         this.lock = lock;
@@ -94,8 +95,8 @@ final class ConditionQueue {
     // ---- threads that have the lock
 
     /** Has a thread wait for a condition, as soon as it has given up the tenure. */
-    ConditionWaiter enlist(Thread thread, LockTenure current, String condition, long now) {
-        var waiter = new ConditionWaiter(thread, condition, effects.nextSequence(), current, now);
+    Waiter enlist(Thread thread, LockTenure current, String condition, long now) {
+        var waiter = new Waiter(thread, condition, effects.nextSequence(), current, now);
         current.awaits++;
         waiting.put(waiter.sequence, waiter);
         log.register(waiter);
@@ -108,14 +109,14 @@ final class ConditionQueue {
             log.signal(condition, all);
             return;
         }
-        List<ConditionWaiter> signalled = unregistered(condition);
-        for (ConditionWaiter waiter : all ? signalled : signalled.subList(0, Math.min(1, signalled.size()))) {
+        List<Waiter> signalled = unregistered(condition);
+        for (Waiter waiter : all ? signalled : signalled.subList(0, Math.min(1, signalled.size()))) {
             log.remove(waiter);
             over(waiter, Outcome.SIGNALLED, 0, 0, now);
         }
     }
 
-    private List<ConditionWaiter> unregistered(String condition) {
+    private List<Waiter> unregistered(String condition) {
         return waiting.values().stream()
                 .filter(waiter -> !waiter.isRegistered && waiter.condition.equals(condition))
                 .toList();
@@ -187,9 +188,9 @@ final class ConditionQueue {
     }
 
     /** A release has brought word of those to be registered with it, or none. */
-    void released(List<ConditionWaiter> registered, @Nullable Released released, long now) {
+    void released(List<Waiter> registered, @Nullable Released released, long now) {
         log.released();
-        for (ConditionWaiter waiter : registered) {
+        for (Waiter waiter : registered) {
             if (released == Released.NOTHING) {
                 over(waiter, waiter.hasReleased ? Outcome.LOST : Outcome.SIGNALLED, 0, 0, now);
             } else {
@@ -213,7 +214,7 @@ final class ConditionQueue {
     // ---- threads that wait
 
     /** Has a thread leave the condition, unless it has been signalled. */
-    void leave(ConditionWaiter waiter, long now) {
+    void leave(Waiter waiter, long now) {
         if (waiter.outcome != null) {
             return;
         }
@@ -233,7 +234,7 @@ final class ConditionQueue {
     }
 
     /** The thread doesn't wait for an answer any more. Returns false if there is one. */
-    boolean abandon(ConditionWaiter waiter) {
+    boolean abandon(Waiter waiter) {
         boolean isWaiting = waiting.remove(waiter.sequence) != null;
         if (isWaiting && waiter.isRegistered) {
             gone.add(waiter.text);
@@ -257,7 +258,7 @@ final class ConditionQueue {
     }
 
     /** A waiter has the local half again; or it can't have the remote half, and its signal has to go to others. */
-    void arrived(ConditionWaiter waiter, boolean isLost) {
+    void arrived(Waiter waiter, boolean isLost) {
         waiter.arrived();
         if (last == waiter) {
             last = null;
@@ -272,7 +273,7 @@ final class ConditionQueue {
         }
     }
 
-    private void arrives(ConditionWaiter waiter) {
+    private void arrives(Waiter waiter) {
         if (!waiter.isArriving) {
             waiter.isArriving = true;
             view.arriving.incrementAndGet();
@@ -301,7 +302,7 @@ final class ConditionQueue {
         Set<String> oldest = new HashSet<>();
         List<String> asked = new ArrayList<>();
         List<String> leaving = new ArrayList<>();
-        for (ConditionWaiter waiter : waiting.values()) {
+        for (Waiter waiter : waiting.values()) {
             if (!waiter.isKnown(now, silenceNanos)) {
                 continue;
             }
@@ -324,7 +325,7 @@ final class ConditionQueue {
         isSignalLost &= !inquiry.isSignalLost();
         boolean isAnyOver = false;
         for (WaiterReply reply : replies) {
-            ConditionWaiter waiter = waiting.get(reply.waiter());
+            Waiter waiter = waiting.get(reply.waiter());
             boolean isSignalled = reply.state() == WaiterState.SIGNALLED;
             if (waiter != null && reply.state() == WaiterState.WAITING) {
                 stillWait(waiter.condition, sentNanos);
@@ -343,7 +344,7 @@ final class ConditionQueue {
 
     // The oldest has been found waiting; so were all that had begun to wait before the command was sent.
     private void stillWait(String condition, long sentNanos) {
-        for (ConditionWaiter waiter : waiting.values()) {
+        for (Waiter waiter : waiting.values()) {
             if (waiter.isConfirmed && waiter.condition.equals(condition)) {
                 waiter.waitsAt(sentNanos);
             }
@@ -352,7 +353,7 @@ final class ConditionQueue {
 
     /** A waiter queues for the lock now; negative if it wasn't signalled. */
     void admitted(long number, long ticket, long now) {
-        ConditionWaiter waiter = waiting.get(Math.abs(number));
+        Waiter waiter = waiting.get(Math.abs(number));
         if (waiter != null) {
             over(waiter, number > 0 ? Outcome.SIGNALLED : Outcome.LEFT, ticket, number, now);
             return;
@@ -366,7 +367,7 @@ final class ConditionQueue {
         }
     }
 
-    private void over(ConditionWaiter waiter, Outcome outcome, long ticket, long number, long now) {
+    private void over(Waiter waiter, Outcome outcome, long ticket, long number, long now) {
         if (waiting.remove(waiter.sequence) == null) {
             return;
         }
@@ -390,7 +391,7 @@ final class ConditionQueue {
     @Nullable
     Inquiry close(long now) {
         boolean isAnyLost = view.isAnyArriving();
-        List<ConditionWaiter> all = List.copyOf(waiting.values());
+        List<Waiter> all = List.copyOf(waiting.values());
         all.forEach(waiter -> over(waiter, Outcome.CLOSED, 0, 0, now));
         log.removeUnregistered();
         List<String> texts = all.stream()

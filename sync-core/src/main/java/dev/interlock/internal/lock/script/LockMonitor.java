@@ -3,6 +3,7 @@ package dev.interlock.internal.lock.script;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.lock.script.ConditionLog.Signals;
+import dev.interlock.internal.lock.script.ConditionLog.Waiter;
 import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
 import dev.interlock.internal.lock.script.LockScripts.Inquiry;
 import dev.interlock.internal.lock.script.LockScripts.Release;
@@ -187,7 +188,7 @@ final class LockMonitor implements LockEffects {
         } else if (mail instanceof Mail.IdleQuestion question) {
             owner.asked(question);
         } else if (mail instanceof Mail.IdleAnswer answer) {
-            run((known, now) -> known.question.answered(answer));
+            run((known, now) -> known.question.answered(answer.request(), answer.isInside()));
             owner.changed();
         } else if (mail instanceof Mail.AskAgain again) {
             session.schedule(this::pulse, again.millis());
@@ -321,7 +322,7 @@ final class LockMonitor implements LockEffects {
 
     private void tell(Release release, ReliableRelease sent) {
         if (release.bringsWord()) {
-            List<ConditionWaiter> registered = release.operations().registered();
+            List<Waiter> registered = release.operations().registered();
             sent.confirmed()
                     .whenComplete((released, failure) ->
                             run((known, now) -> known.conditions.released(registered, released, now)));

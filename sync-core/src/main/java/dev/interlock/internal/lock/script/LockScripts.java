@@ -2,6 +2,7 @@ package dev.interlock.internal.lock.script;
 
 import com.google.common.primitives.ImmutableLongArray;
 import dev.interlock.internal.lock.script.ConditionLog.Signals;
+import dev.interlock.internal.lock.script.ConditionLog.Waiter;
 import dev.interlock.internal.lock.script.TicketQueue.Request;
 import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Keys;
@@ -317,7 +318,7 @@ final class LockScripts {
      * @param text the operations, separated by spaces
      * @param registered the waiters that they register
      */
-    record Operations(long first, String text, List<ConditionWaiter> registered) {
+    record Operations(long first, String text, List<Waiter> registered) {
         static final Operations NONE = new Operations(1, "", List.of());
 
         /** A signal to all waiters of all conditions. */

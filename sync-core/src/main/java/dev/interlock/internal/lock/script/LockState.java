@@ -1,7 +1,9 @@
 package dev.interlock.internal.lock.script;
 
 import dev.interlock.internal.Names;
+import dev.interlock.internal.lock.IdleQuestion;
 import dev.interlock.internal.lock.RemoteLock;
+import dev.interlock.internal.lock.script.ConditionLog.Waiter;
 import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
 import dev.interlock.internal.lock.script.LockScripts.Release;
@@ -194,7 +196,7 @@ final class LockState {
         next.from = current.sequence;
         next.thread = hasPlace ? attempt.thread : null;
         if (attempt.once) {
-            question.begin(attempt, next);
+            question.begin(attempt, attempt.begunNanos, next);
         }
         open(next, now);
         return Advance.WAITING;
@@ -233,7 +235,7 @@ final class LockState {
             }
         }
         Ticket request = newTicket(attempt.leaseMillis, false, attempt.reads, now);
-        question.begin(attempt, request);
+        question.begin(attempt, attempt.begunNanos, request);
         open(request, now);
         return Advance.WAITING;
     }
@@ -373,7 +375,7 @@ final class LockState {
         reply.over().forEach(sequence -> over(sequence, now));
         tickets.answered(request, reply, isLatest, now);
         if (reply.status() == Status.BUSY) {
-            question.refused(request.tickets().get(0), reply.asked(), now);
+            question.refused(request.tickets().get(0), request.sequences().get(0), reply.asked(), now);
         }
         if (reply.status() == Status.GRANTED) {
             ownership.granted(reply, request.sentNanos(), now);
@@ -413,7 +415,7 @@ final class LockState {
     // ---- the tickets of waiters
 
     /** Takes over the ticket that a waiter has got in the queue. */
-    void adopt(ConditionWaiter waiter, long sequence, long number, long now) {
+    void adopt(Waiter waiter, long sequence, long number, long now) {
         if (tickets.of(sequence) != null) {
             return;
         }

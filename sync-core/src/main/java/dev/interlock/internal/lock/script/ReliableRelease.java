@@ -7,6 +7,7 @@ import dev.interlock.internal.lock.script.LockScripts.Release;
 import dev.interlock.internal.lock.script.LockScripts.Released;
 import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Failures;
+import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.ReliableCommand;
 import java.util.concurrent.CompletableFuture;
@@ -74,9 +75,30 @@ final class ReliableRelease {
         of(session, scripts, Release.of(unwanted, operations), floor).insist();
     }
 
-    /** Returns what completes when all that the session gives up of a name is confirmed. */
-    static CompletableFuture<?> allConfirmed(RedisSession session, String key) {
-        return session.confirmations(command -> command instanceof ReliableRelease release && release.key.equals(key));
+    /**
+     * Takes a message about a name in which its session has no interest: gives back a grant or the tickets of waiters,
+     * and answers a question.
+     */
+    static void receiveUnclaimed(RedisSession session, Mail mail) {
+        LockScripts scripts = new LockScripts(session, mail.key());
+        if (mail instanceof Mail.Grant grant) {
+            giveBack(session, scripts, grant.sequence(), grant.waiter());
+        } else if (mail instanceof Mail.Admission admission) {
+            admission.waiters().forEach(one -> giveBack(session, scripts, one.ticket(), one.waiter()));
+        } else if (mail instanceof Mail.IdleQuestion question) {
+            answerOnceConfirmed(session, scripts, question);
+        }
+    }
+
+    private static void giveBack(RedisSession session, LockScripts scripts, long sequence, long waiter) {
+        giveBack(session, scripts, sequence, waiter, waiter > 0, 0);
+    }
+
+    /** Tells who asks that nobody is inside, as soon as all that the session gives up of the name is confirmed. */
+    static void answerOnceConfirmed(RedisSession session, LockScripts scripts, Mail.IdleQuestion question) {
+        session.confirmations(
+                        command -> command instanceof ReliableRelease release && release.key.equals(scripts.key()))
+                .whenComplete((released, failure) -> scripts.answer(question, false));
     }
 
     /** Completes when Redis has confirmed it; fails when it is given up. */

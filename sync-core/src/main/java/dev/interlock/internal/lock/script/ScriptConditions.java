@@ -5,6 +5,8 @@ import static java.util.Objects.requireNonNull;
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.RemoteConditions;
+import dev.interlock.internal.lock.RemoteLock;
+import dev.interlock.internal.lock.script.ConditionLog.Waiter;
 import dev.interlock.internal.lock.script.LockScripts.SignalReply;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.RemoteWait;
@@ -47,7 +49,7 @@ final class ScriptConditions implements RemoteConditions {
 
     @Override
     public void leave(Wait wait) {
-        lock.leave((ConditionWaiter) wait);
+        lock.leave((Waiter) wait);
     }
 
     @Override
@@ -57,7 +59,7 @@ final class ScriptConditions implements RemoteConditions {
 
     @Override
     public Outcome sleep(Wait wait, boolean interruptible, boolean timed, long deadlineNanos) {
-        ConditionWaiter waiter = (ConditionWaiter) wait;
+        Waiter waiter = (Waiter) wait;
         boolean byInterrupt = false;
         boolean isInterrupt = false;
         try {
@@ -70,7 +72,7 @@ final class ScriptConditions implements RemoteConditions {
                 monitor.run((state, now) -> state.conditions.leave(waiter, now));
                 awaitOutcomeUninterruptibly(waiter);
             }
-            isInterrupt = byInterrupt && waiter.outcome == ConditionWaiter.Outcome.LEFT;
+            isInterrupt = byInterrupt && waiter.outcome == Waiter.Outcome.LEFT;
         } finally {
             if (byInterrupt && !isInterrupt) {
                 Thread.currentThread().interrupt();
@@ -80,7 +82,7 @@ final class ScriptConditions implements RemoteConditions {
     }
 
     /** Returns when the wait has an outcome, or its time is over. */
-    private void awaitOutcome(ConditionWaiter waiter, boolean interruptible, boolean timed, long deadlineNanos)
+    private void awaitOutcome(Waiter waiter, boolean interruptible, boolean timed, long deadlineNanos)
             throws InterruptedException {
         try (RemoteWait wait = new RemoteWait(session, interruptible, RemoteWait.FOREVER, lock::unavailable)) {
             waiter.wakeUp = wait::wake;
@@ -103,11 +105,11 @@ final class ScriptConditions implements RemoteConditions {
         }
     }
 
-    private boolean abandon(ConditionWaiter waiter) {
+    private boolean abandon(Waiter waiter) {
         return monitor.call((state, now) -> state.conditions.abandon(waiter));
     }
 
-    private void awaitOutcomeUninterruptibly(ConditionWaiter waiter) {
+    private void awaitOutcomeUninterruptibly(Waiter waiter) {
         try {
             awaitOutcome(waiter, false, false, 0);
         } catch (InterruptedException e) {
@@ -115,7 +117,7 @@ final class ScriptConditions implements RemoteConditions {
         }
     }
 
-    private Outcome outcome(ConditionWaiter waiter) {
+    private Outcome outcome(Waiter waiter) {
         return switch (requireNonNull(waiter.outcome)) {
             case LOST -> throw new LeaseLostException(lock.name(), 0, "its owner in Redis had changed");
             case CLOSED -> throw new IllegalStateException("the Interlock session is closed");
@@ -126,14 +128,14 @@ final class ScriptConditions implements RemoteConditions {
 
     @Override
     public void lineUp(Wait wait) {
-        ConditionWaiter waiter = (ConditionWaiter) wait;
+        Waiter waiter = (Waiter) wait;
         monitor.call((state, now) -> waiter.lineUp())
                 .filter(ahead -> lock.view.fair)
                 .ifPresent(this::awaitQueued);
     }
 
     // It is at the same point, and mostly further.
-    private void awaitQueued(ConditionWaiter ahead) {
+    private void awaitQueued(Waiter ahead) {
         long begun = session.now();
         while (!ahead.isThrough && !local.isQueued(ahead.thread) && session.now() - begun < MAX_LINING_UP_NANOS) {
             RemoteWait.pause(session, this, LINING_UP_NANOS);
@@ -142,11 +144,11 @@ final class ScriptConditions implements RemoteConditions {
 
     @Override
     public void enter(Wait wait) {
-        ConditionWaiter waiter = (ConditionWaiter) wait;
+        Waiter waiter = (Waiter) wait;
         monitor.run((state, now) -> state.conditions.arrived(waiter, false));
         boolean entered = false;
         try {
-            entered = lock.enterAgain(waiter.leaseMillis);
+            entered = enterAgain(waiter.leaseMillis);
         } finally {
             if (!entered) {
                 lock.holdLocallyOnly(new LeaseLostException(
@@ -185,5 +187,14 @@ final class ScriptConditions implements RemoteConditions {
     public Collection<Thread> threads(String condition) {
         Set<Long> own = inspect(condition, true).own();
         return monitor.call((state, now) -> state.conditions.threads(own));
+    }
+
+    private boolean enterAgain(long leaseMillis) {
+        try {
+            return (leaseMillis == RemoteLock.RENEWED && lock.enterAtOnce(lock.beginAttempt()))
+                    || lock.enter(false, Long.MAX_VALUE, leaseMillis, lock.beginAttempt());
+        } catch (InterruptedException e) {
+            throw new AssertionError("an uninterruptible wait was interrupted", e);
+        }
     }
 }

@@ -6,6 +6,7 @@ import dev.interlock.internal.Names;
 import dev.interlock.internal.lock.AbstractRemoteLock;
 import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.RemoteConditions;
+import dev.interlock.internal.lock.script.ConditionLog.Waiter;
 import dev.interlock.internal.lock.script.LockScripts.Released;
 import dev.interlock.internal.lock.script.LockState.Advance;
 import dev.interlock.internal.lock.script.LockState.Attempt;
@@ -66,6 +67,11 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         this.retention = new Retention(session, view, local, this::cleanUp, retainMillis);
         this.monitor = new LockMonitor(session, key, view, this);
         this.conditions = new ScriptConditions(session, this, monitor, local);
+    }
+
+    /** Takes a message about a name in which its session has no interest any more. */
+    public static void receiveUnclaimed(RedisSession session, Mail mail) {
+        ReliableRelease.receiveUnclaimed(session, mail);
     }
 
     @Override
@@ -204,22 +210,12 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     }
 
     /** Leaves to wait for a condition. */
-    void leave(ConditionWaiter waiter) {
+    void leave(Waiter waiter) {
         LockTenure current = owned();
         long now = session.now();
         if (!current.isUsable(now) || !isKept(current, now)) {
             waiter.hasReleased = true;
             monitor.giveUp(current).insist();
-        }
-    }
-
-    /** Enters again after that. */
-    boolean enterAgain(long leaseMillis) {
-        try {
-            return (leaseMillis == RENEWED && enterAtOnce(beginAttempt()))
-                    || enter(false, Long.MAX_VALUE, leaseMillis, beginAttempt());
-        } catch (InterruptedException e) {
-            throw new AssertionError("an uninterruptible wait was interrupted", e);
         }
     }
 
@@ -375,7 +371,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     private void answer(Mail.IdleQuestion question) {
         LockTenure current = view.tenure;
         if (current == null || current.sequence != question.sequence()) {
-            UnclaimedMail.answerOnceReleased(session, monitor.scripts, question);
+            ReliableRelease.answerOnceConfirmed(session, monitor.scripts, question);
             return;
         }
         current.asked = true;

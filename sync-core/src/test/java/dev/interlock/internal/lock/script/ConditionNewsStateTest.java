@@ -5,6 +5,7 @@ import static dev.interlock.internal.lock.script.LockStateRig.step;
 import static dev.interlock.internal.lock.script.LockStateRig.thread;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.interlock.internal.lock.script.ConditionLog.Waiter;
 import dev.interlock.internal.lock.script.LockScripts.Released;
 import dev.interlock.internal.lock.script.LockScripts.WaiterState;
 import java.util.Objects;
@@ -18,7 +19,7 @@ class ConditionNewsStateTest {
 
     @Test
     void signalThatIsKnownAlreadyIsNoneThatIsLost() {
-        ConditionWaiter waiter = rig.waiting(a, "c");
+        Waiter waiter = rig.waiting(a, "c");
         rig.pulse();
         rig.answerWaiters(reply(waiter, WaiterState.SIGNALLED, 0));
         rig.arrive(waiter, false);
@@ -31,7 +32,7 @@ class ConditionNewsStateTest {
 
     @Test
     void sessionIsInterestedUntilWhatItRemembersIsOld() {
-        ConditionWaiter waiter = rig.waiting(a, "c");
+        Waiter waiter = rig.waiting(a, "c");
         rig.pulse();
         rig.answerWaiters(reply(waiter, WaiterState.SIGNALLED, 0));
         rig.arrive(waiter, false);
@@ -56,7 +57,7 @@ class ConditionNewsStateTest {
     /** A stranger may have said so. The true signal that comes later goes to all others. */
     @Test
     void signalForAWaiterWhoseTicketWasMissingIsPassedOn() {
-        ConditionWaiter waiter = rig.waiting(a, "c");
+        Waiter waiter = rig.waiting(a, "c");
         rig.admit(waiter.sequence, waiter.sequence + 1);
         rig.event(() -> rig.ask(rig.now()));
         rig.answer(LockReplies.over(waiter.sequence + 1));
@@ -69,7 +70,7 @@ class ConditionNewsStateTest {
     @Test
     void abandonedWaiterIsToldToBeGoneAndMayComeBack() {
         rig.own(a);
-        ConditionWaiter waiter = rig.enlist(a, "c");
+        Waiter waiter = rig.enlist(a, "c");
         rig.giveUp();
         rig.effects();
         assertThat(rig.abandon(waiter)).isTrue();
@@ -84,7 +85,7 @@ class ConditionNewsStateTest {
 
     @Test
     void sequenceOfAWaiterIsGivenBackWhenItsMessageDoesntCome() {
-        ConditionWaiter waiter = rig.waiting(a, "c");
+        Waiter waiter = rig.waiting(a, "c");
         rig.advance(b);
         rig.answer(LockReplies.owned(LockScripts.Status.QUEUED, waiter.sequence + 1, 0));
         rig.effects();

@@ -8,7 +8,8 @@ import static dev.interlock.internal.lock.script.LockReplies.reply;
 import static dev.interlock.internal.lock.script.LockStateRig.thread;
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.internal.lock.script.ConditionWaiter.Outcome;
+import dev.interlock.internal.lock.script.ConditionLog.Waiter;
+import dev.interlock.internal.lock.script.ConditionLog.Waiter.Outcome;
 import dev.interlock.internal.lock.script.LockScripts.Released;
 import dev.interlock.internal.lock.script.LockScripts.SignalReply;
 import dev.interlock.internal.lock.script.LockScripts.WaiterState;
@@ -33,9 +34,9 @@ class ConditionStateTest {
     @Test
     void signalsOfATenureStayInTheSession() {
         rig.own(a);
-        ConditionWaiter first = rig.enlist(a, "c");
-        ConditionWaiter second = rig.enlist(b, "c");
-        ConditionWaiter other = rig.enlist(b, "d");
+        Waiter first = rig.enlist(a, "c");
+        Waiter second = rig.enlist(b, "c");
+        Waiter other = rig.enlist(b, "d");
         rig.signal("c", false);
         assertThat(first.outcome).isEqualTo(Outcome.SIGNALLED);
         assertThat(second.outcome).isNull();
@@ -52,7 +53,7 @@ class ConditionStateTest {
     @Test
     void countsItsOwnWaitersUntilRedisKnowsOthers() {
         rig.own(a);
-        ConditionWaiter first = rig.enlist(a, "c");
+        Waiter first = rig.enlist(a, "c");
         rig.enlist(b, "d");
         SignalReply counted =
                 rig.state.conditions.count(rig.tenure(), "c", true, rig.now()).join();
@@ -68,11 +69,11 @@ class ConditionStateTest {
     @Test
     void waiterThatLeavesBeforeTheReleaseIsNotRegistered() {
         rig.own(a);
-        ConditionWaiter waiter = rig.enlist(a, "c");
+        Waiter waiter = rig.enlist(a, "c");
         rig.leave(waiter);
         assertThat(waiter.outcome).isEqualTo(Outcome.LEFT);
         rig.leave(waiter);
-        ConditionWaiter abandoned = rig.enlist(b, "c");
+        Waiter abandoned = rig.enlist(b, "c");
         assertThat(rig.abandon(abandoned)).isTrue();
         assertThat(rig.abandon(waiter)).isFalse();
         rig.giveUp();
@@ -126,7 +127,7 @@ class ConditionStateTest {
     @Test
     void releaseRegistersAndTheMessageSignals() {
         rig.own(a);
-        ConditionWaiter waiter = rig.enlist(a, "c");
+        Waiter waiter = rig.enlist(a, "c");
         rig.giveUp();
         assertThat(rig.effects()).containsExactly("release 1 w" + waiter.text);
         rig.confirm(Released.TENURE);
@@ -144,7 +145,7 @@ class ConditionStateTest {
 
     @Test
     void admittedWaiterHasATicketThatIsGrantedLater() {
-        ConditionWaiter waiter = rig.waiting(a, "c");
+        Waiter waiter = rig.waiting(a, "c");
         rig.admit(waiter.sequence, waiter.sequence + 1);
         assertThat(waiter.outcome).isEqualTo(Outcome.SIGNALLED);
         Ticket ticket = Objects.requireNonNull(rig.view.ticket);
@@ -158,12 +159,12 @@ class ConditionStateTest {
 
     @Test
     void admittedWaiterTakesNoSecondPlaceInAPlainLock() {
-        ConditionWaiter waiter = rig.waiting(a, "c");
+        Waiter waiter = rig.waiting(a, "c");
         rig.advance(b);
         rig.effects();
         rig.admit(waiter.sequence, waiter.sequence + 1);
         assertThat(rig.effects()).containsExactly("release 2+1");
-        ConditionWaiter granted = nextWaiting();
+        Waiter granted = nextWaiting();
         rig.advance(b);
         rig.answer(queued(7));
         rig.effects();
@@ -172,7 +173,7 @@ class ConditionStateTest {
         assertThat(rig.tenure().sequence).isEqualTo(granted.sequence + 1);
     }
 
-    private ConditionWaiter nextWaiting() {
+    private Waiter nextWaiting() {
         rig.withdraw();
         rig.inFlight = null;
         return rig.waiting(a, "c");
@@ -180,7 +181,7 @@ class ConditionStateTest {
 
     @Test
     void waiterThatLeavesIsDecidedByRedis() {
-        ConditionWaiter waiter = rig.waiting(a, "c");
+        Waiter waiter = rig.waiting(a, "c");
         rig.leave(waiter);
         assertThat(rig.effects()).containsExactly("ask for 0 waiters, 1 leave, 0 gone");
         assertThat(rig.view.isAnyArriving()).isTrue();
@@ -191,7 +192,7 @@ class ConditionStateTest {
 
     @Test
     void waiterThatLeavesWaitsForSignalsBeforeIt() {
-        ConditionWaiter waiter = rig.waiting(a, "c");
+        Waiter waiter = rig.waiting(a, "c");
         rig.own(a);
         rig.tenure().awaited = true;
         rig.signal("c", false);
@@ -208,9 +209,9 @@ class ConditionStateTest {
 
     @Test
     void oldestOfEachConditionIsAskedFor() {
-        ConditionWaiter first = rig.waiting(a, "c");
-        ConditionWaiter second = rig.waiting(a, "c");
-        ConditionWaiter other = rig.waiting(a, "d");
+        Waiter first = rig.waiting(a, "c");
+        Waiter second = rig.waiting(a, "c");
+        Waiter other = rig.waiting(a, "d");
         rig.pass(1_500);
         rig.event(() -> rig.state.conditions.beat(rig.now()));
         assertThat(rig.effects()).containsExactly("ask for 2 waiters, 0 leave, 0 gone");
@@ -228,7 +229,7 @@ class ConditionStateTest {
     @Test
     void waiterThatIsNotConfirmedIsAskedForAfterASilence() {
         rig.own(a);
-        ConditionWaiter waiter = rig.enlist(a, "c");
+        Waiter waiter = rig.enlist(a, "c");
         rig.giveUp();
         rig.pulse();
         rig.pass(LockStateRig.SILENCE_MILLIS - 1);
@@ -242,8 +243,8 @@ class ConditionStateTest {
     @Test
     void waiterWhoseTenureWasLostIsTold() {
         rig.own(a);
-        ConditionWaiter first = rig.enlist(b, "c");
-        ConditionWaiter releases = rig.enlist(a, "c");
+        Waiter first = rig.enlist(b, "c");
+        Waiter releases = rig.enlist(a, "c");
         releases.hasReleased = true;
         rig.giveUp();
         rig.confirm(Released.NOTHING);
@@ -254,7 +255,7 @@ class ConditionStateTest {
     @Test
     void unconfirmedReleaseLeavesItsWaitersWaiting() {
         rig.own(a);
-        ConditionWaiter waiter = rig.enlist(a, "c");
+        Waiter waiter = rig.enlist(a, "c");
         rig.giveUp();
         rig.leave(waiter);
         rig.event(() -> rig.state.conditions.released(List.of(waiter), null, rig.now()));
@@ -270,7 +271,7 @@ class ConditionStateTest {
     void operationsOfATicketThatIsWithdrawnAreAbandoned() {
         rig.own(a);
         rig.tenure().awaited = true;
-        ConditionWaiter waiter = rig.enlist(a, "c");
+        Waiter waiter = rig.enlist(a, "c");
         rig.signal("d", false);
         rig.advance(b, LockStateRig.FIXED_MILLIS, false, false);
         rig.effects();
@@ -288,8 +289,8 @@ class ConditionStateTest {
     @Test
     void waitersComeBackInTheOrderInWhichTheyWereDone() {
         rig.own(a);
-        ConditionWaiter first = rig.enlist(a, "c");
-        ConditionWaiter second = rig.enlist(b, "c");
+        Waiter first = rig.enlist(a, "c");
+        Waiter second = rig.enlist(b, "c");
         List<String> woken = new ArrayList<>();
         first.wakeUp = () -> woken.add("first");
         second.wakeUp = () -> woken.add("second");
@@ -301,7 +302,7 @@ class ConditionStateTest {
         rig.arrive(first, false);
         rig.arrive(second, false);
         assertThat(rig.view.isAnyArriving()).isFalse();
-        ConditionWaiter third = rig.enlist(a, "c");
+        Waiter third = rig.enlist(a, "c");
         third.wakeUp = () -> woken.add("third");
         rig.signal("c", false);
         assertThat(woken).containsExactly("first", "second", "third");
@@ -310,8 +311,8 @@ class ConditionStateTest {
     @Test
     void successorOfOneThatHasLinedUpIsWokenAtOnce() {
         rig.own(a);
-        ConditionWaiter first = rig.enlist(a, "c");
-        ConditionWaiter second = rig.enlist(b, "c");
+        Waiter first = rig.enlist(a, "c");
+        Waiter second = rig.enlist(b, "c");
         List<String> woken = new ArrayList<>();
         second.wakeUp = () -> woken.add("second");
         rig.signal("c", false);
@@ -323,12 +324,12 @@ class ConditionStateTest {
     @Test
     void signalOfAWaiterThatCantComeBackGoesToOthers() {
         rig.own(a);
-        ConditionWaiter waiter = rig.enlist(a, "c");
+        Waiter waiter = rig.enlist(a, "c");
         rig.signal("c", false);
         rig.arrive(waiter, true);
         assertThat(rig.effects()).containsExactly("ask for 0 waiters, 0 leave, 0 gone, signal lost");
         rig.answerWaiters();
-        ConditionWaiter left = rig.enlist(a, "c");
+        Waiter left = rig.enlist(a, "c");
         rig.leave(left);
         rig.arrive(left, true);
         assertThat(rig.effects()).isEmpty();
@@ -338,11 +339,11 @@ class ConditionStateTest {
     void waiterOfAFairLockQueuesByItself() {
         rig = new LockStateRig(true);
         rig.own(a);
-        ConditionWaiter waiter = rig.enlist(b, "c");
+        Waiter waiter = rig.enlist(b, "c");
         rig.signal("c", false);
         assertThat(rig.effects()).containsExactly("ask 3");
         assertThat(Objects.requireNonNull(rig.view.ticket).thread).isSameAs(b);
-        ConditionWaiter admitted = rig.enlist(a, "c");
+        Waiter admitted = rig.enlist(a, "c");
         rig.giveUp();
         rig.confirm(Released.TENURE);
         assertThat(rig.effects()).containsExactly("release 1 f" + admitted.text);
@@ -358,9 +359,9 @@ class ConditionStateTest {
     @ValueSource(booleans = {false, true})
     void closingEndsAllWaits(boolean fair) {
         rig = new LockStateRig(fair);
-        ConditionWaiter registered = rig.waiting(a, "c");
+        Waiter registered = rig.waiting(a, "c");
         rig.own(a);
-        ConditionWaiter unsent = rig.enlist(b, "c");
+        Waiter unsent = rig.enlist(b, "c");
         rig.close();
         assertThat(registered.outcome).isEqualTo(Outcome.CLOSED);
         assertThat(unsent.outcome).isEqualTo(Outcome.CLOSED);
@@ -378,7 +379,7 @@ class ConditionStateTest {
 
     @Test
     void closingSignalsForATicketThatAWaiterHasGot() {
-        ConditionWaiter waiter = rig.waiting(a, "c");
+        Waiter waiter = rig.waiting(a, "c");
         rig.admit(waiter.sequence, waiter.sequence + 1);
         rig.arrive(waiter, false);
         rig.effects();

@@ -1,6 +1,7 @@
 package dev.interlock.internal.lock.script;
 
 import com.google.common.primitives.ImmutableLongArray;
+import dev.interlock.internal.lock.script.ConditionLog.Waiter;
 import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
 import dev.interlock.internal.lock.script.LockScripts.SignalReply;
 import dev.interlock.internal.lock.script.LockScripts.Status;
@@ -68,7 +69,7 @@ final class LockReplies {
         return new SignalReply(true, false, conditions, 0, Set.of());
     }
 
-    static WaiterReply reply(ConditionWaiter waiter, WaiterState how, long ticket) {
+    static WaiterReply reply(Waiter waiter, WaiterState how, long ticket) {
         return new WaiterReply(waiter.sequence, how, ticket);
     }
 }

@@ -5,6 +5,7 @@ import dev.interlock.LeaseLostException;
 import dev.interlock.SyncListener;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.script.ConditionLog.Signals;
+import dev.interlock.internal.lock.script.ConditionLog.Waiter;
 import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
 import dev.interlock.internal.lock.script.LockScripts.Inquiry;
 import dev.interlock.internal.lock.script.LockScripts.Release;
@@ -193,7 +194,7 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
         event(() -> state.withdraw(Objects.requireNonNull(view.ticket), now()));
     }
 
-    ConditionWaiter enlist(Thread thread, String condition) {
+    Waiter enlist(Thread thread, String condition) {
         return event(() -> state.conditions.enlist(thread, tenure(), condition, now()));
     }
 
@@ -238,24 +239,24 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     }
 
     /** A thread waits, and Redis has confirmed that. */
-    ConditionWaiter waiting(Thread thread, String condition) {
+    Waiter waiting(Thread thread, String condition) {
         own(thread);
-        ConditionWaiter waiter = enlist(thread, condition);
+        Waiter waiter = enlist(thread, condition);
         giveUp();
         confirm(Released.TENURE);
         effects();
         return waiter;
     }
 
-    void leave(ConditionWaiter waiter) {
+    void leave(Waiter waiter) {
         event(() -> state.conditions.leave(waiter, now()));
     }
 
-    boolean abandon(ConditionWaiter waiter) {
+    boolean abandon(Waiter waiter) {
         return event(() -> state.conditions.abandon(waiter));
     }
 
-    void arrive(ConditionWaiter waiter, boolean isLost) {
+    void arrive(Waiter waiter, boolean isLost) {
         event(() -> state.conditions.arrived(waiter, isLost));
     }
 

@@ -1,18 +1,15 @@
-package dev.interlock.internal.lock.script;
+package dev.interlock.internal.lock;
 
-import dev.interlock.internal.lock.script.LockState.Attempt;
-import dev.interlock.internal.lock.script.TicketQueue.Ticket;
-import dev.interlock.internal.redis.Mail;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What has become of an untimed {@code tryLock()}: a part of the {@link LockState}. A session may own a name although
+ * What has become of an untimed {@code tryLock()}: a part of the state of a lock. A session may own a name although
  * none of its threads is inside; so when a request is refused, its owners are asked. It is refused for good if one of
  * them answers that a thread is inside, if they are silent for too long, or if somebody else waits. If one has given
  * the name up, the request is repeated, and also after a while without an answer, since messages may get lost.
  */
-final class IdleQuestion {
+public final class IdleQuestion {
     private static final long REPEAT_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
     private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
@@ -30,65 +27,78 @@ final class IdleQuestion {
     /** After so long without a reply a thread gives up by itself. */
     private final long commandTimeoutNanos;
 
-    private @Nullable Attempt attempt;
+    private @Nullable Object attempt;
 
     /** Its last request. */
-    private @Nullable Ticket request;
+    private @Nullable Object request;
 
     private Stage stage = Stage.REFUSED;
     private long deadlineNanos;
     private long repeatAtNanos;
 
-    IdleQuestion(long commandTimeoutMillis) {
+    /** The sequence of the request that the owners were asked about. */
+    private long asked;
+
+    /** The last answer, which may come before the reply to the request. */
+    private long answered;
+
+    private boolean isInside;
+
+    public IdleQuestion(long commandTimeoutMillis) {
         this.commandTimeoutNanos = TimeUnit.MILLISECONDS.toNanos(commandTimeoutMillis);
     }
 
-    /** An attempt sends a request: its first one, or another one. */
-    void begin(Attempt by, Ticket ticket) {
+    /** An attempt that has begun at this time sends a request: its first one, or another one. */
+    public void begin(Object by, long begunNanos, Object sent) {
         if (!isOf(by)) {
             attempt = by;
-            deadlineNanos = by.begunNanos() + commandTimeoutNanos / 4 * 3;
+            deadlineNanos = begunNanos + commandTimeoutNanos / 4 * 3;
         }
-        request = ticket;
+        request = sent;
         stage = Stage.SENT;
     }
 
     /** Returns whether this is about that attempt, not about one that is equal to it. */
     @SuppressWarnings("ReferenceEquality")
-    boolean isOf(Attempt other) {
+    public boolean isOf(Object other) {
         return attempt == other;
     }
 
-    /** A request was refused. */
-    void refused(Ticket ticket, boolean isAsked, long now) {
-        if (ticket == request && stage == Stage.SENT) {
-            stage = isAsked ? Stage.ASKED : Stage.REFUSED;
-            repeatAtNanos = now + REPEAT_NANOS;
-            deadlineNanos = Math.min(deadlineNanos - now, PATIENCE_NANOS) + now;
+    /** A request was refused, which had this sequence. */
+    public void refused(Object sent, long sequence, boolean isAsked, long now) {
+        if (sent != request || stage != Stage.SENT) {
+            return;
+        }
+        repeatAtNanos = now + REPEAT_NANOS;
+        deadlineNanos = Math.min(deadlineNanos - now, PATIENCE_NANOS) + now;
+        asked = sequence;
+        stage = isAsked ? Stage.ASKED : Stage.REFUSED;
+        if (isAsked && answered == sequence) {
+            answered(sequence, isInside);
         }
     }
 
-    /** An owner has answered. */
-    void answered(Mail.IdleAnswer answer) {
-        Ticket asked = request;
-        boolean isExpected = asked != null && asked.sequence == answer.request() && stage != Stage.REFUSED;
-        if (isExpected) {
-            stage = answer.isInside() ? Stage.REFUSED : Stage.GIVEN_UP;
+    /** An owner has answered the request of this sequence. */
+    public void answered(long sequence, boolean inside) {
+        answered = sequence;
+        isInside = inside;
+        if (stage == Stage.ASKED && asked == sequence) {
+            stage = inside ? Stage.REFUSED : Stage.GIVEN_UP;
         }
     }
 
     /** Returns whether the attempt is refused for good. */
-    boolean isRefused(long now) {
+    public boolean isRefused(long now) {
         return stage == Stage.REFUSED || now - deadlineNanos >= 0;
     }
 
     /** Returns whether that is because the owners are silent. */
-    boolean isSilent() {
+    public boolean isSilent() {
         return stage == Stage.ASKED;
     }
 
     /** Returns for how long the attempt waits for an answer before it sends another request. */
-    long untilDue(long now) {
+    public long untilDue(long now) {
         return stage == Stage.ASKED ? Math.min(repeatAtNanos - now, deadlineNanos - now) : 0;
     }
 }
