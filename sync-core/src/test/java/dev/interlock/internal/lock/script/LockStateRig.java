@@ -61,7 +61,6 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     @Nullable
     Request inFlight;
 
-    /** The last attempt that is over if the name isn't free. */
     private Attempt lastTry = new Attempt(Thread.currentThread(), 0, true, false, 0);
 
     boolean closed;
