@@ -2,7 +2,6 @@ package dev.interlock.lock;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
-import static org.assertj.core.api.InstanceOfAssertFactories.LONG;
 import static org.awaitility.Awaitility.await;
 
 import dev.interlock.DistributedReentrantLock;
@@ -152,18 +151,21 @@ class DistributedReentrantLockTest {
         protected void awaitWaiting(ReentrantLock lock, Thread waiter) {
             super.awaitWaiting(lock, waiter);
             String name = ((DistributedReentrantLock) lock).getName();
+            String session = (lock == mine.fairLock(name) ? mine : other).id();
             await(waiter.getName() + " has its ticket")
-                    .untilAsserted(() -> assertThat(redis.command("ZCARD", "interlock:{" + name + "}:queue"))
-                            .asInstanceOf(LONG)
-                            .isGreaterThanOrEqualTo(waiting(mine.fairLock(name))
-                                    + waiting(other.fairLock(name))
-                                    + (lock.getQueueLength() == 0 ? 1 : 0)));
+                    .untilAsserted(() -> assertThat(tickets(name))
+                            .filteredOn(ticket -> ticket.startsWith(session))
+                            .hasSizeGreaterThanOrEqualTo(waiting(lock)));
+        }
+
+        private List<String> tickets(String name) {
+            return ((List<?>) redis.command("ZRANGE", "interlock:{" + name + "}:queue", "0", "-1"))
+                    .stream().map(String::valueOf).toList();
         }
 
         // Who waits for another session isn't in the queue, but has the lock that those queue for.
         private static int waiting(ReentrantLock lock) {
-            int queued = lock.getQueueLength();
-            return queued > 0 && !lock.isLocked() ? queued + 1 : queued;
+            return lock.getQueueLength() + (lock.isLocked() ? 0 : 1);
         }
     }
 

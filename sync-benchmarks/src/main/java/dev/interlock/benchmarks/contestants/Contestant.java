@@ -4,6 +4,7 @@ import dev.interlock.benchmarks.peers.Mutex;
 import dev.interlock.benchmarks.servers.Addresses;
 import dev.interlock.benchmarks.servers.Service;
 import java.util.UUID;
+import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReadWriteLock;
@@ -110,6 +111,31 @@ public interface Contestant {
                     return ledger -> section(
                                     Mutex.of(lock.apply(client, prefix + count.incrementAndGet())), Ledger::book)
                             .once(ledger);
+                },
+                close);
+    }
+
+    /**
+     * The same after a pause of 1 to 50 ms, drawn at random, which doesn't count as waiting.
+     *
+     * @param open connects
+     * @param lock gives the lock of a name
+     * @param close disconnects
+     */
+    static <C> Contestant lockingNowAndThen(
+            Function<String, C> open, BiFunction<C, String, Lock> lock, Consumer<C> close) {
+        return working(
+                open,
+                (client, name) -> {
+                    Work section = section(Mutex.of(lock.apply(client, name)), Ledger::book);
+                    return ledger -> {
+                        try {
+                            Thread.sleep(ThreadLocalRandom.current().nextInt(1, 51));
+                        } catch (InterruptedException e) {
+                            throw new IllegalStateException("nobody interrupts contestants", e);
+                        }
+                        return section.once(ledger);
+                    };
                 },
                 close);
     }

@@ -34,6 +34,8 @@ public final class Contestants {
 
     private static final LockOptions RETAINING = LockOptions.retain(Duration.ofSeconds(1));
 
+    private static final LockOptions AT_ONCE = LockOptions.releaseAtOnce();
+
     private static final int PERMITS = 4;
 
     private static final int PREFETCHED = 1_000;
@@ -50,6 +52,15 @@ public final class Contestants {
             entry(
                     "Interlock-new-names",
                     Contestant.lockingNewNames(Interlock::connect, Interlock::lock, Interlock::close)),
+            entry(
+                    "Interlock-now-and-then",
+                    Contestant.lockingNowAndThen(Interlock::connect, Interlock::lock, Interlock::close)),
+            entry(
+                    "at-once-now-and-then",
+                    Contestant.lockingNowAndThen(
+                            Interlock::connect, (session, name) -> session.lock(name, AT_ONCE), Interlock::close)),
+            entry("Interlock-elsewhere", Elsewhere.afterwards(Interlock::connect, Interlock::lock, Interlock::close)),
+            entry("Interlock-stormed", Elsewhere.storming(Interlock::connect, Interlock::lock, Interlock::close)),
             entry("Interlock-rw", Contestant.sharing(Interlock::connect, Interlock::readWriteLock, Interlock::close)),
             entry("Interlock-conditions", PingPong.throughConditions()),
             entry(
@@ -71,6 +82,13 @@ public final class Contestants {
             entry(
                     "RLock",
                     Contestant.locking(Contestants::redisson, RedissonClient::getLock, RedissonClient::shutdown)),
+            entry(
+                    "RLock-now-and-then",
+                    Contestant.lockingNowAndThen(
+                            Contestants::redisson, RedissonClient::getLock, RedissonClient::shutdown)),
+            entry(
+                    "RLock-elsewhere",
+                    Elsewhere.afterwards(Contestants::redisson, RedissonClient::getLock, RedissonClient::shutdown)),
             entry(
                     "RLock-new-names",
                     Contestant.lockingNewNames(

@@ -106,7 +106,24 @@ public final class Scenarios {
                         "Interlock-retaining",
                         List.of("RLock"),
                         SMOKE,
-                        COARSE));
+                        COARSE),
+                of(
+                        Family.UNCONTENDED,
+                        "alternate-2jvm",
+                        Setting.of(2, 1),
+                        Measure.SECTIONS_AND_WAITS,
+                        "Interlock-now-and-then",
+                        List.of("at-once-now-and-then", "RLock-now-and-then"),
+                        Pace.of(1_000, 0, 2),
+                        Pace.of(5_000, 1, 5)),
+                scenario(
+                        Family.UNCONTENDED,
+                        "trylock-elsewhere",
+                        Setting.of(1, 1),
+                        "Interlock-elsewhere",
+                        List.of("RLock-elsewhere"),
+                        SMOKE,
+                        FINE));
     }
 
     private static Stream<Scenario> threads() {
@@ -245,6 +262,14 @@ public final class Scenarios {
                         Measure.SECTIONS_AND_WAITS,
                         "Interlock",
                         List.of("RLock"),
+                        SMOKE,
+                        COARSE),
+                scenario(
+                        Family.CONTENDED,
+                        "trylock-storm",
+                        Setting.of(1, 8),
+                        "Interlock-stormed",
+                        List.of("Interlock"),
                         SMOKE,
                         COARSE),
                 scenario(Family.FAIR, "fair-1jvm-8t", Setting.of(1, 8), "Interlock-fair", fair, SMOKE, SLOW),

@@ -1,0 +1,133 @@
+package dev.interlock.benchmarks.contestants;
+
+import dev.interlock.benchmarks.contestants.Contestant.Opened;
+import dev.interlock.benchmarks.contestants.Contestant.Work;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Lock;
+import java.util.function.BiFunction;
+import java.util.function.Consumer;
+import java.util.function.Function;
+
+/** Contestants of two sessions in one JVM, of which one tries to get the lock that the other uses. */
+final class Elsewhere {
+
+    /** So often the name is used in a row before the other session tries: enough for the first one to keep it. */
+    private static final int USES = 5;
+
+    private static final long IDLE_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
+
+    private Elsewhere() {}
+
+    /**
+     * The name is used some times, and after that the other session tries it: it has to get it.
+     *
+     * @param open connects a session
+     * @param lock gives the lock of a name
+     * @param close disconnects
+     */
+    static <C> Contestant afterwards(Function<String, C> open, BiFunction<C, String, Lock> lock, Consumer<C> close) {
+        return address -> new Two<>(open.apply(address), open.apply(address), lock, close) {
+            @Override
+            public Work work(String name) {
+                Lock here = lock.apply(first, name);
+                Lock there = lock.apply(second, name);
+                return ledger -> {
+                    for (int i = 0; i < USES; i++) {
+                        here.lock();
+                        here.unlock();
+                    }
+                    if (!there.tryLock()) {
+                        return false;
+                    }
+                    there.unlock();
+                    return true;
+                };
+            }
+        };
+    }
+
+    /**
+     * Threads lock, book and unlock, while a thread of the other session does nothing but try.
+     *
+     * @param open connects a session
+     * @param lock gives the lock of a name
+     * @param close disconnects
+     */
+    static <C> Contestant storming(Function<String, C> open, BiFunction<C, String, Lock> lock, Consumer<C> close) {
+        return address -> new Two<>(open.apply(address), open.apply(address), lock, close) {
+            private volatile long usedNanos = System.nanoTime() - IDLE_NANOS;
+            private volatile boolean isClosed;
+
+            @Override
+            public Work work(String name) {
+                Lock here = lock.apply(first, name);
+                Lock there = lock.apply(second, name);
+                Thread storm = new Thread(() -> tryOverAndOver(there), "storm");
+                storm.setDaemon(true);
+                storm.start();
+                return ledger -> {
+                    ledger.come();
+                    here.lock();
+                    try {
+                        ledger.book();
+                        usedNanos = System.nanoTime();
+                    } finally {
+                        here.unlock();
+                    }
+                    return true;
+                };
+            }
+
+            // Only during the rounds of this contestant.
+            private void tryOverAndOver(Lock there) {
+                while (!isClosed) {
+                    if (System.nanoTime() - usedNanos >= IDLE_NANOS) {
+                        pause();
+                    } else if (there.tryLock()) {
+                        there.unlock();
+                    }
+                }
+            }
+
+            private void pause() {
+                try {
+                    Thread.sleep(1);
+                } catch (InterruptedException e) {
+                    isClosed = true;
+                }
+            }
+
+            @Override
+            public void close() {
+                isClosed = true;
+                super.close();
+            }
+        };
+    }
+
+    /** Two sessions. */
+    private abstract static class Two<C> implements Opened {
+        final C first;
+        final C second;
+        private final BiFunction<C, String, Lock> lock;
+        private final Consumer<C> close;
+
+        Two(C first, C second, BiFunction<C, String, Lock> lock, Consumer<C> close) {
+            this.first = first;
+            this.second = second;
+            this.lock = lock;
+            this.close = close;
+        }
+
+        @Override
+        public Lock lock(String name) {
+            return lock.apply(first, name);
+        }
+
+        @Override
+        public void close() {
+            close.accept(first);
+            close.accept(second);
+        }
+    }
+}
