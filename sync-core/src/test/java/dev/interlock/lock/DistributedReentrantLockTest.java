@@ -1,5 +1,6 @@
 package dev.interlock.lock;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -159,7 +160,7 @@ class DistributedReentrantLockTest {
         }
 
         private List<String> tickets(String name) {
-            return ((List<?>) redis.command("ZRANGE", "interlock:{" + name + "}:queue", "0", "-1"))
+            return ((List<?>) requireNonNull(redis.command("ZRANGE", "interlock:{" + name + "}:queue", "0", "-1")))
                     .stream().map(String::valueOf).toList();
         }
 
