@@ -54,62 +54,14 @@ final class Elsewhere {
      * @param close disconnects
      */
     static <C> Contestant storming(Function<String, C> open, BiFunction<C, String, Lock> lock, Consumer<C> close) {
-        return address -> new Two<>(open.apply(address), open.apply(address), lock, close) {
-            private volatile long usedNanos = System.nanoTime() - IDLE_NANOS;
-            private volatile boolean isClosed;
-
-            @Override
-            public Work work(String name) {
-                Lock here = lock.apply(first, name);
-                Lock there = lock.apply(second, name);
-                Thread storm = new Thread(() -> tryOverAndOver(there), "storm");
-                storm.setDaemon(true);
-                storm.start();
-                return ledger -> {
-                    ledger.come();
-                    here.lock();
-                    try {
-                        ledger.book();
-                        usedNanos = System.nanoTime();
-                    } finally {
-                        here.unlock();
-                    }
-                    return true;
-                };
-            }
-
-            // Only during the rounds of this contestant.
-            private void tryOverAndOver(Lock there) {
-                while (!isClosed) {
-                    if (System.nanoTime() - usedNanos >= IDLE_NANOS) {
-                        pause();
-                    } else if (there.tryLock()) {
-                        there.unlock();
-                    }
-                }
-            }
-
-            private void pause() {
-                try {
-                    Thread.sleep(1);
-                } catch (InterruptedException e) {
-                    isClosed = true;
-                }
-            }
-
-            @Override
-            public void close() {
-                isClosed = true;
-                super.close();
-            }
-        };
+        return address -> new Storm<>(open.apply(address), open.apply(address), lock, close);
     }
 
     /** Two sessions. */
     private abstract static class Two<C> implements Opened {
         final C first;
         final C second;
-        private final BiFunction<C, String, Lock> lock;
+        final BiFunction<C, String, Lock> lock;
         private final Consumer<C> close;
 
         Two(C first, C second, BiFunction<C, String, Lock> lock, Consumer<C> close) {
@@ -128,6 +80,60 @@ final class Elsewhere {
         public void close() {
             close.accept(first);
             close.accept(second);
+        }
+    }
+
+    /** Two sessions, one of which tries over and over as long as the other one uses the lock. */
+    private static final class Storm<C> extends Two<C> {
+        private volatile long usedNanos = System.nanoTime() - IDLE_NANOS;
+        private volatile boolean isClosed;
+
+        Storm(C first, C second, BiFunction<C, String, Lock> lock, Consumer<C> close) {
+            super(first, second, lock, close);
+        }
+
+        @Override
+        public Work work(String name) {
+            Lock here = lock.apply(first, name);
+            Lock there = lock.apply(second, name);
+            Thread storm = new Thread(() -> tryOverAndOver(there), "storm");
+            storm.setDaemon(true);
+            storm.start();
+            return ledger -> {
+                ledger.come();
+                here.lock();
+                try {
+                    ledger.book();
+                    usedNanos = System.nanoTime();
+                } finally {
+                    here.unlock();
+                }
+                return true;
+            };
+        }
+
+        private void tryOverAndOver(Lock there) {
+            while (!isClosed) {
+                if (System.nanoTime() - usedNanos >= IDLE_NANOS) {
+                    pause();
+                } else if (there.tryLock()) {
+                    there.unlock();
+                }
+            }
+        }
+
+        private void pause() {
+            try {
+                Thread.sleep(1);
+            } catch (InterruptedException e) {
+                isClosed = true;
+            }
+        }
+
+        @Override
+        public void close() {
+            isClosed = true;
+            super.close();
         }
     }
 }

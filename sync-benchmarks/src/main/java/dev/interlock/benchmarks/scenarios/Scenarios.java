@@ -68,7 +68,7 @@ public final class Scenarios {
 
     /** In the order in which they are played. */
     public static final List<Scenario> ALL = Stream.of(
-                    uncontended(), threads(), jvms(), handOffs(), sections(), delays(), others(), crowds())
+                    uncontended(), kept(), threads(), jvms(), handOffs(), sections(), delays(), others(), crowds())
             .flatMap(family -> family)
             .toList();
 
@@ -106,7 +106,12 @@ public final class Scenarios {
                         "Interlock-retaining",
                         List.of("RLock"),
                         SMOKE,
-                        COARSE),
+                        COARSE));
+    }
+
+    /** Names that a session keeps, or not. */
+    private static Stream<Scenario> kept() {
+        return Stream.of(
                 of(
                         Family.UNCONTENDED,
                         "alternate-2jvm",
