@@ -85,7 +85,9 @@ final class Elsewhere {
 
     /** Two sessions, one of which tries over and over as long as the other one uses the lock. */
     private static final class Storm<C> extends Two<C> {
-        private volatile long usedNanos = System.nanoTime() - IDLE_NANOS;
+        /** Written with the lock; the other session reads it late, which is soon enough. */
+        private long uses;
+
         private volatile boolean isClosed;
 
         Storm(C first, C second, BiFunction<C, String, Lock> lock, Consumer<C> close) {
@@ -104,7 +106,7 @@ final class Elsewhere {
                 here.lock();
                 try {
                     ledger.book();
-                    usedNanos = System.nanoTime();
+                    uses++;
                 } finally {
                     here.unlock();
                 }
@@ -113,12 +115,28 @@ final class Elsewhere {
         }
 
         private void tryOverAndOver(Lock there) {
+            long known = 0;
+            long usedNanos = System.nanoTime() - IDLE_NANOS;
             while (!isClosed) {
-                if (System.nanoTime() - usedNanos >= IDLE_NANOS) {
+                long now = System.nanoTime();
+                if (uses != known) {
+                    known = uses;
+                    usedNanos = now;
+                }
+                if (now - usedNanos >= IDLE_NANOS) {
                     pause();
-                } else if (there.tryLock()) {
+                } else if (tries(there)) {
                     there.unlock();
                 }
+            }
+        }
+
+        private static boolean tries(Lock there) {
+            try {
+                return there.tryLock();
+            } catch (IllegalStateException e) {
+                // The session is closed just now.
+                return false;
             }
         }
 

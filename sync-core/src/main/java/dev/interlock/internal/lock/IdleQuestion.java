@@ -87,6 +87,16 @@ public final class IdleQuestion {
         }
     }
 
+    /** The attempt is over. */
+    public void end() {
+        stage = Stage.REFUSED;
+    }
+
+    /** Returns whether answers are waited for, or there was one that the attempt has yet to see. */
+    public boolean isOpen() {
+        return stage == Stage.ASKED || stage == Stage.GIVEN_UP;
+    }
+
     /** Returns whether the attempt is refused for good. */
     public boolean isRefused(long now) {
         return stage == Stage.REFUSED || now - deadlineNanos >= 0;

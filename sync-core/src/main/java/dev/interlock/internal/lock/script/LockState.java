@@ -263,6 +263,15 @@ final class LockState {
         }
     }
 
+    /** A thread has left that doesn't queue: its request is of no use to the next one. */
+    void endOnce(long now) {
+        Ticket request = view.ticket;
+        if (request != null && !request.queues) {
+            withdraw(request, now);
+        }
+        question.end();
+    }
+
     /** Nobody wants a ticket any more. */
     void withdraw(Ticket ticket, long now) {
         if (!tickets.contains(ticket)) {
@@ -318,7 +327,7 @@ final class LockState {
 
     /** The end of each event: ends the session's interest in the name, if there is none any more. */
     void settle(long now) {
-        if (view.tenure == null && view.ticket == null) {
+        if (view.tenure == null && view.ticket == null && !question.isOpen()) {
             effects.listen(false);
             conditions.abandonOperations(now);
             if (conditions.isIdle() && !conditions.isReleasing()) {

@@ -124,8 +124,8 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
             return entered;
         } finally {
             leader = null;
-            if (!entered) {
-                withdrawUnlessQueued();
+            if (!entered && wait.isOnce()) {
+                monitor.run(LockState::endOnce);
             }
             wait.close();
         }
@@ -155,14 +155,6 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
             if (!wait.isWoken() && !(monitor.expectsToBeAlone() && wait.spin())) {
                 wait.sleep(this, pause);
             }
-        }
-    }
-
-    // A request that doesn't queue is of no use to the next thread.
-    private void withdrawUnlessQueued() {
-        Ticket request = view.ticket;
-        if (request != null && !request.queues) {
-            monitor.run((state, now) -> state.withdraw(request, now));
         }
     }
 
@@ -375,7 +367,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
             return;
         }
         current.asked = true;
-        boolean isCleanedUp = !relinquishIfIdle() && isCleaning();
+        boolean isCleanedUp = !isWanted() && !isInUse() && !relinquishIfIdle() && isCleaning();
         current.asked = false;
         if (isCleanedUp) {
             session.schedule(() -> answer(question), 1);
