@@ -229,6 +229,7 @@ final class LockState {
                 if (question.isSilent()) {
                     effects.unanswered(now - attempt.begunNanos);
                 }
+                question.end();
                 return Advance.REFUSED;
             } else if (question.untilDue(now) > 0) {
                 return Advance.WAITING;
