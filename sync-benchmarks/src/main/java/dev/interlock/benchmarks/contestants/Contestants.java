@@ -59,13 +59,8 @@ public final class Contestants {
                     "at-once-now-and-then",
                     Contestant.lockingNowAndThen(
                             Interlock::connect, (session, name) -> session.lock(name, AT_ONCE), Interlock::close)),
-            entry(
-                    "Interlock-stormed-aside",
-                    Elsewhere.storming(true, Interlock::connect, Interlock::lock, Interlock::close)),
             entry("Interlock-elsewhere", Elsewhere.afterwards(Interlock::connect, Interlock::lock, Interlock::close)),
-            entry(
-                    "Interlock-stormed",
-                    Elsewhere.storming(false, Interlock::connect, Interlock::lock, Interlock::close)),
+            entry("Interlock-stormed", Elsewhere.storming(Interlock::connect, Interlock::lock, Interlock::close)),
             entry("Interlock-rw", Contestant.sharing(Interlock::connect, Interlock::readWriteLock, Interlock::close)),
             entry("Interlock-conditions", PingPong.throughConditions()),
             entry(

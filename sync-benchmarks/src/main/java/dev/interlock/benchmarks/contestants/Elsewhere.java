@@ -50,14 +50,12 @@ final class Elsewhere {
     /**
      * Threads lock, book and unlock, while a thread of the other session does nothing but try.
      *
-     * @param isAside whether it tries another lock, which the first session has: what the mere work of it costs
      * @param open connects a session
      * @param lock gives the lock of a name
      * @param close disconnects
      */
-    static <C> Contestant storming(
-            boolean isAside, Function<String, C> open, BiFunction<C, String, Lock> lock, Consumer<C> close) {
-        return address -> new Storm<>(isAside, open.apply(address), open.apply(address), lock, close);
+    static <C> Contestant storming(Function<String, C> open, BiFunction<C, String, Lock> lock, Consumer<C> close) {
+        return address -> new Storm<>(open.apply(address), open.apply(address), lock, close);
     }
 
     /** Two sessions. */
@@ -93,19 +91,17 @@ final class Elsewhere {
 
         private volatile boolean isClosed;
 
-        private final boolean isAside;
         private final AtomicBoolean hasBegun = new AtomicBoolean();
 
-        Storm(boolean isAside, C first, C second, BiFunction<C, String, Lock> lock, Consumer<C> close) {
+        Storm(C first, C second, BiFunction<C, String, Lock> lock, Consumer<C> close) {
             super(first, second, lock, close);
-            this.isAside = isAside;
         }
 
         @Override
         public Work work(String name) {
             Lock here = lock.apply(first, name);
             if (hasBegun.compareAndSet(false, true)) {
-                Thread storm = new Thread(() -> tryOverAndOver(isAside ? name + ":aside" : name), "storm");
+                Thread storm = new Thread(() -> tryOverAndOver(name), "storm");
                 storm.setDaemon(true);
                 storm.start();
             }
@@ -124,9 +120,6 @@ final class Elsewhere {
 
         private void tryOverAndOver(String name) {
             Lock there = lock.apply(second, name);
-            if (isAside) {
-                lock.apply(first, name).lock();
-            }
             long known = 0;
             long usedNanos = System.nanoTime() - IDLE_NANOS;
             while (!isClosed) {

@@ -19,7 +19,7 @@ public record Threshold(String scenario, String peer, Figure figure, double boun
             of("uncontended-1t", "RLock", Figure.RATE, 500, "500 × RLock"),
             of("uncontended-new-names-1t", "RLock-new-names", Figure.RATE, 1, "as fast as RLock, on names never used"),
             of("alternate-2jvm", "at-once-now-and-then", Figure.P99, 1.1, "p99 within 1.1 × that without retention"),
-            of("trylock-storm", "Interlock-stormed-aside", Figure.RATE, 0.8, "80 % of what it is beside the same work"),
+            of("trylock-storm", "Interlock", Figure.RATE, 0.8, "80 % of what it is without the storm"),
             of("uncontended-1t", "round-trip", Figure.P50, 2 * 1.15, "median within 1.15 × two bare round trips"),
             of("uncontended-retained-1t", "RLock", Figure.RATE, 500, "500 × RLock"),
             of("handoff-2jvm", "pubsub-echo", Figure.P50, 1.5, "median within 1.5 × a bare message"),

@@ -274,7 +274,7 @@ public final class Scenarios {
                         "trylock-storm",
                         Setting.of(1, 8),
                         "Interlock-stormed",
-                        List.of("Interlock-stormed-aside", "Interlock"),
+                        List.of("Interlock"),
                         SMOKE,
                         COARSE),
                 scenario(Family.FAIR, "fair-1jvm-8t", Setting.of(1, 8), "Interlock-fair", fair, SMOKE, SLOW),
