@@ -1,0 +1,120 @@
+package dev.interlock.lock.fair;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.interlock.DistributedReentrantLock;
+import dev.interlock.Interlock;
+import dev.interlock.LockOptions;
+import dev.interlock.internal.redis.RedisMonitor;
+import dev.interlock.internal.redis.RedisMonitor.Command;
+import dev.interlock.lock.faults.FaultFixture;
+import dev.interlock.testing.Actor;
+import dev.interlock.testing.Recorder;
+import java.io.IOException;
+import java.time.Duration;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.TestReporter;
+import org.redisson.api.RLock;
+
+/** A lock whose name its session keeps for a moment, since its threads take it again and again. */
+class AdaptiveRetentionTest extends FaultFixture {
+    private static final String NAME = "counter";
+    private static final int PAIRS = 2_000;
+    private static final int TRIES = 10_000;
+
+    /** Enough in a row for the session to keep the name. */
+    private static final int USES = 5;
+
+    private final TestReporter reporter;
+
+    AdaptiveRetentionTest(TestReporter reporter) {
+        this.reporter = reporter;
+    }
+
+    private static void use(DistributedReentrantLock lock, int times) {
+        for (int i = 0; i < times; i++) {
+            lock.lock();
+            lock.unlock();
+        }
+    }
+
+    private long scriptsOf(DistributedReentrantLock lock) throws IOException {
+        try (var monitor = new RedisMonitor(server())) {
+            use(lock, PAIRS);
+            long scripts = monitor.commands().stream().filter(Command::isScript).count();
+            reporter.publishEntry(scripts + " scripts in " + PAIRS + " uses");
+            return scripts;
+        }
+    }
+
+    /** A machine that has other things to do may now and then take longer than a slice from one use to the next. */
+    @Test
+    void usesCostAlmostNoRoundTrip() throws IOException {
+        assertThat(scriptsOf(lock(session(), NAME))).isLessThan(PAIRS / 2);
+        awaitFree(NAME);
+    }
+
+    @Test
+    void aLockThatIsReleasedAtOnceCostsTwoEach() throws IOException {
+        DistributedReentrantLock lock = free(session().lock(NAME, LockOptions.releaseAtOnce()));
+        assertThat(scriptsOf(lock)).isGreaterThanOrEqualTo(2 * PAIRS);
+        assertThat(holder(NAME)).isEmpty();
+    }
+
+    @Test
+    void aSessionThatKeepsNothingAdaptivelyCostsTwoEach() throws IOException {
+        Interlock session = session(builder -> builder.adaptiveRetention(false));
+        assertThat(scriptsOf(lock(session, NAME))).isGreaterThanOrEqualTo(2 * PAIRS);
+        assertThat(holder(NAME)).isEmpty();
+    }
+
+    /** Whoever was about lately, and can't ask, finds the name free after each use. */
+    @Test
+    void nothingIsKeptNextToPlainRLocks() {
+        DistributedReentrantLock lock = lock(session(), NAME);
+        RLock plain = client(server().url()).getLock(NAME);
+        Actor other = actor("plain");
+        Actor mine = actor("mine");
+        other.run(plain::lock);
+        var entered = mine.begin(lock::lock);
+        await("seen")
+                .until(() -> String.valueOf(
+                                server().command("PUBSUB", "NUMSUB", "redisson_lock__channel:{" + NAME + "}"))
+                        .endsWith("1]"));
+        other.run(plain::unlock);
+        assertThat(entered).succeedsWithin(PATIENCE);
+        mine.run(lock::unlock);
+        for (int round = 0; round < 20; round++) {
+            mine.run(() -> use(lock, USES));
+            assertThat(other.<Boolean>get(plain::tryLock)).isTrue();
+            other.run(plain::unlock);
+        }
+    }
+
+    /** After an unlock() an untimed tryLock() elsewhere succeeds, unless the owner is silent. */
+    @Test
+    @Tag("proof")
+    void aTryElsewhereIsRefusedOnlyIfTheOwnerIsSilent() {
+        DistributedReentrantLock here = lock(session(), NAME);
+        Recorder recorder = new Recorder();
+        DistributedReentrantLock there =
+                lock(over(client(server().url()), builder -> builder.listener(recorder)), NAME);
+        Actor other = actor("other");
+        int refused = 0;
+        for (int i = 0; i < TRIES; i++) {
+            use(here, USES);
+            if (other.<Boolean>get(there::tryLock)) {
+                other.run(there::unlock);
+            } else {
+                refused++;
+            }
+        }
+        int unanswered = refused;
+        reporter.publishEntry(refused + " of " + TRIES + " refused");
+        await("told of each")
+                .atMost(Duration.ofSeconds(10))
+                .until(() -> recorder.count(Recorder.Kind.UNANSWERED) == unanswered);
+        assertThat(refused).isLessThan(TRIES / 100);
+    }
+}
