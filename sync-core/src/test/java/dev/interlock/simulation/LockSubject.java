@@ -168,13 +168,14 @@ final class LockSubject implements Subject {
         return sync.newCondition("items");
     }
 
+    // Who has lost the lock can't signal, and so doesn't put.
     private void put(boolean toAll) {
-        witness.put();
         if (toAll) {
             items().signalAll();
         } else {
             items().signal();
         }
+        witness.put();
     }
 
     private void take(Worker worker) throws InterruptedException {

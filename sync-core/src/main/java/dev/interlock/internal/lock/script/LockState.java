@@ -134,7 +134,11 @@ final class LockState {
         }
         LockTenure current = view.tenure;
         Advance step = current == null ? null : advanceOn(current, attempt, now);
-        return step == null ? advanceWithout(attempt, asks, now) : step;
+        Advance taken = step == null ? advanceWithout(attempt, asks, now) : step;
+        if (taken != Advance.WAITING) {
+            question.end();
+        }
+        return taken;
     }
 
     // Returns null if the tenure is given up now.
@@ -224,16 +228,13 @@ final class LockState {
     }
 
     private Advance advanceOnce(Attempt attempt, long now) {
-        if (question.isOf(attempt)) {
-            if (question.isRefused(now)) {
-                if (question.isSilent()) {
-                    effects.unanswered(now - attempt.begunNanos);
-                }
-                question.end();
-                return Advance.REFUSED;
-            } else if (question.untilDue(now) > 0) {
-                return Advance.WAITING;
+        if (question.isOf(attempt) && question.isRefused(now)) {
+            if (question.isSilent()) {
+                effects.unanswered(now - attempt.begunNanos);
             }
+            return Advance.REFUSED;
+        } else if (question.isOf(attempt) && question.untilDue(now) > 0) {
+            return Advance.WAITING;
         }
         Ticket request = newTicket(attempt.leaseMillis, false, attempt.reads, now);
         question.begin(attempt, attempt.begunNanos, request);
@@ -264,7 +265,7 @@ final class LockState {
         }
     }
 
-    /** A thread has left that doesn't queue: its request is of no use to the next one. */
+    /** A thread has left that doesn't queue: its request is of no use to others. */
     void endOnce(long now) {
         Ticket request = view.ticket;
         if (request != null && !request.queues) {

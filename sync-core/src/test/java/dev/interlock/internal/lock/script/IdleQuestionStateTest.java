@@ -14,6 +14,7 @@ import org.junit.jupiter.api.Test;
 class IdleQuestionStateTest {
     private final LockStateRig rig = new LockStateRig(false);
     private final Thread a = thread("a");
+    private final Thread b = thread("b");
 
     private void idleAnswered(long request, boolean isInside) {
         rig.event(() -> rig.state.question.answered(step(request), isInside));
@@ -103,5 +104,17 @@ class IdleQuestionStateTest {
         assertThat(rig.tryOnce(a, false)).isEqualTo(Advance.WAITING);
         rig.answer(granted(step(2), 100));
         assertThat(rig.tryOnce(a, false)).isEqualTo(Advance.ENTERED);
+    }
+
+    /** A grant of another ticket, such as that of a waiter, lets the thread in while it waits for an answer. */
+    @Test
+    void isOverWhenItsThreadHasEnteredInAnotherWay() {
+        rig.tryOnce(a, true);
+        rig.answer(busy(true));
+        rig.advance(b);
+        rig.answer(granted(step(2), 100));
+        assertThat(rig.tryOnce(a, false)).isEqualTo(Advance.ENTERED);
+        rig.giveUp();
+        assertThat(rig.effects()).endsWith("unpin");
     }
 }
