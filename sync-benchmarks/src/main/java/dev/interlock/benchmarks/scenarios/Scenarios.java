@@ -119,8 +119,8 @@ public final class Scenarios {
                         Measure.SECTIONS_AND_WAITS,
                         "Interlock-now-and-then",
                         List.of("at-once-now-and-then", "RLock-now-and-then"),
-                        Pace.of(1_000, 0, 2),
-                        Pace.of(5_000, 1, 5)),
+                        Pace.of(300, 0, 1),
+                        Pace.of(4_000, 1, 4)),
                 scenario(
                         Family.UNCONTENDED,
                         "trylock-elsewhere",
