@@ -83,10 +83,6 @@ public final class Contestants {
                     "RLock",
                     Contestant.locking(Contestants::redisson, RedissonClient::getLock, RedissonClient::shutdown)),
             entry(
-                    "RLock-now-and-then",
-                    Contestant.lockingNowAndThen(
-                            Contestants::redisson, RedissonClient::getLock, RedissonClient::shutdown)),
-            entry(
                     "RLock-elsewhere",
                     Elsewhere.afterwards(Contestants::redisson, RedissonClient::getLock, RedissonClient::shutdown)),
             entry(

@@ -118,7 +118,7 @@ public final class Scenarios {
                         Setting.of(2, 1),
                         Measure.SECTIONS_AND_WAITS,
                         "Interlock-now-and-then",
-                        List.of("at-once-now-and-then", "RLock-now-and-then"),
+                        List.of("at-once-now-and-then"),
                         Pace.of(300, 0, 1),
                         Pace.of(4_000, 1, 4)),
                 scenario(
