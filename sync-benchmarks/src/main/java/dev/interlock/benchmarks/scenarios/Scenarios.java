@@ -36,6 +36,9 @@ public final class Scenarios {
     private static final List<String> ALL_LOCKS =
             Stream.concat(ACROSS.stream(), Stream.of("ReentrantLock")).toList();
 
+    /** One round, to see that it works. */
+    private static final Pace GLANCE = Pace.of(40, 0, 1);
+
     private static final Pace SMOKE = Pace.of(40, 1, 2);
 
     /** Round trips, one after the other. */
@@ -127,7 +130,7 @@ public final class Scenarios {
                         Setting.of(1, 1),
                         "Interlock-elsewhere",
                         List.of("RLock-elsewhere"),
-                        SMOKE,
+                        GLANCE,
                         FINE));
     }
 
@@ -275,7 +278,7 @@ public final class Scenarios {
                         Setting.of(1, 8),
                         "Interlock-stormed",
                         List.of("Interlock"),
-                        SMOKE,
+                        GLANCE,
                         COARSE),
                 scenario(Family.FAIR, "fair-1jvm-8t", Setting.of(1, 8), "Interlock-fair", fair, SMOKE, SLOW),
                 scenario(Family.FAIR, "fair-4jvm-4t", Setting.of(4, 4), "Interlock-fair", fair, SMOKE, SLOW),
