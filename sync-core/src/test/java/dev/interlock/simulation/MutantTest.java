@@ -34,6 +34,7 @@ class MutantTest {
     private static List<Mutant> findings() {
         return List.of(
                 Mutant.named("a late message ends a sequence that was entered, and its signals are lost")
+                        .under(Fault.Kind.LATE_MAIL, Fault.Kind.LOST_REQUESTS)
                         .java(
                                 "lock/script/LockState",
                                 "conditions.isIdle() && !conditions.isReleasing()",
@@ -67,7 +68,7 @@ class MutantTest {
                                 "Lease.validUntil(now,"),
                 Mutant.named("GrantMatchesSequence")
                         .java(
-                                "lock/script/LockState",
+                                "lock/script/Ownership",
                                 "boolean granted(Mail.Grant mail, boolean isReplicated, long now) {",
                                 """
                                 boolean granted(Mail.Grant sent, boolean isReplicated, long now) {

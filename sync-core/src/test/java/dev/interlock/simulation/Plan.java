@@ -168,6 +168,11 @@ record Plan(
         return seed % 2 == 0;
     }
 
+    /** Returns whether sessions keep the names of plain locks where that pays. */
+    boolean retainsAdaptively() {
+        return seed % 2 == 0;
+    }
+
     /** Returns whether Redis may forget who owns what. */
     boolean losesData() {
         return faults.stream().anyMatch(fault -> fault.kind().losesData());

@@ -91,7 +91,7 @@ final class SimulatedSession {
         return new Settings(
                 plan.leasesMillis().get(jvm.number()),
                 plan.sliceNanos(),
-                true,
+                plan.retainsAdaptively(),
                 TimeUnit.MILLISECONDS.toNanos(REDIS_TIMEOUT_MILLIS),
                 plan.commandTimeoutMillis(),
                 0,
