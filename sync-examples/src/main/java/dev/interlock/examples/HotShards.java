@@ -96,7 +96,8 @@ public final class HotShards {
         }
 
         private static ReentrantLock lock(Interlock interlock, String name, boolean retaining) {
-            return retaining ? interlock.lock(name, LockOptions.retain(Duration.ofSeconds(1))) : interlock.lock(name);
+            LockOptions kept = LockOptions.retain(Duration.ofSeconds(1));
+            return interlock.lock(name, retaining ? kept : LockOptions.releaseAtOnce());
         }
 
         private static void update(ReentrantLock lock, Counters counters, int shard) {
