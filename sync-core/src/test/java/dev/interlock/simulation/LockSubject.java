@@ -168,7 +168,7 @@ final class LockSubject implements Subject {
         return sync.newCondition("items");
     }
 
-    // Who has lost the lock can't signal, and so doesn't put.
+    // A thread that has lost the lock can't signal, so it puts nothing.
     private void put(boolean toAll) {
         if (toAll) {
             items().signalAll();

@@ -69,7 +69,7 @@ class AdaptiveRetentionTest extends FaultFixture {
         assertThat(holder(NAME)).isEmpty();
     }
 
-    /** Whoever was about lately, and can't ask, finds the name free after each use. */
+    /** A session keeps no name that a plain RLock client has used lately, since that client can't ask for it. */
     @Test
     void nothingIsKeptNextToPlainRLocks() {
         DistributedReentrantLock lock = lock(session(), NAME);
