@@ -350,9 +350,7 @@ public final class Interlock implements AutoCloseable {
     }
 
     private Function<LocalLock, RemoteLock> remoteHalf(String name, LockOptions options) {
-        long retainMillis =
-                options.isAdaptive() ? ScriptLock.ADAPTIVE : options.retention().toMillis();
-        return local -> new ScriptLock(session, name, local, options.isFair(), retainMillis);
+        return local -> new ScriptLock(session, name, local, options.isFair(), options.retainMillis());
     }
 
     /**

@@ -36,6 +36,7 @@ public final class InterlockBuilder {
     private Duration lease = Duration.ofSeconds(30);
     private Duration handoffSlice = Duration.ofMillis(10);
     private boolean adaptiveRetention = true;
+    private boolean confirmedUnlock;
     private Duration redisTimeout = Duration.ofSeconds(30);
     private @Nullable Duration commandTimeout;
     private int replicaAcknowledgements = 1;
@@ -151,6 +152,23 @@ public final class InterlockBuilder {
      */
     public InterlockBuilder adaptiveRetention(boolean adaptiveRetention) {
         this.adaptiveRetention = adaptiveRetention;
+        return this;
+    }
+
+    /**
+     * Whether {@code unlock()} waits until Redis has confirmed that the name is free. Default false: it looks whether
+     * the lease is still valid, sends the release and returns; the session repeats the release until it is confirmed,
+     * or the lease is over. What only the confirmation tells, that Redis had lost the name meanwhile, is told to
+     * {@link SyncListener#lostUnnoticed}. An {@code unlock()} that has to signal conditions waits in any case, and so
+     * does each one while 1,000 others are unconfirmed. For a single lock there is {@link LockOptions#confirmUnlock}.
+     *
+     * @param confirmedUnlock true if the {@code unlock()} of each lock that the session doesn't keep is to wait, one
+     *     {@linkplain #commandTimeout command time-out} at most, and to throw {@link LeaseLostException} if Redis had
+     *     lost the name
+     * @return this
+     */
+    public InterlockBuilder confirmedUnlock(boolean confirmedUnlock) {
+        this.confirmedUnlock = confirmedUnlock;
         return this;
     }
 
@@ -327,6 +345,7 @@ public final class InterlockBuilder {
                 lease.toMillis(),
                 handoffSlice.toNanos(),
                 adaptiveRetention,
+                confirmedUnlock,
                 redisTimeout.toNanos(),
                 timeout.toMillis(),
                 replicaAcknowledgements,

@@ -2,6 +2,7 @@ package dev.interlock;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.interlock.internal.lock.script.ScriptLock;
 import java.time.Duration;
 import java.util.Objects;
 
@@ -14,17 +15,30 @@ public final class LockOptions {
     private static final Duration LEAST = Duration.ofMillis(1);
     private static final Duration MOST = Duration.ofDays(1);
 
-    static final LockOptions PLAIN = new LockOptions(false, true, Duration.ZERO);
-    static final LockOptions FAIR = new LockOptions(true, false, Duration.ZERO);
-    private static final LockOptions AT_ONCE = new LockOptions(false, false, Duration.ZERO);
+    static final LockOptions PLAIN = new LockOptions(Form.PLAIN, Duration.ZERO);
+    static final LockOptions FAIR = new LockOptions(Form.FAIR, Duration.ZERO);
+    private static final LockOptions AT_ONCE = new LockOptions(Form.AT_ONCE, Duration.ZERO);
+    private static final LockOptions CONFIRMED = new LockOptions(Form.CONFIRMED, Duration.ZERO);
 
-    private final boolean fair;
-    private final boolean adaptive;
+    private enum Form {
+        PLAIN("a plain lock"),
+        FAIR("a fair lock"),
+        RETAINED("a lock with retention "),
+        AT_ONCE("a lock that is released at once"),
+        CONFIRMED("a lock whose unlock() is confirmed");
+
+        final String text;
+
+        Form(String text) {
+            this.text = text;
+        }
+    }
+
+    private final Form form;
     private final Duration retention;
 
-    private LockOptions(boolean fair, boolean adaptive, Duration retention) {
-        this.fair = fair;
-        this.adaptive = adaptive;
+    private LockOptions(Form form, Duration retention) {
+        this.form = form;
         this.retention = retention;
     }
 
@@ -43,7 +57,7 @@ public final class LockOptions {
         if (retention.compareTo(LEAST) < 0 || retention.compareTo(MOST) > 0) {
             throw new IllegalArgumentException("retention must be from 1 ms to 1 day, but is " + retention);
         }
-        return new LockOptions(false, false, retention);
+        return new LockOptions(Form.RETAINED, retention);
     }
 
     /**
@@ -57,39 +71,48 @@ public final class LockOptions {
         return AT_ONCE;
     }
 
+    /**
+     * The session gives the name up by every {@code unlock()} that no other of its threads waits for, and such an
+     * {@code unlock()} waits until Redis has confirmed that, one command time-out at most. It throws
+     * {@link LeaseLostException} if Redis had lost the name, which the session otherwise tells its listener.
+     *
+     * @return the options
+     * @see InterlockBuilder#confirmedUnlock
+     */
+    public static LockOptions confirmUnlock() {
+        return CONFIRMED;
+    }
+
     /** Returns for how long the session keeps the name after its last use; 0 if that is for it to decide. */
     public Duration retention() {
         return retention;
     }
 
     boolean isFair() {
-        return fair;
+        return form == Form.FAIR;
     }
 
-    boolean isAdaptive() {
-        return adaptive;
+    /** Returns the retention as the remote half of a lock takes it. */
+    long retainMillis() {
+        return switch (form) {
+            case PLAIN -> ScriptLock.ADAPTIVE;
+            case CONFIRMED -> ScriptLock.CONFIRMED;
+            default -> retention.toMillis();
+        };
     }
 
     @Override
     public boolean equals(Object other) {
-        return other instanceof LockOptions options
-                && options.fair == fair
-                && options.adaptive == adaptive
-                && options.retention.equals(retention);
+        return other instanceof LockOptions options && options.form == form && options.retention.equals(retention);
     }
 
     @Override
     public int hashCode() {
-        return Objects.hash(fair, adaptive, retention);
+        return Objects.hash(form, retention);
     }
 
     @Override
     public String toString() {
-        if (fair) {
-            return "a fair lock";
-        } else if (adaptive) {
-            return "a plain lock";
-        }
-        return retention.isZero() ? "a lock that is released at once" : "a lock with retention " + retention;
+        return form == Form.RETAINED ? form.text + retention : form.text;
     }
 }

@@ -24,7 +24,7 @@ public interface SyncListener {
     default void acquired(String name, long waitedNanos, boolean local) {}
 
     /**
-     * The session has given the name up in Redis.
+     * The session gives the name up in Redis.
      *
      * @param name the name of the lock
      * @param tenureNanos how long the session had owned it
@@ -70,6 +70,15 @@ public interface SyncListener {
      * @param loss which lock, and why
      */
     default void lost(LeaseLostException loss) {}
+
+    /**
+     * A lock had been lost, and its thread has unlocked without hearing of that: Redis has told only by its answer to
+     * the release. Another thread may have held the lock at the same time.
+     *
+     * @param loss which lock, and the fencing token of the acquisition
+     * @see InterlockBuilder#confirmedUnlock
+     */
+    default void lostUnnoticed(LeaseLostException loss) {}
 
     /**
      * A rate limiter has applied its policy to a request because Redis didn't answer. Called for each such request.

@@ -224,7 +224,7 @@ class InputTest extends TwoConnections {
         for (ThrowingCallable call : calls) {
             assertLeaseRefused(lease, unit, call);
             assertThat(lock.isLocked()).isFalse();
-            assertThat(lock.isRemotelyLocked()).isFalse();
+            await("released").until(() -> !lock.isRemotelyLocked());
             assertThat(other.lock(lock.getName()).tryLock()).isTrue();
             other.lock(lock.getName()).unlock();
         }

@@ -173,6 +173,11 @@ record Plan(
         return seed % 2 == 0;
     }
 
+    /** Returns whether threads that unlock wait until Redis has confirmed that. */
+    boolean confirmsUnlocks() {
+        return seed % 8 < 2;
+    }
+
     /** Returns whether Redis may forget who owns what. */
     boolean losesData() {
         return faults.stream().anyMatch(fault -> fault.kind().losesData());

@@ -1,5 +1,6 @@
 package dev.interlock.simulation;
 
+import dev.interlock.LeaseLostException;
 import dev.interlock.SyncListener;
 import dev.interlock.internal.lock.script.ScriptLock;
 import dev.interlock.internal.ratelimit.RequestQueues;
@@ -41,6 +42,13 @@ final class SimulatedSession {
             "lock.script.ScriptLock",
             "lock.script.ScriptReadWriteLock",
             "semaphore.SemaphoreSync");
+
+    private static final SyncListener NOTHING_LOST = new SyncListener() {
+        @Override
+        public void lostUnnoticed(LeaseLostException loss) {
+            throw new Violation("Redis forgets nothing, but a release finds out: " + loss.getMessage());
+        }
+    };
 
     private final Jvm jvm;
     private final Outage outage;
@@ -92,11 +100,12 @@ final class SimulatedSession {
                 plan.leasesMillis().get(jvm.number()),
                 plan.sliceNanos(),
                 plan.retainsAdaptively(),
+                plan.confirmsUnlocks(),
                 TimeUnit.MILLISECONDS.toNanos(REDIS_TIMEOUT_MILLIS),
                 plan.commandTimeoutMillis(),
                 0,
                 "",
-                SyncListener.NONE,
+                plan.losesData() ? SyncListener.NONE : NOTHING_LOST,
                 ticker);
     }
 

@@ -16,6 +16,7 @@ public class Recorder implements SyncListener {
         RENEWAL_FAILED,
         UNANSWERED,
         LOST,
+        LOST_UNNOTICED,
         UNREACHABLE,
         REACHABLE
     }
@@ -70,6 +71,11 @@ public class Recorder implements SyncListener {
     @Override
     public void lost(LeaseLostException loss) {
         add(Kind.LOST, loss.lockName(), 0);
+    }
+
+    @Override
+    public void lostUnnoticed(LeaseLostException loss) {
+        add(Kind.LOST_UNNOTICED, loss.lockName(), loss.fencingToken());
     }
 
     @Override

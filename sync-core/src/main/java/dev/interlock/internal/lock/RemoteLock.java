@@ -66,8 +66,8 @@ public interface RemoteLock {
     boolean enter(boolean interruptible, long waitNanos, long leaseMillis, long start) throws InterruptedException;
 
     /**
-     * Leaves: keeps the tenure for the next local thread and returns null, or gives it up. The local half is freed
-     * next.
+     * Leaves: keeps the tenure for the next local thread, or gives it up. Returns null if there is nothing to wait for.
+     * The local half is freed next.
      */
     @Nullable
     Departure leave();

@@ -123,7 +123,7 @@ public final class RedisSession extends Session {
 
     @Override
     void flush() {
-        // What is repeated has a timer of its own.
+        // What is repeated has a timer.
     }
 
     @Override

@@ -1,5 +1,7 @@
 package dev.interlock.internal.session;
 
+import static java.util.Objects.requireNonNull;
+
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.RedisUnavailableException;
@@ -36,8 +38,9 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
     @GuardedBy("mutex")
     private boolean isSent;
 
+    /** Before that it isn't repeated. */
     @GuardedBy("mutex")
-    private boolean isWatched;
+    private long notBeforeNanos;
 
     /** Whether it is repeated also if there is no answer at all. */
     @GuardedBy("mutex")
@@ -57,7 +60,8 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
         this.session = session;
         this.attempt = attempt;
         this.isFinal = isFinal;
-        this.deadlineNanos = session.now() + TimeUnit.MILLISECONDS.toNanos(leaseMillis);
+        this.notBeforeNanos = session.now();
+        this.deadlineNanos = notBeforeNanos + TimeUnit.MILLISECONDS.toNanos(leaseMillis);
         this.loop = new CommandLoop<>(session, mutex, this);
     }
 
@@ -107,39 +111,25 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
         return this;
     }
 
-    // There is one timer at a time, however often it is asked for.
     @GuardedBy("mutex")
     private void watch() {
-        if (!isWatched) {
-            isWatched = true;
-            long nanos = loop.isInFlight()
-                    ? loop.repeatAtNanos() - session.now()
-                    : session.settings().silenceNanos();
-            session.schedule(() -> look(true), Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos) + 1));
+        if (answer == null && failure == null) {
+            session.watch(this);
         }
     }
 
     /** Repeats the first attempt, which has been silent for as long as anybody waits, and so on. */
     public void repeat() {
-        mutex.lock();
-        try {
-            isInsisted = true;
-        } finally {
-            mutex.unlock();
-        }
-        session.execute(() -> look(false));
+        insist();
+        session.execute(this::look);
     }
 
-    // What nobody insists on is sent again only if it was refused: one that is silent may have been executed.
-    private void look(boolean isByTimer) {
+    /** Repeats it if that is due: what nobody insists on only if it was refused, since it may have been executed. */
+    void look() {
         mutex.lock();
         try {
-            isWatched &= !isByTimer;
-            if (isInsisted || !loop.isInFlight()) {
+            if (session.now() - notBeforeNanos >= 0 && (isInsisted || !loop.isInFlight())) {
                 loop.beat(false);
-            }
-            if (isInsisted && answer == null && failure == null) {
-                watch();
             }
         } finally {
             mutex.unlock();
@@ -196,6 +186,7 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
             failure = cause;
         } else {
             loop.tellLater();
+            notBeforeNanos = session.now() + session.settings().silenceNanos();
             watch();
         }
     }
@@ -212,10 +203,14 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
         } finally {
             mutex.unlock();
         }
+        if (reply == null && cause == null) {
+            return;
+        }
+        session.unwatch(this);
         if (reply != null) {
             confirmed.complete(reply);
-        } else if (cause != null) {
-            confirmed.completeExceptionally(cause);
+        } else {
+            confirmed.completeExceptionally(requireNonNull(cause));
         }
     }
 }

@@ -12,11 +12,13 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import java.util.function.Predicate;
@@ -50,6 +52,8 @@ public abstract class Session {
 
     private static final Logger log = LoggerFactory.getLogger(Session.class);
     private static final long PULSE_MILLIS = 1_000;
+    private static final long WATCH_MILLIS = 100;
+    private static final int MOST_OUTSTANDING = 1_000;
 
     /** A lease that begins with a short one leaves time for some attempts to renew it. */
     private static final long KEEP_MILLIS = 250;
@@ -66,6 +70,11 @@ public abstract class Session {
 
     /** Commands that have yet to be confirmed, though no participant speaks of them any more. */
     private final ConcurrentMap<Object, CompletableFuture<?>> outstanding = new ConcurrentHashMap<>();
+
+    /** Those of them that are to be repeated. One timer serves them all, since there may be thousands a second. */
+    private final Set<ReliableCommand<?>> watched = ConcurrentHashMap.newKeySet();
+
+    private final AtomicBoolean watching = new AtomicBoolean();
 
     private volatile boolean closed;
 
@@ -219,6 +228,11 @@ public abstract class Session {
         confirmation.whenComplete((done, failure) -> outstanding.remove(command));
     }
 
+    /** Returns whether so many commands are to be confirmed that whoever adds one waits for that. */
+    public final boolean isBacklogged() {
+        return outstanding.size() > MOST_OUTSTANDING;
+    }
+
     /** Returns whether such a command is still to be confirmed. */
     public final boolean isExpected(Predicate<Object> command) {
         return outstanding.keySet().stream().anyMatch(command);
@@ -230,6 +244,28 @@ public abstract class Session {
                 .filter(entry -> command.test(entry.getKey()))
                 .map(Map.Entry::getValue)
                 .toArray(CompletableFuture<?>[]::new));
+    }
+
+    /** Has {@link ReliableCommand#look} called now and then, until {@link #unwatch}. */
+    final void watch(ReliableCommand<?> command) {
+        watched.add(command);
+        if (watching.compareAndSet(false, true)) {
+            schedule(this::lookAfterCommands, WATCH_MILLIS);
+        }
+    }
+
+    final void unwatch(ReliableCommand<?> command) {
+        watched.remove(command);
+    }
+
+    private void lookAfterCommands() {
+        watched.forEach(command -> guarded(command::look).run());
+        if (!watched.isEmpty()) {
+            schedule(this::lookAfterCommands, WATCH_MILLIS);
+            return;
+        }
+        watching.set(false);
+        watched.stream().findAny().ifPresent(this::watch);
     }
 
     final void pulse() {
@@ -317,6 +353,12 @@ public abstract class Session {
         for (Consumer<? super LeaseLostException> listener : local) {
             listeners().execute(() -> listener.accept(loss));
         }
+    }
+
+    /** Tells the session's listener of a loss of which the thread that relied on the lock has not heard. */
+    public final void reportUnnoticed(LeaseLostException loss) {
+        log.warn("{}, which its thread has not heard before it unlocked", loss.getMessage());
+        listeners().execute(() -> settings.listener().lostUnnoticed(loss));
     }
 
     /** Tells the session's listener of a name whose owner was silent. */

@@ -78,7 +78,7 @@ class ReliableCommandTest {
         environment.advance(10_000);
         assertThat(sentMillis).hasSize(1);
         command.insist();
-        environment.advance(1);
+        environment.advance(100);
         assertThat(sentMillis).hasSize(2);
     }
 
@@ -86,8 +86,20 @@ class ReliableCommandTest {
     void silenceIsFollowedByARepeatAfterASecondAndThenAfterEachSilence() {
         send().insist();
         environment.advance(10_000);
-        assertThat(sentMillis)
-                .containsExactly(0L, 1_001L, COMMAND_MILLIS + 1, 2 * COMMAND_MILLIS + 2, 3 * COMMAND_MILLIS + 3);
+        assertThat(sentMillis).containsExactly(0L, 1_000L, COMMAND_MILLIS, 2 * COMMAND_MILLIS, 3 * COMMAND_MILLIS);
+    }
+
+    @Test
+    void oneTimerServesAllCommandsOfTheSession() {
+        send().insist();
+        environment.advance(50);
+        send().insist();
+        assertThat(environment.taskCount()).isEqualTo(1);
+        environment.advance(1_100);
+        assertThat(sentMillis).containsExactly(0L, 50L, 1_000L, 1_100L);
+        replies.forEach(reply -> reply.complete("done"));
+        environment.advance(100);
+        assertThat(environment.taskCount()).isZero();
     }
 
     @Test
@@ -153,10 +165,10 @@ class ReliableCommandTest {
     void aRefusalIsRepeatedAfterASilence() {
         ReliableCommand<String> command = send();
         fail(lasting);
-        environment.advance(COMMAND_MILLIS);
+        environment.advance(COMMAND_MILLIS - 1);
         assertThat(sentMillis).hasSize(1);
         environment.advance(1);
-        assertThat(sentMillis).containsExactly(0L, COMMAND_MILLIS + 1);
+        assertThat(sentMillis).containsExactly(0L, COMMAND_MILLIS);
         replies.get(1).complete("mended");
         assertThat(command.confirmed()).isCompletedWithValue("mended");
     }
@@ -167,7 +179,7 @@ class ReliableCommandTest {
         send();
         fail(lasting);
         environment.advance(LEASE_MILLIS);
-        assertThat(sentMillis).containsExactly(0L, COMMAND_MILLIS + 1);
+        assertThat(sentMillis).containsExactly(0L, COMMAND_MILLIS);
     }
 
     @Test

@@ -57,6 +57,7 @@ public final class VirtualEnvironment implements Environment {
                 LEASE_MILLIS,
                 TimeUnit.MILLISECONDS.toNanos(10),
                 true,
+                false,
                 TimeUnit.MILLISECONDS.toNanos(OUTAGE_MILLIS),
                 COMMAND_MILLIS,
                 0,

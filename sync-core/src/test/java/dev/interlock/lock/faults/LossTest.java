@@ -4,10 +4,12 @@ import static dev.interlock.testing.TooLate.assertBetween;
 import static dev.interlock.testing.TooLate.assertWithin;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.LeaseLostException;
+import dev.interlock.LockOptions;
 import dev.interlock.testing.Actor;
 import dev.interlock.testing.Monotonic;
 import dev.interlock.testing.MovableTicker;
@@ -89,7 +91,8 @@ class LossTest extends FaultFixture {
     @Test
     void unlockItselfNoticesALossThatNobodyHasSeen() {
         int before = losses();
-        DistributedReentrantLock lock = lock(session(builder -> builder.listener(recorder)), NAME);
+        Interlock session = session(builder -> builder.listener(recorder));
+        DistributedReentrantLock lock = free(session.lock(NAME, LockOptions.confirmUnlock()));
         heard.clear();
         lock.onLost(heard::add);
         lock.lock();
@@ -98,6 +101,25 @@ class LossTest extends FaultFixture {
         assertThat(lock.isHeldByCurrentThread()).isFalse();
         awaitToldOnce(before);
         assertToldOnce(before);
+    }
+
+    /** Who doesn't wait for the confirmation is told by the listener, and nobody is told to stop. */
+    @Test
+    void aLossThatOnlyTheReleaseFindsIsTold() {
+        int before = losses();
+        DistributedReentrantLock lock = lock(session(builder -> builder.listener(recorder)), NAME);
+        heard.clear();
+        lock.onLost(heard::add);
+        lock.lock();
+        long token = lock.fencingToken();
+        server().command("DEL", NAME);
+        lock.unlock();
+        await("told").until(() -> recorder.count(Recorder.Kind.LOST_UNNOTICED) == 1);
+        Recorder.Event loss = recorder.of(Recorder.Kind.LOST_UNNOTICED).get(0);
+        assertThat(loss.name()).isEqualTo(NAME);
+        assertThat(loss.nanos()).isEqualTo(token);
+        assertThat(losses()).isEqualTo(before);
+        assertThat(heard).isEmpty();
     }
 
     @Test

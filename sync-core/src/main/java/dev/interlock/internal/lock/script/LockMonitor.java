@@ -127,7 +127,8 @@ final class LockMonitor implements LockEffects {
 
     /** Returns whether an answer is on its way that is likely to say that the name was free. */
     boolean expectsToBeAlone() {
-        return scripts.isQuiet() && this.<Boolean>call((known, now) -> known.isAsking());
+        return scripts.isQuiet()
+                && (view.isReleasing(session.now()) || this.<Boolean>call((known, now) -> known.isAsking()));
     }
 
     /** The tenure goes on for another thread: sends signals ahead. */
@@ -317,6 +318,11 @@ final class LockMonitor implements LockEffects {
     private ReliableRelease send(Release release) {
         ReliableRelease sent = ReliableRelease.of(session, scripts, release, state.ownership.floor());
         tell(release, sent);
+        if (release.isLikelyAlone()) {
+            long sequence = release.ticket().sequence;
+            sent.confirmed()
+                    .whenComplete((what, failure) -> run((known, now) -> known.ownership.released(sequence, now)));
+        }
         return sent;
     }
 

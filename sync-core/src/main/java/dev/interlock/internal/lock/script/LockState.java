@@ -221,7 +221,7 @@ final class LockState {
             throw refused(ticket, refusal, now);
         } else if (attempt.once && ticket.queues && (fair || view.hasHeardSince(attempt.begunNanos))) {
             return Advance.REFUSED;
-        } else if ((asks && !(fair && effects.isAsking())) || tickets.isDue(now)) {
+        } else if ((asks && tickets.mayAskFor(ticket, now)) || tickets.isDue(now)) {
             tickets.ask(now);
         }
         return Advance.WAITING;

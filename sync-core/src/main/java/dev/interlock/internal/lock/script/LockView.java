@@ -9,7 +9,12 @@ import org.jspecify.annotations.Nullable;
 final class LockView {
     private static final long NEIGHBOUR_NANOS = TimeUnit.SECONDS.toNanos(10);
 
+    /** A release that has no answer for so long is taken to be lost. */
+    private static final long MOST_MILLIS = 1_000;
+
     final boolean fair;
+
+    private final long patienceNanos;
 
     volatile @Nullable LockTenure tenure;
 
@@ -25,12 +30,23 @@ final class LockView {
     /** How many threads are done with waiting for conditions, or about to be, and don't have the local half yet. */
     final AtomicInteger arriving = new AtomicInteger();
 
+    /** The tenure whose release is under way, 0 for none. */
+    private volatile long releasing;
+
+    private volatile long releasingUntilNanos;
+
     private volatile boolean hasNeighbours;
 
     private volatile long neighboursNanos;
 
-    LockView(boolean fair) {
+    /**
+     * Creates it.
+     *
+     * @param commandTimeoutMillis for how long a thread waits for a first answer
+     */
+    LockView(boolean fair, long commandTimeoutMillis) {
         this.fair = fair;
+        this.patienceNanos = TimeUnit.MILLISECONDS.toNanos(Math.min(MOST_MILLIS, commandTimeoutMillis / 2));
     }
 
     /** Returns whether the next thread in line may enter on that tenure. */
@@ -47,6 +63,29 @@ final class LockView {
     /** Returns whether Redis has answered about this name since then. */
     boolean hasHeardSince(long nanos) {
         return heardNanos - nanos > 0;
+    }
+
+    /** The release of a tenure is sent. The next request mustn't overtake it: it would find the name in use. */
+    void releases(long sequence, long now) {
+        releasingUntilNanos = now + patienceNanos;
+        releasing = sequence;
+    }
+
+    /** That release is confirmed, or given up. */
+    void released(long sequence) {
+        if (releasing == sequence) {
+            releasing = 0;
+        }
+    }
+
+    /** Returns whether a release is under way that isn't taken to be lost. */
+    boolean isReleasing(long now) {
+        return releasing != 0 && releasingUntilNanos - now > 0;
+    }
+
+    /** Returns when it is taken to be lost. */
+    long releasingUntilNanos() {
+        return releasingUntilNanos;
     }
 
     /** Plain {@code RLock} clients own the name, or wait for it. */

@@ -94,7 +94,16 @@ final class Ownership {
         // What its downgrade has to do is told by that, unless this overtakes it.
         Operations all = isCurrent && current.shared ? current.downgrading : due;
         boolean isLikelyAlone = !current.demand && !current.shared;
+        if (isLikelyAlone) {
+            view.releases(current.sequence, now);
+        }
         return new Release(current.ticket, tickets.drainUsed(), all, !due.isEmpty(), isLikelyAlone);
+    }
+
+    /** The release of a tenure is confirmed, or given up: requests may follow. */
+    void released(long sequence, long now) {
+        view.released(sequence);
+        tickets.askForUnsent(true, now);
     }
 
     /** The tenure, which ought to be usable, goes on for reading only: what this returns has to be sent. */

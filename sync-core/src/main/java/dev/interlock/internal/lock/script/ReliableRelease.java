@@ -25,14 +25,17 @@ final class ReliableRelease {
     private final RedisSession session;
     private final String key;
     private final long sequence;
+    private final boolean hasOperations;
     private final CompletableFuture<Released> confirmed = new CompletableFuture<>();
     private final ReliableCommand<Released> command;
 
     private ReliableRelease(
-            RedisSession session, LockScripts scripts, Ticket ticket, ReliableCommand.Attempt<Released> attempt) {
+            RedisSession session, LockScripts scripts, Release release, ReliableCommand.Attempt<Released> attempt) {
+        Ticket ticket = release.ticket();
         this.session = session;
         this.key = scripts.key();
         this.sequence = ticket.sequence;
+        this.hasOperations = !release.operations().isEmpty();
         // Before it is sent, or close() could miss it.
         session.expect(this, confirmed);
         // Any failure may pass: somebody gets a right back, or a key its type.
@@ -42,17 +45,13 @@ final class ReliableRelease {
 
     /** Sends a release for the first time. */
     static ReliableRelease of(RedisSession session, LockScripts scripts, Release release, long floor) {
-        return new ReliableRelease(
-                session, scripts, release.ticket(), isFirst -> scripts.release(release, floor, isFirst));
+        return new ReliableRelease(session, scripts, release, isFirst -> scripts.release(release, floor, isFirst));
     }
 
     /** Sends a downgrade for the first time: the tenure goes on, for reading only. */
     static ReliableRelease downgrade(RedisSession session, LockScripts scripts, Release release, long floor) {
         return new ReliableRelease(
-                session,
-                scripts,
-                release.ticket(),
-                isFirst -> scripts.downgrade(release.ticket(), floor, release.operations()));
+                session, scripts, release, isFirst -> scripts.downgrade(release.ticket(), floor, release.operations()));
     }
 
     /**
@@ -101,6 +100,11 @@ final class ReliableRelease {
                 .whenComplete((released, failure) -> scripts.answer(question, false));
     }
 
+    /** Returns whether it has something to do with conditions, which the session's next request mustn't overtake. */
+    boolean hasOperations() {
+        return hasOperations;
+    }
+
     /** Completes when Redis has confirmed it; fails when it is given up. */
     CompletableFuture<Released> confirmed() {
         return confirmed;
@@ -111,6 +115,21 @@ final class ReliableRelease {
     ReliableRelease insist() {
         command.insist();
         return this;
+    }
+
+    /**
+     * Repeats it also if there is no answer at all. Nobody waits for the answer: if it says that the tenure was lost,
+     * the session's listener is told. After the lease, nothing follows from that.
+     */
+    void insistFor(LockTenure ended) {
+        insist();
+        if (ended.shared || ended.tokens.isDrawn()) {
+            confirmed.thenAccept(released -> {
+                if (released == Released.NOTHING && ended.isUsable(session.now())) {
+                    session.reportUnnoticed(ended.lose("its owner in Redis had changed", false));
+                }
+            });
+        }
     }
 
     /** Repeats the first attempt, which has been silent for as long as anybody waits. */

@@ -89,11 +89,16 @@ final class Retention {
         if (view.tenure != current) {
             return;
         }
-        long idleMillis = local.isHeld() ? 0 : TimeUnit.NANOSECONDS.toMillis(session.now() - current.idleSinceNanos);
+        current.retained = false;
+        if (local.isHeld()) {
+            // The thread inside decides anew when it leaves.
+            return;
+        }
+        long idleMillis = TimeUnit.NANOSECONDS.toMillis(session.now() - current.idleSinceNanos);
         if (idleMillis < millis) {
+            current.retained = true;
             session.schedule(() -> end(current, millis), millis - idleMillis);
         } else {
-            current.retained = false;
             cleanUp.run();
         }
     }

@@ -30,6 +30,9 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     /** In place of a time for which a name is kept: as long as that pays, and the session is set to do so. */
     public static final long ADAPTIVE = -1;
 
+    /** In place of such a time: it isn't kept, and who gives it up waits until Redis has confirmed that. */
+    public static final long CONFIRMED = -2;
+
     /** How often a session that keeps a busy name looks for waiters that its mailbox has not told it of. */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
@@ -37,6 +40,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     final Retention retention;
     final LockView view;
     final LockMonitor monitor;
+    private final boolean isConfirmed;
     private final RemoteConditions conditions;
 
     /** Why the thread that has the local half has it without the remote half. Written by that thread. */
@@ -47,7 +51,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
      *
      * @param fair whether every thread has its own place in the queue
      * @param retainMillis for how long the name is kept although no thread of this session wants it, 0 for not at all,
-     *     or {@link #ADAPTIVE}
+     *     {@link #ADAPTIVE} or {@link #CONFIRMED}
      */
     public ScriptLock(RedisSession session, String name, LocalLock local, boolean fair, long retainMillis) {
         this(session, name, session.key(name), local, fair, session.settings().handoffSliceNanos(), retainMillis);
@@ -62,8 +66,9 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
             long sliceNanos,
             long retainMillis) {
         super(session, name, local);
-        this.view = new LockView(fair);
+        this.view = new LockView(fair, settings.commandTimeoutMillis());
         this.sliceNanos = sliceNanos;
+        this.isConfirmed = retainMillis == CONFIRMED || settings.confirmedUnlock();
         this.retention = new Retention(session, view, local, this::cleanUp, retainMillis);
         this.monitor = new LockMonitor(session, key, view, this);
         this.conditions = new ScriptConditions(session, this, monitor, local);
@@ -187,6 +192,12 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
             return null;
         }
         ReliableRelease release = monitor.giveUp(current);
+        // While plain RLock clients are about, which can't ask whether a release is under way, it is waited for.
+        boolean awaits = isConfirmed || release.hasOperations() || view.hasNeighbours(now) || session.isBacklogged();
+        if (!awaits) {
+            release.insistFor(current);
+            return null;
+        }
         return () -> {
             if (monitor.scripts.isQuiet()) {
                 session.spinner().awaits(release.confirmed());
@@ -292,7 +303,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     @Override
     protected void giveUp(LockTenure current) {
         reportEnd(current, session.now());
-        monitor.giveUp(current).insist();
+        monitor.giveUp(current).insistFor(current);
     }
 
     @Override

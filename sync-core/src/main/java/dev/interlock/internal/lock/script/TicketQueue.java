@@ -278,7 +278,9 @@ final class TicketQueue {
         if (effects.isAsking() || !hasUnsent()) {
             return;
         }
-        if (queues && notBeforeNanos - now > 0) {
+        if (view.isReleasing(now)) {
+            pollAtNanos = view.releasingUntilNanos();
+        } else if (queues && notBeforeNanos - now > 0) {
             pollAtNanos = notBeforeNanos;
         } else if (!asked(false).isEmpty()) {
             effects.ask(now);
@@ -288,7 +290,7 @@ final class TicketQueue {
     /** The session's pulse beats: asks how the tickets stand, unless an answer to that may come any moment. */
     void beat(long now) {
         Ticket oldest = view.ticket;
-        boolean mayAsk = oldest != null && oldest.queues && notBeforeNanos - now <= 0;
+        boolean mayAsk = oldest != null && oldest.queues && notBeforeNanos - now <= 0 && !view.isReleasing(now);
         if (mayAsk && !isAnswerDue(now)) {
             ask(now);
         }
@@ -297,6 +299,11 @@ final class TicketQueue {
     /** Returns whether a command is in flight whose answer may come any moment. */
     boolean isAnswerDue(long now) {
         return effects.isAsking() && now - effects.repeatAtNanos() < 0;
+    }
+
+    /** Returns whether a thread may ask how its ticket stands, instead of waiting for an answer that is due anyway. */
+    boolean mayAskFor(Ticket ticket, long now) {
+        return !(view.fair && effects.isAsking()) && (ticket.sequence != 0 || !view.isReleasing(now));
     }
 
     /** Returns whether it is time to ask again. */

@@ -38,7 +38,16 @@ class QuorumScriptTest {
         nodes = Nodes.launch(3);
         clients = Nodes.clients(nodes.urls());
         Settings settings = new Settings(
-                LEASE, 0, false, TimeUnit.SECONDS.toNanos(30), 5_000, 1, "", SyncListener.NONE, System::nanoTime);
+                LEASE,
+                0,
+                false,
+                false,
+                TimeUnit.SECONDS.toNanos(30),
+                5_000,
+                1,
+                "",
+                SyncListener.NONE,
+                System::nanoTime);
         mine = QuorumSession.open(clients, settings);
         theirs = QuorumSession.open(clients, settings);
         scripts = new QuorumScripts(mine, "script");

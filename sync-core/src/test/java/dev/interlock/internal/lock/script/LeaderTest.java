@@ -138,7 +138,7 @@ class LeaderTest extends LockScriptTest {
         RedisSession session = openSession(choreography::read);
         try {
             // A fair one: after a grant, the thread of a plain lock sleeps for a moment only.
-            var lock = new ScriptLock(session, keys.lock(), LOCAL, true, 0);
+            var lock = new ScriptLock(session, keys.lock(), LOCAL, true, ScriptLock.CONFIRMED);
             choreography.lock.complete(lock);
             choreography.pulse.start();
             choreography.leader.complete(Thread.currentThread());

@@ -143,6 +143,7 @@ class LeaseRenewerTest {
                             LEASE_MILLIS,
                             0,
                             false,
+                            false,
                             TimeUnit.SECONDS.toNanos(30),
                             1_000,
                             0,

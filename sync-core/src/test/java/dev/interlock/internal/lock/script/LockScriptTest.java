@@ -81,6 +81,7 @@ public abstract class LockScriptTest {
                 Contender.LEASE,
                 TimeUnit.MILLISECONDS.toNanos(10),
                 true,
+                false,
                 TimeUnit.SECONDS.toNanos(30),
                 5_000,
                 1,

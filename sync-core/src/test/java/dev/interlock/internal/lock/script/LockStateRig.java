@@ -1,6 +1,7 @@
 package dev.interlock.internal.lock.script;
 
 import com.google.common.base.Verify;
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.interlock.LeaseLostException;
 import dev.interlock.SyncListener;
 import dev.interlock.internal.lock.RemoteLock;
@@ -39,6 +40,7 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     static final long LEASE_MILLIS = 30_000;
     static final long FIXED_MILLIS = 20_000;
     static final long SILENCE_MILLIS = 1_000;
+    private static final long OUTAGE_NANOS = TimeUnit.SECONDS.toNanos(30);
     private static final Script.Call RENEWAL =
             Script.load("lock/renew").on(Collections.nCopies(4, "name"), "session", 1, LEASE_MILLIS, "", "publish");
 
@@ -71,17 +73,9 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
 
     LockStateRig(boolean fair) {
         Settings settings = new Settings(
-                LEASE_MILLIS,
-                0,
-                false,
-                TimeUnit.SECONDS.toNanos(30),
-                SILENCE_MILLIS,
-                0,
-                "",
-                SyncListener.NONE,
-                this::now);
+                LEASE_MILLIS, 0, false, false, OUTAGE_NANOS, SILENCE_MILLIS, 0, "", SyncListener.NONE, this::now);
         renewer = new LeaseRenewer(settings, (task, delay) -> {}, calls -> List.of(), Runnable::run);
-        view = new LockView(fair);
+        view = new LockView(fair, SILENCE_MILLIS);
         state = new LockState("name", view, settings, this, now());
     }
 
@@ -172,11 +166,25 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
         });
     }
 
+    /** The name is released, and that is confirmed at once. */
     void giveUp() {
+        released(release());
+    }
+
+    /** The release is sent. Returns what is released. */
+    @CanIgnoreReturnValue
+    LockTenure release() {
+        LockTenure ended = tenure();
         event(() -> {
-            send(state.ownership.giveUp(tenure(), now()));
+            release(state.ownership.giveUp(ended, now()));
             state.tickets.askForUnsent(true, now());
         });
+        return ended;
+    }
+
+    /** It is confirmed. */
+    void released(LockTenure ended) {
+        event(() -> state.ownership.released(ended.sequence, now()));
     }
 
     /** The last release with operations was confirmed. */
@@ -277,10 +285,6 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
         return tickets.stream().map(ticket -> " " + number(ticket.sequence)).collect(Collectors.joining());
     }
 
-    private void note(String effect) {
-        effects.add(effect);
-    }
-
     @Override
     public long nextSequence() {
         sequence += Session.SEQUENCE_STEP;
@@ -291,9 +295,8 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     public boolean pin() {
         if (!isPinned) {
             isPinned = true;
-            note("pin");
+            effects.add("pin");
         }
-
         return !closed;
     }
 
@@ -301,7 +304,7 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     public void unpin() {
         if (isPinned) {
             isPinned = false;
-            note("unpin");
+            effects.add("unpin");
         }
     }
 
@@ -309,7 +312,7 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     public void listen(boolean isForeign) {
         if (isListening != isForeign) {
             isListening = isForeign;
-            note(isForeign ? "listen" : "don't listen");
+            effects.add(isForeign ? "listen" : "don't listen");
         }
     }
 
@@ -331,13 +334,13 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
             asked = now;
             String earlier = request.earlier() > 0 ? " from " + number(request.earlier()) : "";
             String used = request.used().isEmpty() ? "" : " used" + numbers(request.used());
-            note("ask" + numbers(request.tickets()) + earlier + used);
+            effects.add("ask" + numbers(request.tickets()) + earlier + used);
         }
     }
 
     @Override
     public void askLater() {
-        note("ask later");
+        effects.add("ask later");
     }
 
     @Override
@@ -347,7 +350,7 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
         if (next != null) {
             inquiry = next;
             inquiryNanos = now();
-            note("ask for " + next.asked().size() + " waiters, "
+            effects.add("ask for " + next.asked().size() + " waiters, "
                     + next.leaving().size() + " leave, " + next.gone().size() + " gone"
                     + (next.isSignalLost() ? ", signal lost" : ""));
         }
@@ -362,31 +365,28 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
 
     @Override
     public LockTenure begin(Ticket ticket, long token, long now, long validUntilNanos) {
-        note("begin " + number(ticket.sequence));
+        effects.add("begin " + number(ticket.sequence));
         return new LockTenure(renewer, renewed -> RENEWAL, this, ticket, token, now, validUntilNanos);
     }
 
     @Override
     public void release(Release release) {
-        send(release);
-    }
-
-    void send(Release release) {
         released = release;
         String used = release.used().isEmpty() ? "" : " used" + numbers(release.used());
         String operations = release.operations().text();
-        note("release " + number(release.ticket().sequence) + used + (operations.isEmpty() ? "" : " " + operations));
+        effects.add(
+                "release " + number(release.ticket().sequence) + used + (operations.isEmpty() ? "" : " " + operations));
     }
 
     @Override
     public void giveBack(long unwanted, long waiter, boolean isSignalLost) {
-        note("give back " + number(unwanted) + (isSignalLost ? ", signal lost" : ""));
+        effects.add("give back " + number(unwanted) + (isSignalLost ? ", signal lost" : ""));
     }
 
     @Override
     public CompletableFuture<SignalReply> signal(Signals sent) {
         signalled = sent;
-        note("signal " + sent.operations().text());
+        effects.add("signal " + sent.operations().text());
         CompletableFuture<SignalReply> reply = new CompletableFuture<>();
         signals.add(reply);
         return reply;
@@ -401,17 +401,17 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
 
     @Override
     public void changed() {
-        note("changed");
+        effects.add("changed");
     }
 
     @Override
     public void demanded() {
-        note("demanded");
+        effects.add("demanded");
     }
 
     @Override
     public void unanswered(long waitedNanos) {
-        note("unanswered after " + TimeUnit.NANOSECONDS.toMillis(waitedNanos));
+        effects.add("unanswered after " + TimeUnit.NANOSECONDS.toMillis(waitedNanos));
     }
 
     @Override
@@ -421,7 +421,7 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
 
     @Override
     public void lost(LeaseLostException loss) {
-        note("lost");
+        effects.add("lost");
     }
 
     @Override
@@ -440,10 +440,9 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
         event(() -> {
             Inquiry last = state.conditions.close(now());
             if (last != null) {
-                note("tell " + last.gone().size() + " gone" + (last.isSignalLost() ? ", signal lost" : ""));
+                effects.add("tell " + last.gone().size() + " gone" + (last.isSignalLost() ? ", signal lost" : ""));
             }
-
-            state.close(now()).forEach(this::send);
+            state.close(now()).forEach(this::release);
         });
         return CompletableFuture.completedFuture(null);
     }

@@ -15,11 +15,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.interlock.internal.lock.FencingTokens;
+import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.script.LockScripts.Status;
 import dev.interlock.internal.lock.script.LockState.Advance;
 import dev.interlock.internal.lock.script.TicketQueue.Request;
 import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 /** What a session knows of a plain or read-write lock, by its events alone. */
@@ -99,6 +101,46 @@ class LockStateTest {
         rig.effects();
         rig.answer(owned(Status.QUEUED, step(1), 0));
         assertThat(rig.effects()).isEmpty();
+    }
+
+    // ---- requests behind a release
+
+    @Test
+    void aRequestWaitsForTheReleaseBefore() {
+        own();
+        LockTenure ended = rig.release();
+        rig.effects();
+        rig.advance(a);
+        rig.pulse();
+        rig.advance(a, RemoteLock.RENEWED, true, false);
+        assertThat(rig.effects()).containsExactly("pin");
+        rig.released(ended);
+        assertThat(rig.effects()).containsExactly("ask 2");
+    }
+
+    @Test
+    void aReleaseThatIsSilentIsNotWaitedForAnyLonger() {
+        own();
+        LockTenure ended = rig.release();
+        rig.advance(a);
+        rig.effects();
+        long left = rig.state.untilDue(rig.now());
+        assertThat(left).isBetween(1L, TimeUnit.SECONDS.toNanos(1));
+        rig.pass(TimeUnit.NANOSECONDS.toMillis(left));
+        rig.advance(a);
+        assertThat(rig.effects()).containsExactly("ask 2");
+        rig.released(ended);
+        assertThat(rig.effects()).isEmpty();
+    }
+
+    @Test
+    void aReleaseForWhichOthersWaitDelaysNoRequest() {
+        own();
+        rig.tenure().demand = true;
+        rig.release();
+        rig.effects();
+        rig.advance(a);
+        assertThat(rig.effects()).containsExactly("pin", "ask 2");
     }
 
     // ---- waiting
