@@ -9,7 +9,9 @@ import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.session.Lease;
 import dev.interlock.internal.session.Session;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -21,6 +23,8 @@ import org.jspecify.annotations.Nullable;
 final class Ownership {
     /** A ticket that has been granted, and what came with that. */
     private record Grant(long sequence, long token, long run, boolean waiters, boolean conditions) {}
+
+    private static final int MOST_RENOUNCED = 100;
 
     private static final long YIELD_NANOS = TimeUnit.MILLISECONDS.toNanos(LockScripts.YIELD_MILLIS);
 
@@ -42,8 +46,8 @@ final class Ownership {
     /** When its turn began. */
     private long endedTurnNanos;
 
-    /** The last sequence that was given back although its message may yet come. */
-    private long renounced;
+    /** Sequences that were given back although their messages may yet come: some of the last ones. */
+    private final Set<Long> renounced = new HashSet<>();
 
     /** The sequence whose grant is being taken note of, or 0. */
     private long arriving;
@@ -72,7 +76,7 @@ final class Ownership {
 
     /** Returns whether a sequence was given back, so that nothing comes of its grant. */
     boolean isRenounced(long sequence) {
-        return sequence == renounced;
+        return renounced.contains(sequence);
     }
 
     // Whether a sequence is the tenure's, the last tenure's or a ticket's.
@@ -269,7 +273,7 @@ final class Ownership {
         LockTenure current = view.tenure;
         if (current != null && current.sequence == sequence) {
             current.run = Math.max(current.run, run);
-        } else if (!isKnown(sequence) && sequence != renounced && !mayBeAnnounced(sequence, now)) {
+        } else if (!isKnown(sequence) && !isRenounced(sequence) && !mayBeAnnounced(sequence, now)) {
             giveBack(sequence, 0, isWaiters(sequence));
         }
     }
@@ -299,7 +303,10 @@ final class Ownership {
     }
 
     private void giveBack(long sequence, long waiter, boolean isSignalLost) {
-        renounced = sequence;
+        if (renounced.size() >= MOST_RENOUNCED) {
+            renounced.clear();
+        }
+        renounced.add(sequence);
         effects.giveBack(sequence, waiter, isSignalLost);
     }
 }

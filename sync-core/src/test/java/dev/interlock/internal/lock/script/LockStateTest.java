@@ -414,7 +414,7 @@ class LockStateTest {
         rig.giveUp();
         rig.advance(a);
         rig.effects();
-        rig.send(rig.event(() -> rig.state.ownership.giveUp(ended, rig.now())));
+        rig.release(rig.event(() -> rig.state.ownership.giveUp(ended, rig.now())));
         assertThat(rig.effects()).containsExactly("release 1");
         assertThat(rig.view.ticket).isNotNull();
     }
