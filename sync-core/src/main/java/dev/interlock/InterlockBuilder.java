@@ -159,8 +159,9 @@ public final class InterlockBuilder {
      * Whether {@code unlock()} waits until Redis has confirmed that the name is free. Default false: it looks whether
      * the lease is still valid, sends the release and returns; the session repeats the release until it is confirmed,
      * or the lease is over. What only the confirmation tells, that Redis had lost the name meanwhile, is told to
-     * {@link SyncListener#lostUnnoticed}. An {@code unlock()} that has to signal conditions waits in any case, and so
-     * does each one while 1,000 others are unconfirmed. For a single lock there is {@link LockOptions#confirmUnlock}.
+     * {@link SyncListener#lostUnnoticed}. The {@code unlock()} of a fair lock waits in any case; so does one that has
+     * to signal conditions, and each one while 1,000 others are unconfirmed or plain {@code RLock} clients are about.
+     * For a single lock there is {@link LockOptions#confirmUnlock}.
      *
      * @param confirmedUnlock true if the {@code unlock()} of each lock that the session doesn't keep is to wait, one
      *     {@linkplain #commandTimeout command time-out} at most, and to throw {@link LeaseLostException} if Redis had

@@ -68,7 +68,8 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         super(session, name, local);
         this.view = new LockView(fair, settings.commandTimeoutMillis());
         this.sliceNanos = sliceNanos;
-        this.isConfirmed = retainMillis == CONFIRMED || settings.confirmedUnlock();
+        // What a fair lock gives up are also tickets, which would have the tryLock() of others refused.
+        this.isConfirmed = fair || retainMillis == CONFIRMED || settings.confirmedUnlock();
         this.retention = new Retention(session, view, local, this::cleanUp, retainMillis);
         this.monitor = new LockMonitor(session, key, view, this);
         this.conditions = new ScriptConditions(session, this, monitor, local);
