@@ -21,16 +21,19 @@ final class Checker {
     private static final Pattern STATES = Pattern.compile("(\\d+) states generated, (\\d+) distinct states found");
     private static final Pattern VIOLATED = Pattern.compile("Error: (?:Invariant|Action property) (\\w+) is violated");
 
+    private final String module;
     private final Path folder;
     private final long seconds;
 
     /**
      * Creates a checker.
      *
+     * @param module the specification
      * @param folder for what TLC writes
      * @param seconds for which it may run
      */
-    Checker(Path folder, long seconds) {
+    Checker(String module, Path folder, long seconds) {
+        this.module = module + ".tla";
         this.folder = folder;
         this.seconds = seconds;
     }
@@ -73,7 +76,7 @@ final class Checker {
         Path configuration = folder.resolve(title + ".cfg");
         try {
             // TLC looks for both where it runs.
-            Files.copy(MODEL.resolve("Tenure.tla"), folder.resolve("Tenure.tla"), StandardCopyOption.REPLACE_EXISTING);
+            Files.copy(MODEL.resolve(module), folder.resolve(module), StandardCopyOption.REPLACE_EXISTING);
             Files.writeString(configuration, text);
             Process process = new ProcessBuilder(command(configuration, folder.resolve(title)))
                     .directory(folder.toFile())
@@ -101,7 +104,7 @@ final class Checker {
         return String.join("\n", lines.subList(Math.max(0, lines.size() - 20), lines.size()));
     }
 
-    private static List<String> command(Path configuration, Path states) {
+    private List<String> command(Path configuration, Path states) {
         List<String> command = new ArrayList<>();
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("-XX:+UseParallelGC", "-Xmx768m"));
@@ -112,7 +115,7 @@ final class Checker {
                 states.toString(),
                 "-config",
                 configuration.getFileName().toString()));
-        command.add("Tenure.tla");
+        command.add(module);
         return command;
     }
 

@@ -4,43 +4,40 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.model.Checker.Verdict;
 import java.nio.file.Path;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /**
- * What {@code docs/model} says about tenures holds in all states that can be reached, and would not without any one of
- * its rules.
+ * What {@code docs/model} says about tenures, and about the questions of an untimed {@code tryLock()}, holds in all
+ * states that can be reached, and would not without any one of its rules.
  */
 class TenureModelTest {
     @TempDir
     private Path folder;
 
-    private Checker checker;
-
-    @BeforeEach
-    void createChecker() {
-        checker = new Checker(folder, 240);
+    private Checker checker(String module) {
+        return new Checker(module, folder, 240);
     }
 
     @ParameterizedTest
-    @CsvSource({"Progress, 10000"})
-    void rulesHold(String configuration, long leastStates) {
-        assertHolds(configuration, leastStates);
+    @CsvSource({"Tenure, Progress, 10000", "Question, Tries, 15000"})
+    void rulesHold(String module, String configuration, long leastStates) {
+        assertHolds(module, configuration, leastStates);
     }
 
     @ParameterizedTest
-    @CsvSource({"Requests, 50000", "Tokens, 100000"})
+    @CsvSource({"Tenure, Requests, 50000", "Tenure, Tokens, 100000", "Question, ThreeSessions, 70000"})
     @Tag("proof")
-    void rulesHoldInMoreStates(String configuration, long leastStates) {
-        assertHolds(configuration, leastStates);
+    void rulesHoldInMoreStates(String module, String configuration, long leastStates) {
+        assertHolds(module, configuration, leastStates);
     }
 
     /** A model that has become empty would hold everything: so the states are counted. */
-    private void assertHolds(String configuration, long leastStates) {
-        Verdict verdict = checker.check(configuration);
+    private void assertHolds(String module, String configuration, long leastStates) {
+        Verdict verdict = checker(module).check(configuration);
 
         System.out.printf("model %s: %d distinct states%n", configuration, verdict.states());
         assertThat(verdict.violated()).as(verdict.output()).isEqualTo("none");
@@ -67,7 +64,18 @@ class TenureModelTest {
     })
     @Tag("proof")
     void breaksWithoutAnyRule(String rule, String configuration, String violated) {
-        Verdict verdict = checker.checkWithout(rule, configuration);
+        assertBreaks("Tenure", rule, configuration, violated);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"AsksOwner", "AnswerConfirmed", "AnswerMatchesRequest", "EndsEarlier", "DropsCancelled"})
+    @Tag("proof")
+    void tryIsNotExactWithoutAnyRule(String rule) {
+        assertBreaks("Question", rule, "Tries", "TryIsExact");
+    }
+
+    private void assertBreaks(String module, String rule, String configuration, String violated) {
+        Verdict verdict = checker(module).checkWithout(rule, configuration);
 
         System.out.printf("model without %s: %s is violated%n", rule, verdict.violated());
         assertThat(verdict.violated()).isEqualTo(violated);
