@@ -36,7 +36,7 @@ public final class InterlockBuilder {
     private Duration lease = Duration.ofSeconds(30);
     private Duration handoffSlice = Duration.ofMillis(10);
     private boolean adaptiveRetention = true;
-    private boolean confirmedUnlock;
+    private boolean confirmedUnlock = true;
     private Duration redisTimeout = Duration.ofSeconds(30);
     private @Nullable Duration commandTimeout;
     private int replicaAcknowledgements = 1;
@@ -156,16 +156,14 @@ public final class InterlockBuilder {
     }
 
     /**
-     * Whether {@code unlock()} waits until Redis has confirmed that the name is free. Default false: it looks whether
-     * the lease is still valid, sends the release and returns; the session repeats the release until it is confirmed,
-     * or the lease is over. What only the confirmation tells, that Redis had lost the name meanwhile, is told to
-     * {@link SyncListener#lostUnnoticed}. The {@code unlock()} of a fair lock waits in any case; so does one that has
-     * to signal conditions, and each one while 1,000 others are unconfirmed or plain {@code RLock} clients are about.
-     * For a single lock there is {@link LockOptions#confirmUnlock}.
+     * Whether {@code unlock()} waits until Redis has confirmed that the name is free, one {@linkplain #commandTimeout
+     * command time-out} at most, and throws {@link LeaseLostException} if Redis had lost the name. Default true.
      *
-     * @param confirmedUnlock true if the {@code unlock()} of each lock that the session doesn't keep is to wait, one
-     *     {@linkplain #commandTimeout command time-out} at most, and to throw {@link LeaseLostException} if Redis had
-     *     lost the name
+     * @param confirmedUnlock false if it is only to look whether the lease is still valid, send the release and return;
+     *     the session repeats the release until it is confirmed, or the lease is over. What only the confirmation tells
+     *     is then told to {@link SyncListener#lostUnnoticed}. The {@code unlock()} of a fair lock waits in any case; so
+     *     does one that has to signal conditions, and each one while 1,000 others are unconfirmed or plain
+     *     {@code RLock} clients are about. For a single lock there is {@link LockOptions#confirmUnlock}
      * @return this
      */
     public InterlockBuilder confirmedUnlock(boolean confirmedUnlock) {

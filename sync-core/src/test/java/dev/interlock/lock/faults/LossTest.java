@@ -107,7 +107,8 @@ class LossTest extends FaultFixture {
     @Test
     void aLossThatOnlyTheReleaseFindsIsTold() {
         int before = losses();
-        DistributedReentrantLock lock = lock(session(builder -> builder.listener(recorder)), NAME);
+        Interlock session = session(builder -> builder.confirmedUnlock(false).listener(recorder));
+        DistributedReentrantLock lock = lock(session, NAME);
         heard.clear();
         lock.onLost(heard::add);
         lock.lock();
