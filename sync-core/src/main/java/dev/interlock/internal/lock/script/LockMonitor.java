@@ -57,7 +57,6 @@ final class LockMonitor implements LockEffects {
     interface Query<R> {
         R on(LockState state, long now);
     }
-
     /** An event that changes the state. */
     interface Event {
         void on(LockState state, long now);
@@ -127,8 +126,7 @@ final class LockMonitor implements LockEffects {
 
     /** Returns whether an answer is on its way that is likely to say that the name was free. */
     boolean expectsToBeAlone() {
-        return scripts.isQuiet()
-                && (view.isReleasing(session.now()) || this.<Boolean>call((known, now) -> known.isAsking()));
+        return scripts.isQuiet() && this.<Boolean>call((known, now) -> known.isAsking() || view.isReleasing(now));
     }
 
     /** The tenure goes on for another thread: sends signals ahead. */
@@ -151,6 +149,13 @@ final class LockMonitor implements LockEffects {
         } finally {
             mutex.unlock();
         }
+    }
+
+    /** Has the next request wait for a release that no thread waits for. */
+    void hold(LockTenure ended, ReliableRelease release) {
+        run((known, now) -> known.ownership.releasing(ended, now));
+        Event over = (known, now) -> known.ownership.released(ended.sequence, now);
+        release.confirmed().whenComplete((what, failure) -> run(over));
     }
 
     /** Has the tenure go on for reading only. It ought to be usable. */
@@ -318,11 +323,6 @@ final class LockMonitor implements LockEffects {
     private ReliableRelease send(Release release) {
         ReliableRelease sent = ReliableRelease.of(session, scripts, release, state.ownership.floor());
         tell(release, sent);
-        if (release.isLikelyAlone()) {
-            long sequence = release.ticket().sequence;
-            sent.confirmed()
-                    .whenComplete((what, failure) -> run((known, now) -> known.ownership.released(sequence, now)));
-        }
         return sent;
     }
 

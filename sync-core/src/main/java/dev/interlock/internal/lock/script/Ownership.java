@@ -98,10 +98,14 @@ final class Ownership {
         // What its downgrade has to do is told by that, unless this overtakes it.
         Operations all = isCurrent && current.shared ? current.downgrading : due;
         boolean isLikelyAlone = !current.demand && !current.shared;
-        if (isLikelyAlone) {
+        return new Release(current.ticket, tickets.drainUsed(), all, !due.isEmpty(), isLikelyAlone);
+    }
+
+    /** The release of a tenure is sent, and nobody waits for its confirmation: requests do, unless others wait. */
+    void releasing(LockTenure current, long now) {
+        if (!current.demand) {
             view.releases(current.sequence, now);
         }
-        return new Release(current.ticket, tickets.drainUsed(), all, !due.isEmpty(), isLikelyAlone);
     }
 
     /** The release of a tenure is confirmed, or given up: requests may follow. */

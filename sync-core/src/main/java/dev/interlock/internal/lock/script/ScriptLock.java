@@ -196,6 +196,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         // While plain RLock clients are about, which can't ask whether a release is under way, it is waited for.
         boolean awaits = isConfirmed || release.hasOperations() || view.hasNeighbours(now) || session.isBacklogged();
         if (!awaits) {
+            monitor.hold(current, release);
             release.insistFor(current);
             return null;
         }

@@ -177,6 +177,7 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
         LockTenure ended = tenure();
         event(() -> {
             release(state.ownership.giveUp(ended, now()));
+            state.ownership.releasing(ended, now());
             state.tickets.askForUnsent(true, now());
         });
         return ended;
