@@ -350,7 +350,11 @@ public final class Interlock implements AutoCloseable {
     }
 
     private Function<LocalLock, RemoteLock> remoteHalf(String name, LockOptions options) {
-        return local -> new ScriptLock(session, name, local, options.isFair(), options.retainMillis());
+        long kept = options.isConfirmed()
+                ? ScriptLock.CONFIRMED
+                : options.retention().toMillis();
+        long retainMillis = options.isAdaptive() ? ScriptLock.ADAPTIVE : kept;
+        return local -> new ScriptLock(session, name, local, options.isFair(), retainMillis);
     }
 
     /**

@@ -2,7 +2,6 @@ package dev.interlock;
 
 import static java.util.Objects.requireNonNull;
 
-import dev.interlock.internal.lock.script.ScriptLock;
 import java.time.Duration;
 import java.util.Objects;
 
@@ -92,13 +91,12 @@ public final class LockOptions {
         return form == Form.FAIR;
     }
 
-    /** Returns the retention as the remote half of a lock takes it. */
-    long retainMillis() {
-        return switch (form) {
-            case PLAIN -> ScriptLock.ADAPTIVE;
-            case CONFIRMED -> ScriptLock.CONFIRMED;
-            default -> retention.toMillis();
-        };
+    boolean isAdaptive() {
+        return form == Form.PLAIN;
+    }
+
+    boolean isConfirmed() {
+        return form == Form.CONFIRMED;
     }
 
     @Override

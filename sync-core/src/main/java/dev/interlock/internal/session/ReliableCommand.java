@@ -26,6 +26,7 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
     }
 
     private final Session session;
+    private final long number;
     private final Attempt<R> attempt;
     private final Predicate<Throwable> isFinal;
     private final long deadlineNanos;
@@ -58,6 +59,7 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
 
     private ReliableCommand(Session session, long leaseMillis, Predicate<Throwable> isFinal, Attempt<R> attempt) {
         this.session = session;
+        this.number = session.nextCommand();
         this.attempt = attempt;
         this.isFinal = isFinal;
         this.notBeforeNanos = session.now();
@@ -88,6 +90,10 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
         }
         // A first attempt that ends at once needs no timer, which a session that is closed has no more.
         changed();
+    }
+
+    long number() {
+        return number;
     }
 
     /** Completes when Redis has confirmed it; fails when it is given up. */

@@ -12,10 +12,10 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -72,7 +72,9 @@ public abstract class Session {
     private final ConcurrentMap<Object, CompletableFuture<?>> outstanding = new ConcurrentHashMap<>();
 
     /** Those of them that are to be repeated. One timer serves them all, since there may be thousands a second. */
-    private final Set<ReliableCommand<?>> watched = ConcurrentHashMap.newKeySet();
+    private final ConcurrentMap<Long, ReliableCommand<?>> watched = new ConcurrentSkipListMap<>();
+
+    private final AtomicLong commands = new AtomicLong();
 
     private final AtomicBoolean watching = new AtomicBoolean();
 
@@ -246,26 +248,31 @@ public abstract class Session {
                 .toArray(CompletableFuture<?>[]::new));
     }
 
+    /** Returns a number for the next command: they are looked at in the order in which they were made. */
+    final long nextCommand() {
+        return commands.incrementAndGet();
+    }
+
     /** Has {@link ReliableCommand#look} called now and then, until {@link #unwatch}. */
     final void watch(ReliableCommand<?> command) {
-        watched.add(command);
+        watched.put(command.number(), command);
         if (watching.compareAndSet(false, true)) {
             schedule(this::lookAfterCommands, WATCH_MILLIS);
         }
     }
 
     final void unwatch(ReliableCommand<?> command) {
-        watched.remove(command);
+        watched.remove(command.number());
     }
 
     private void lookAfterCommands() {
-        watched.forEach(command -> guarded(command::look).run());
+        watched.values().forEach(command -> guarded(command::look).run());
         if (!watched.isEmpty()) {
             schedule(this::lookAfterCommands, WATCH_MILLIS);
             return;
         }
         watching.set(false);
-        watched.stream().findAny().ifPresent(this::watch);
+        watched.values().stream().findAny().ifPresent(this::watch);
     }
 
     final void pulse() {
