@@ -334,6 +334,10 @@ final class BarrierState {
             breakRest(version);
         } else if (state == State.TRIPPING_HERE && actor == null && generation != settled) {
             act();
+        } else if (state == State.TRIPPING_HERE && generation == settled && acted == Wish.NONE) {
+            // It was broken, and Redis has lost that: it is broken again, since nobody knows who has gone.
+            acted = Wish.FAILED;
+            effects.tells = true;
         }
         if (isWaiting() && reply.dueMillis() >= 0 && reply.dueMillis() < PULSE_MILLIS) {
             askAfter(reply.dueMillis() + 1, now);

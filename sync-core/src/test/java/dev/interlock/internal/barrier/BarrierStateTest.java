@@ -98,6 +98,26 @@ class BarrierStateTest extends BarrierStateFixture {
         assertThat(state.arrived).isZero();
     }
 
+    /** Redis has lost the breakage in a failover, and counts threads again: nobody would act. */
+    @Test
+    void aBrokenGenerationThatTripsAgainIsBrokenAgain() {
+        join();
+        Arrival gone = arrive();
+        say();
+        answer(open(1, 1, 1));
+        say();
+        answer(reply(1, State.BROKEN, NOBODY, 1, Outcome.BROKEN, 1));
+        assertThat(gone.end).isCompletedWithValue(Fate.BROKEN);
+        Arrival next = arrive();
+        say();
+        assertThat(answer(reply(1, State.TRIPPING_HERE, PARTIES, 1, Outcome.NONE, PARTIES)).tells)
+                .isTrue();
+        assertThat(next.turn).isNotDone();
+        assertThat(say().wish()).isEqualTo(Wish.FAILED);
+        answer(reply(1, State.BROKEN, NOBODY, 1, Outcome.BROKEN, PARTIES));
+        assertThat(next.end).isCompletedWithValue(Fate.BROKEN);
+    }
+
     /** The session doesn't name another generation before an answer says how many were counted. */
     @Test
     void aMessageBeforeTheReplyThatCountsHasTheSessionAsk() {
