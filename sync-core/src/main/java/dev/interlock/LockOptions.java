@@ -14,21 +14,29 @@ public final class LockOptions {
     private static final Duration LEAST = Duration.ofMillis(1);
     private static final Duration MOST = Duration.ofDays(1);
 
-    private static final String IS_PLAIN = "a plain lock";
-    private static final String IS_FAIR = "a fair lock";
-    private static final String IS_RETAINED = "a lock with retention ";
-    private static final String IS_RELEASED = "a lock that is released at once";
-    private static final String IS_CONFIRMED = "a lock whose unlock() is confirmed";
+    private enum Form {
+        PLAIN("a plain lock"),
+        FAIR("a fair lock"),
+        RETAINED("a lock with retention "),
+        RELEASED_AT_ONCE("a lock that is released at once"),
+        CONFIRMED("a lock whose unlock() is confirmed");
 
-    static final LockOptions PLAIN = new LockOptions(IS_PLAIN, Duration.ZERO);
-    static final LockOptions FAIR = new LockOptions(IS_FAIR, Duration.ZERO);
-    private static final LockOptions AT_ONCE = new LockOptions(IS_RELEASED, Duration.ZERO);
-    private static final LockOptions CONFIRMED = new LockOptions(IS_CONFIRMED, Duration.ZERO);
+        private final String text;
 
-    private final String form;
+        Form(String text) {
+            this.text = text;
+        }
+    }
+
+    static final LockOptions PLAIN = new LockOptions(Form.PLAIN, Duration.ZERO);
+    static final LockOptions FAIR = new LockOptions(Form.FAIR, Duration.ZERO);
+    private static final LockOptions AT_ONCE = new LockOptions(Form.RELEASED_AT_ONCE, Duration.ZERO);
+    private static final LockOptions CONFIRMED = new LockOptions(Form.CONFIRMED, Duration.ZERO);
+
+    private final Form form;
     private final Duration retention;
 
-    private LockOptions(String form, Duration retention) {
+    private LockOptions(Form form, Duration retention) {
         this.form = form;
         this.retention = retention;
     }
@@ -48,7 +56,7 @@ public final class LockOptions {
         if (retention.compareTo(LEAST) < 0 || retention.compareTo(MOST) > 0) {
             throw new IllegalArgumentException("retention must be from 1 ms to 1 day, but is " + retention);
         }
-        return new LockOptions(IS_RETAINED, retention);
+        return new LockOptions(Form.RETAINED, retention);
     }
 
     /**
@@ -80,20 +88,20 @@ public final class LockOptions {
     }
 
     boolean isFair() {
-        return form.equals(IS_FAIR);
+        return form == Form.FAIR;
     }
 
     boolean isAdaptive() {
-        return form.equals(IS_PLAIN);
+        return form == Form.PLAIN;
     }
 
     boolean isConfirmed() {
-        return form.equals(IS_CONFIRMED);
+        return form == Form.CONFIRMED;
     }
 
     @Override
     public boolean equals(Object other) {
-        return other instanceof LockOptions options && options.form.equals(form) && options.retention.equals(retention);
+        return other instanceof LockOptions options && options.form == form && options.retention.equals(retention);
     }
 
     @Override
@@ -103,6 +111,6 @@ public final class LockOptions {
 
     @Override
     public String toString() {
-        return form.equals(IS_RETAINED) ? form + retention : form;
+        return form == Form.RETAINED ? form.text + retention : form.text;
     }
 }

@@ -230,7 +230,7 @@ public abstract class Session {
         confirmation.whenComplete((done, failure) -> outstanding.remove(command));
     }
 
-    /** Returns whether so many commands are to be confirmed that whoever adds one waits for that. */
+    /** Returns whether too many commands are unconfirmed for threads to add one without waiting for it. */
     public final boolean isBacklogged() {
         return outstanding.size() > MOST_OUTSTANDING;
     }

@@ -57,6 +57,7 @@ final class LockMonitor implements LockEffects {
     interface Query<R> {
         R on(LockState state, long now);
     }
+
     /** An event that changes the state. */
     interface Event {
         void on(LockState state, long now);
@@ -185,7 +186,10 @@ final class LockMonitor implements LockEffects {
             run((known, now) ->
                     admission.waiters().forEach(one -> known.conditions.admitted(one.waiter(), one.ticket(), now)));
         } else if (mail instanceof Mail.Demand demand) {
-            demanded(demand.sequence());
+            LockTenure current = view.tenure;
+            if (current != null && current.sequence == demand.sequence()) {
+                current.demanded();
+            }
         } else if (mail instanceof Mail.DemandOver over) {
             LockTenure current = view.tenure;
             if (current != null && current.sequence == over.sequence()) {
@@ -200,13 +204,6 @@ final class LockMonitor implements LockEffects {
             session.schedule(this::pulse, again.millis());
         } else {
             log.warn("Unknown message for {}: {}", Names.quoted(scripts.key()), mail);
-        }
-    }
-
-    private void demanded(long sequence) {
-        LockTenure current = view.tenure;
-        if (current != null && current.sequence == sequence) {
-            current.demanded();
         }
     }
 

@@ -118,18 +118,16 @@ final class ReliableRelease {
     }
 
     /**
-     * Repeats it also if there is no answer at all. Nobody waits for the answer: if it says that the tenure was lost,
-     * the session's listener is told. After the lease, nothing follows from that.
+     * Repeats it also if there is no answer at all. The thread that was inside doesn't wait for the answer: if it says
+     * that the tenure was lost, the session's listener is told. After the lease, nothing follows from that.
      */
     void insistFor(LockTenure ended) {
         insist();
-        if (ended.shared || ended.tokens.isDrawn()) {
-            confirmed.thenAccept(released -> {
-                if (released == Released.NOTHING && ended.isUsable(session.now())) {
-                    session.reportUnnoticed(ended.lose("its owner in Redis had changed", false));
-                }
-            });
-        }
+        confirmed.thenAccept(released -> {
+            if (released == Released.NOTHING && ended.isUsable(session.now())) {
+                session.reportUnnoticed(ended.lose("its owner in Redis had changed", false));
+            }
+        });
     }
 
     /** Repeats the first attempt, which has been silent for as long as anybody waits. */

@@ -305,7 +305,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     @Override
     protected void giveUp(LockTenure current) {
         reportEnd(current, session.now());
-        monitor.giveUp(current).insistFor(current);
+        monitor.giveUp(current).insist();
     }
 
     @Override
