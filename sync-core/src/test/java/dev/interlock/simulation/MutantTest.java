@@ -87,6 +87,7 @@ class MutantTest {
                                 if isOwn and redis.call('hdel', lock, own) == 1 then
                                   return true, false"""),
                 Mutant.named("RenewMatchesSession and RenewMatchesSequence")
+                        .under(Fault.Kind.LATE_REQUESTS, Fault.Kind.DUPLICATES)
                         .lua(
                                 "redis.call('hexists', lock, session .. ':' .. sequence) == 1 then\n"
                                         + "  redis.call('pexpire'",
