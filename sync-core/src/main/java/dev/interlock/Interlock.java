@@ -87,6 +87,7 @@ public final class Interlock implements AutoCloseable {
         this.barriers = new Barriers(session);
         this.requestQueues = new RequestQueues(session);
         session.onUnclaimed(mail -> ScriptLock.receiveUnclaimed(session, mail));
+        ScriptLock.prepare(session);
     }
 
     /**

@@ -4,6 +4,7 @@ import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Mailbox;
 import dev.interlock.internal.redis.Outage;
+import dev.interlock.internal.redis.Script;
 import dev.interlock.internal.redis.Script.Call;
 import dev.interlock.internal.redis.ScriptRunner;
 import dev.interlock.simulation.Fault.Kind;
@@ -105,6 +106,11 @@ final class Link implements ScriptRunner, Mailbox {
     public List<CompletableFuture<List<Object>>> runAll(List<Call> calls) {
         int connection = random.nextInt(CONNECTIONS);
         return calls.stream().map(call -> send(call, connection)).toList();
+    }
+
+    @Override
+    public void load(List<Script> scripts) {
+        // The simulated server knows them all.
     }
 
     @Override

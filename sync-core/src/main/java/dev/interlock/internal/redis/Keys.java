@@ -60,9 +60,19 @@ public final class Keys {
      * a '?'.
      */
     public static void checkText(String argument, String text) {
-        if (!UTF_8.newEncoder().canEncode(text)) {
+        if (hasSurrogates(text) && !UTF_8.newEncoder().canEncode(text)) {
             throw new IllegalArgumentException(
                     argument + " must be text that UTF-8 can encode, but contains half a surrogate pair");
         }
+    }
+
+    // Hardly any name does, and an encoder costs more than the rest of the checks.
+    private static boolean hasSurrogates(String text) {
+        for (int i = 0; i < text.length(); i++) {
+            if (Character.isSurrogate(text.charAt(i))) {
+                return true;
+            }
+        }
+        return false;
     }
 }

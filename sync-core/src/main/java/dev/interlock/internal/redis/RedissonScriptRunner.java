@@ -26,12 +26,16 @@ import org.redisson.client.RedisNoScriptException;
 import org.redisson.client.codec.StringCodec;
 import org.redisson.client.protocol.Encoder;
 import org.redisson.config.DefaultCommandMapper;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Runs scripts through Redisson, each once: whoever asks repeats what got no answer, since only he knows whether he
  * still wants it. Where there are replicas, {@link #runDurably} waits for the acknowledgement of some of them.
  */
 public final class RedissonScriptRunner implements ScriptRunner {
+    private static final Logger log = LoggerFactory.getLogger(RedissonScriptRunner.class);
+
     /**
      * How many times longer than we do Redisson waits for an answer. A connection that waits for one serves nobody
      * else; so a repeat takes another connection than the one that has gone mute.
@@ -199,6 +203,18 @@ public final class RedissonScriptRunner implements ScriptRunner {
             }
         }
         return replies;
+    }
+
+    // One after the other: at once, they would have Redisson open a connection for each.
+    @Override
+    public void load(List<Script> scripts) {
+        CompletableFuture<?> loaded = CompletableFuture.completedFuture(null);
+        for (Script script : scripts) {
+            String text = script.text();
+            loaded = loaded.thenCompose(done -> this.scripts.scriptLoadAsync(text));
+        }
+        // What isn't loaded now is loaded when it is run.
+        loaded.whenComplete((done, failure) -> log.debug("Scripts were loaded", failure));
     }
 
     private BatchOptions batchOptions() {

@@ -1,16 +1,20 @@
 package dev.interlock.internal.redis;
 
+import com.google.common.base.Splitter;
+import com.google.common.base.Suppliers;
 import com.google.common.hash.Hashing;
 import com.google.common.io.Resources;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URL;
 import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Supplier;
 import java.util.function.UnaryOperator;
 import java.util.regex.MatchResult;
 import java.util.regex.Matcher;
@@ -23,24 +27,26 @@ import java.util.regex.Pattern;
  */
 public final class Script {
     static final Pattern INCLUDE = Pattern.compile("^-- @include (?:(\\w+)/)?(\\w+)$", Pattern.MULTILINE);
-    private static final Pattern COMMENT = Pattern.compile("^ *(?:--.*)?\\n", Pattern.MULTILINE);
-    private static final Pattern KEY = Pattern.compile("^-- KEYS\\[\\d+\\] (\\w+)", Pattern.MULTILINE);
-    private static final Pattern ARGUMENT = Pattern.compile("^-- ARGV\\[\\d+\\] (\\w+)", Pattern.MULTILINE);
+    private static final Splitter LINES = Splitter.on('\n');
+    private static final Pattern DECLARATION = Pattern.compile("-- (KEYS|ARGV)\\[\\d+\\] (\\w+)");
 
     private final String name;
-    private final String text;
-    private final String digest;
-    private final List<String> keys;
-    private final List<String> arguments;
+    private final Supplier<Content> content;
+
+    /** What is in the files, and by which digest Redis knows that. */
+    private record Content(String text, String digest, List<String> keys, List<String> arguments) {}
 
     private Script(String name, UnaryOperator<String> sources) {
         this.name = name;
-        String source = sources.apply(name);
-        this.keys = declared(KEY, source);
-        this.arguments = declared(ARGUMENT, source);
-        String expanded = expand(name, sources, new HashSet<>(), new LinkedHashSet<>());
-        this.text = COMMENT.matcher(expanded).replaceAll("");
-        this.digest = digestOf(text);
+        this.content = Suppliers.memoize(() -> read(name, sources));
+    }
+
+    private static Content read(String name, UnaryOperator<String> sources) {
+        List<String> lines = LINES.splitToList(sources.apply(name));
+        StringBuilder expanded = new StringBuilder();
+        expand(name, sources, new HashSet<>(), new LinkedHashSet<>(), expanded);
+        String text = expanded.toString();
+        return new Content(text, digestOf(text), declared("KEYS", lines), declared("ARGV", lines));
     }
 
     /** Returns the name of the file for which a line stands that was found by {@link #INCLUDE}. */
@@ -49,22 +55,34 @@ public final class Script {
         return folder + "/include/" + line.group(2);
     }
 
-    /** Puts the includes in their places, unless they are in another already; each after those that it needs itself. */
-    private static String expand(
-            String name, UnaryOperator<String> sources, Set<String> included, Set<String> unfinished) {
+    /** Appends the lines of a file and, in their places, those of its includes, unless they are there already. */
+    private static void expand(
+            String name,
+            UnaryOperator<String> sources,
+            Set<String> included,
+            Set<String> unfinished,
+            StringBuilder expanded) {
         if (!unfinished.add(name)) {
             throw new IllegalStateException("These scripts include each other in a circle: " + unfinished);
         }
-        String text = INCLUDE.matcher(sources.apply(name)).replaceAll(line -> {
-            String include = includeOf(name, line);
-            if (included.contains(include)) {
-                return "";
+        // Line by line: expressions that search the whole text take much longer in a JVM that has just started.
+        for (String line : LINES.split(sources.apply(name))) {
+            if (!isComment(line)) {
+                expanded.append(line).append('\n');
+            } else if (line.startsWith("-- @")) {
+                Matcher include = INCLUDE.matcher(line);
+                if (include.matches() && !included.contains(includeOf(name, include))) {
+                    expand(includeOf(name, include), sources, included, unfinished, expanded);
+                }
             }
-            return Matcher.quoteReplacement(expand(include, sources, included, unfinished));
-        });
+        }
         unfinished.remove(name);
         included.add(name);
-        return text;
+    }
+
+    private static boolean isComment(String line) {
+        String stripped = line.stripLeading();
+        return stripped.isEmpty() || stripped.startsWith("--");
     }
 
     // By SHA-1 Redis tells scripts apart; nothing is kept secret or safe by it.
@@ -74,7 +92,7 @@ public final class Script {
     }
 
     /**
-     * Loads a script.
+     * Returns a script, which is read when it is first used: most JVMs need few of the scripts.
      *
      * @param name its path below {@code dev/interlock/lua}, without {@code .lua}
      */
@@ -82,7 +100,7 @@ public final class Script {
         return load(name, Script::read);
     }
 
-    /** Loads a script from sources that are given by name. */
+    /** Returns a script that is read from sources that are given by name. */
     static Script load(String name, UnaryOperator<String> sources) {
         return new Script(name, sources);
     }
@@ -96,34 +114,43 @@ public final class Script {
         }
     }
 
-    private static List<String> declared(Pattern pattern, String source) {
-        return pattern.matcher(source).results().map(match -> match.group(1)).toList();
+    private static List<String> declared(String array, List<String> lines) {
+        List<String> names = new ArrayList<>();
+        for (String line : lines) {
+            Matcher declaration = DECLARATION.matcher(line);
+            if (declaration.lookingAt() && declaration.group(1).equals(array)) {
+                names.add(declaration.group(2));
+            }
+        }
+        return List.copyOf(names);
     }
 
     /** What Redis runs: the script with its includes, without comments and empty lines. */
     public String text() {
-        return text;
+        return content.get().text();
     }
 
     /** What Redis knows it by once it has been loaded. */
     public String digest() {
-        return digest;
+        return content.get().digest();
     }
 
     /** Names of the declared KEYS, in order. */
     public List<String> keys() {
-        return keys;
+        return content.get().keys();
     }
 
     /** Names of the declared ARGV, in order. */
     public List<String> arguments() {
-        return arguments;
+        return content.get().arguments();
     }
 
     /** A run of this script, refused if it doesn't fit the header. */
     public Call on(List<Object> keys, Object... arguments) {
-        if (keys.size() != this.keys.size() || arguments.length != this.arguments.size()) {
-            throw new IllegalArgumentException(name + " takes KEYS " + this.keys + " and ARGV " + this.arguments);
+        Content declared = content.get();
+        if (keys.size() != declared.keys.size() || arguments.length != declared.arguments.size()) {
+            throw new IllegalArgumentException(
+                    name + " takes KEYS " + declared.keys + " and ARGV " + declared.arguments);
         }
         for (Object argument : arguments) {
             if (!(argument instanceof String || argument instanceof Number)) {

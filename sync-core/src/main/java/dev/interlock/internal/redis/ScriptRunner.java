@@ -18,6 +18,9 @@ public interface ScriptRunner {
     /** Runs many scripts, in few round trips unless that is a cluster. What one of them meets touches no other. */
     List<CompletableFuture<List<Object>>> runAll(List<Call> calls);
 
+    /** Has Redis load scripts that are likely to be run, so that it knows them when they are. */
+    void load(List<Script> scripts);
+
     /** Returns whether a failover may lose what Redis has answered or published. */
     boolean isReplicated();
 }

@@ -67,7 +67,7 @@ class ScriptIncludeTest {
         source("lock/take", "-- @include give");
         source("lock/include/give", "-- @include draw");
         source("lock/include/draw", "-- @include give");
-        assertThatThrownBy(() -> Script.load("lock/take", this::read))
+        assertThatThrownBy(() -> lines("lock/take"))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("[lock/take, lock/include/give, lock/include/draw]");
     }
@@ -75,7 +75,7 @@ class ScriptIncludeTest {
     @Test
     void missingIncludeIsRefused() {
         source("lock/take", "-- @include give");
-        assertThatThrownBy(() -> Script.load("lock/take", this::read))
+        assertThatThrownBy(() -> lines("lock/take"))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessage("lock/include/give");
     }

@@ -1,5 +1,6 @@
 package dev.interlock.internal.session;
 
+import dev.interlock.internal.redis.Script;
 import dev.interlock.internal.redis.Script.Call;
 import dev.interlock.internal.redis.ScriptRunner;
 import java.util.ArrayList;
@@ -42,6 +43,11 @@ public final class FakeRunner implements ScriptRunner {
     @Override
     public List<CompletableFuture<List<Object>>> runAll(List<Call> calls) {
         return calls.stream().map(this::run).toList();
+    }
+
+    @Override
+    public void load(List<Script> scripts) {
+        // There is no server that would have to know them.
     }
 
     @Override

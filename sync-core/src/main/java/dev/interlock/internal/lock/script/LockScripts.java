@@ -48,12 +48,13 @@ final class LockScripts {
     private final long leaseMillis;
     private final String channel;
     private final String publish;
-    private final List<Object> keys;
-    private final List<Object> takeKeys;
-    private final List<Object> dropKeys;
-    private final List<Object> signalKeys;
-    private final List<Object> awaitKeys;
-    private final List<Object> renewKeys;
+
+    /** The keys that a name needs even if nobody else is there. */
+    private final String queue;
+
+    private final String token;
+    private final String conditions;
+    private final String mark;
 
     /** How often in a row nobody else was there; a hint, so that updates may be lost. */
     private volatile int quiet = TRUSTED;
@@ -65,20 +66,27 @@ final class LockScripts {
         this.leaseMillis = session.settings().leaseMillis();
         this.publish = session.channels().verb();
         this.channel = "redisson_lock__channel:" + (key.contains("{") ? key : "{" + key + "}");
-        String queue = Keys.of("queue", key);
-        String mark = Keys.of("mark:" + id, key);
-        String waiters = Keys.of("waiters", key);
-        String token = Keys.of("token", key);
-        String turns = Keys.of("turns", key);
-        String conditions = Keys.of("conditions", key);
-        String signals = Keys.of("signals", key);
-        String readers = Keys.of("readers", key);
-        this.keys = List.of(key, queue, waiters, token, turns, mark, conditions, signals, readers);
-        this.takeKeys = List.of(key, queue, token, conditions, mark);
-        this.dropKeys = List.of(key, queue, conditions, mark);
-        this.signalKeys = List.of(key, queue, waiters, conditions, signals);
-        this.awaitKeys = List.of(key, queue, waiters, token, turns, conditions, signals, readers);
-        this.renewKeys = List.of(key, queue, waiters, readers);
+        this.queue = of("queue");
+        this.token = of("token");
+        this.conditions = of("conditions");
+        this.mark = of("mark:" + id);
+    }
+
+    private String of(String role) {
+        return Keys.of(role, key);
+    }
+
+    private List<Object> allKeys() {
+        return List.of(key, queue, of("waiters"), token, of("turns"), mark, conditions, of("signals"), of("readers"));
+    }
+
+    private List<Object> conditionKeys() {
+        return List.of(key, queue, of("waiters"), token, of("turns"), conditions, of("signals"), of("readers"));
+    }
+
+    /** Has Redis load the scripts by which locks come and go, those first that do if nobody else is there. */
+    static void load(ScriptRunner runner) {
+        runner.load(List.of(TAKE, DROP, ACQUIRE, RELEASE));
     }
 
     /** Returns the key of the read-write lock of a name, which is another one than the lock of that name. */
@@ -145,7 +153,12 @@ final class LockScripts {
         if (!takes || !used.isEmpty()) {
             return acquire(tickets, earlier, floor, used);
         }
-        Call take = TAKE.on(takeKeys, id + ":" + ticket.sequence, ticket.sequence, ticket.leaseMillis, floor);
+        Call take = TAKE.on(
+                List.of(key, queue, token, conditions, mark),
+                id + ":" + ticket.sequence,
+                ticket.sequence,
+                ticket.leaseMillis,
+                floor);
         return runner.runDurably(take).thenCompose(reply -> {
             long token = number(reply, 0);
             return token > 0
@@ -194,7 +207,7 @@ final class LockScripts {
     CompletableFuture<AcquireReply> acquire(List<Ticket> tickets, long earlier, long floor, List<Ticket> used) {
         Ticket first = tickets.get(0);
         Call call = ACQUIRE.on(
-                keys, id, text(tickets), first.leaseMillis, first.queues ? 1 : 0, earlier, floor, text(used));
+                allKeys(), id, text(tickets), first.leaseMillis, first.queues ? 1 : 0, earlier, floor, text(used));
         return runner.runDurably(call).thenApply(reply -> noted(acquireReply(reply)));
     }
 
@@ -255,8 +268,13 @@ final class LockScripts {
         if (!drops || !used.isEmpty() || !operations.isEmpty()) {
             return release(ticket, used, floor, operations);
         }
-        Call drop =
-                DROP.on(dropKeys, id + ":" + ticket.sequence, ticket.sequence, ticket.leaseMillis, channel, publish);
+        Call drop = DROP.on(
+                List.of(key, queue, conditions, mark),
+                id + ":" + ticket.sequence,
+                ticket.sequence,
+                ticket.leaseMillis,
+                channel,
+                publish);
         return runner.run(drop).thenCompose(reply -> {
             if (number(reply, 0) > 0) {
                 return CompletableFuture.completedFuture(Released.TENURE);
@@ -269,7 +287,7 @@ final class LockScripts {
     /** Gives up what a sequence has. */
     CompletableFuture<Released> release(Ticket ticket, String used, long floor, Operations operations) {
         Call call = RELEASE.on(
-                keys,
+                allKeys(),
                 id,
                 ticket.sequence,
                 ticket.terms(),
@@ -286,7 +304,7 @@ final class LockScripts {
     record Renewal(boolean owned, long ttlMillis, boolean waiters, boolean foreignWaiters) {}
 
     Call renew(long sequence) {
-        return RENEW.on(renewKeys, id, sequence, leaseMillis, channel, publish);
+        return RENEW.on(List.of(key, queue, of("waiters"), of("readers")), id, sequence, leaseMillis, channel, publish);
     }
 
     static Renewal renewal(List<Object> reply) {
@@ -296,7 +314,7 @@ final class LockScripts {
     /** Makes a reader of the owner. */
     CompletableFuture<Released> downgrade(Ticket ticket, long floor, Operations operations) {
         Call call = DOWNGRADE.on(
-                awaitKeys, id, ticket.sequence, ticket.leaseMillis, floor, operations.first(), operations.text());
+                conditionKeys(), id, ticket.sequence, ticket.leaseMillis, floor, operations.first(), operations.text());
         return runner.runDurably(call).thenApply(reply -> number(reply, 0) > 0 ? Released.TENURE : Released.NOTHING);
     }
 
@@ -347,7 +365,7 @@ final class LockScripts {
     CompletableFuture<SignalReply> signal(Signals signals) {
         Operations operations = signals.operations();
         Call call = SIGNAL.on(
-                signalKeys,
+                List.of(key, queue, of("waiters"), conditions, of("signals")),
                 id,
                 signals.tenure().sequence,
                 operations.first(),
@@ -392,7 +410,7 @@ final class LockScripts {
     /** Asks how waiters stand, and has others leave. */
     CompletableFuture<List<WaiterReply>> await(Inquiry inquiry, long floor) {
         Call call = AWAIT.on(
-                awaitKeys,
+                conditionKeys(),
                 id,
                 floor,
                 String.join(" ", inquiry.asked),

@@ -75,6 +75,11 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         this.conditions = new ScriptConditions(session, this, monitor, local);
     }
 
+    /** Prepares a session for its first lock, while its threads do something else. */
+    public static void prepare(RedisSession session) {
+        session.execute(() -> LockScripts.load(session.runner()));
+    }
+
     /** Takes a message about a name in which its session has no interest any more. */
     public static void receiveUnclaimed(RedisSession session, Mail mail) {
         ReliableRelease.receiveUnclaimed(session, mail);
