@@ -286,8 +286,9 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
 
         /**
          * Releases one hold. With the last one, keeps the name for the next thread of this JVM or gives it up in Redis.
-         * If the thread also holds the read lock, other JVMs can read from now on. Waits for the confirmation at most
-         * one command time-out, and doesn't fail if Redis is silent: the session repeats the release in the background.
+         * If the thread also holds the read lock, other JVMs can read from now on; this waits for the confirmation at
+         * most one command time-out. Otherwise the write lock is released as {@link DistributedReentrantLock#unlock}
+         * does.
          *
          * @throws IllegalMonitorStateException if the current thread doesn't hold the write lock
          * @throws LeaseLostException if this was the last hold and the lock had been lost; the thread doesn't hold it

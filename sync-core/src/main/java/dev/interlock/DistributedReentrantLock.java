@@ -165,8 +165,8 @@ public final class DistributedReentrantLock extends ReentrantLock {
 
     /**
      * Releases one hold. With the last one, keeps the name for the next thread of this JVM or gives it up in Redis.
-     * Waits for the confirmation at most one command time-out, and doesn't fail if Redis is silent: the session repeats
-     * the release in the background.
+     * Doesn't wait for the confirmation unless {@linkplain InterlockBuilder#confirmedUnlock told to}, and doesn't fail
+     * if Redis is silent: the session repeats the release in the background.
      *
      * @throws IllegalMonitorStateException if the current thread doesn't hold the lock
      * @throws LeaseLostException if this was the last hold and the lock had been lost; the thread doesn't hold it any

@@ -36,7 +36,7 @@ public final class InterlockBuilder {
     private Duration lease = Duration.ofSeconds(30);
     private Duration handoffSlice = Duration.ofMillis(10);
     private boolean adaptiveRetention = true;
-    private boolean confirmedUnlock = true;
+    private boolean confirmedUnlock;
     private Duration redisTimeout = Duration.ofSeconds(30);
     private @Nullable Duration commandTimeout;
     private int replicaAcknowledgements = 1;
@@ -157,13 +157,14 @@ public final class InterlockBuilder {
 
     /**
      * Whether {@code unlock()} waits until Redis has confirmed that the name is free, one {@linkplain #commandTimeout
-     * command time-out} at most, and throws {@link LeaseLostException} if Redis had lost the name. Default true.
+     * command time-out} at most, and throws {@link LeaseLostException} if Redis had lost the name. Default false: it
+     * looks whether the lease is still valid, sends the release and returns. The session repeats the release until it
+     * is confirmed, or the lease is over; what only the confirmation tells goes to {@link SyncListener#lostUnnoticed}.
      *
-     * @param confirmedUnlock false if it is only to look whether the lease is still valid, send the release and return;
-     *     the session repeats the release until it is confirmed, or the lease is over. What only the confirmation tells
-     *     is then told to {@link SyncListener#lostUnnoticed}. The {@code unlock()} of a fair lock waits in any case; so
-     *     does one that has to signal conditions, and each one while 1,000 others are unconfirmed or plain
-     *     {@code RLock} clients are about. For a single lock there is {@link LockOptions#confirmUnlock}
+     * @param confirmedUnlock true to wait always, for the sake of the exception, or of clients that look at Redis. The
+     *     {@code unlock()} of a fair lock waits in any case; so does one that has to signal conditions, and each one
+     *     while 1,000 others are unconfirmed or plain {@code RLock} clients are about. For a single lock there is
+     *     {@link LockOptions#confirmUnlock}
      * @return this
      */
     public InterlockBuilder confirmedUnlock(boolean confirmedUnlock) {

@@ -18,6 +18,7 @@ public record Threshold(String scenario, String peer, Figure figure, double boun
     public static final List<Threshold> ALL = List.of(
             of("uncontended-1t", "RLock", Figure.RATE, 500, "500 × RLock"),
             of("uncontended-new-names-1t", "RLock-new-names", Figure.RATE, 1, "as fast as RLock, on names never used"),
+            of("delay-2ms-new-names-1t", "RLock-new-names", Figure.RATE, 1.6, "1.6 × RLock; two is the limit"),
             of("alternate-2jvm", "at-once-now-and-then", Figure.P99, 1.1, "p99 within 1.1 × that without retention"),
             of("trylock-storm", "Interlock", Figure.RATE, 0.8, "80 % of what it is without the storm"),
             of("uncontended-1t", "round-trip", Figure.P50, 2 * 1.15, "median within 1.15 × two bare round trips"),

@@ -107,7 +107,7 @@ class LossTest extends FaultFixture {
     @Test
     void aLossThatOnlyTheReleaseFindsIsTold() {
         int before = losses();
-        Interlock session = session(builder -> builder.confirmedUnlock(false).listener(recorder));
+        Interlock session = session(builder -> builder.listener(recorder));
         DistributedReentrantLock lock = lock(session, NAME);
         heard.clear();
         lock.onLost(heard::add);

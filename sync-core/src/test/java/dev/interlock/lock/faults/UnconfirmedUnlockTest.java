@@ -28,7 +28,7 @@ class UnconfirmedUnlockTest extends FaultFixture {
     private static final int MOST = 1_000;
 
     private Interlock patient() {
-        return session(builder -> builder.confirmedUnlock(false).commandTimeout(LONG));
+        return session(builder -> builder.commandTimeout(LONG));
     }
 
     private DistributedReentrantLock released(Interlock session) {
@@ -118,8 +118,7 @@ class UnconfirmedUnlockTest extends FaultFixture {
     void aLostReleaseIsRepeated(boolean isExecuted) {
         DistributedReentrantLock lock = lock(patient(), NAME);
         Recorder recorder = new Recorder();
-        DistributedReentrantLock told =
-                lock(session(builder -> builder.confirmedUnlock(false).listener(recorder)), NAME);
+        DistributedReentrantLock told = lock(session(builder -> builder.listener(recorder)), NAME);
         told.lock();
         if (isExecuted) {
             proxy().dropReplies(Requests.release(NAME), 1, Loss.MUTE);

@@ -28,6 +28,13 @@ public final class LockSubject implements Subject {
         lock.onLost(loss -> session.sayLost("lock", loss));
         return new Verbs()
                 .section("lock", any -> lock.lock(), any -> lock.unlock(), lock::fencingToken)
+                .on("use", words -> {
+                    for (int i = 0; i < Verbs.permits(words); i++) {
+                        lock.lock();
+                        lock.unlock();
+                    }
+                    return "USED";
+                })
                 .asserting("assert", lock::assertHeld)
                 .on("token", words -> "TOKEN " + lock.fencingToken())
                 .on("holds", words -> "HOLDS " + lock.isHeldByCurrentThread() + " " + lock.getHoldCount())
