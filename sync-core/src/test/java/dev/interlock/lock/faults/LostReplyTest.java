@@ -289,7 +289,7 @@ class LostReplyTest extends FaultFixture {
             waiter.run(wanted::unlock);
         }
         await("arrived late").until(() -> acquisitions() > executed);
-        assertThat(holder(NAME)).isEmpty();
+        awaitFree(NAME);
         assertAvailable(undisturbed());
     }
 
