@@ -559,6 +559,16 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         }
 
         @Override
+        public @Nullable Thread owner() {
+            return DistributedReadWriteLock.super.getOwner();
+        }
+
+        @Override
+        public List<Thread> queued() {
+            return DropIn.firstToLast(getQueuedThreads());
+        }
+
+        @Override
         public boolean isAnnounced() {
             return true;
         }

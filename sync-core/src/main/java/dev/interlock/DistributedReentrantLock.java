@@ -11,6 +11,7 @@ import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
 import java.io.Serial;
 import java.util.Collection;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.ReentrantLock;
@@ -398,6 +399,16 @@ public final class DistributedReentrantLock extends ReentrantLock {
         @Override
         public boolean isQueued(Thread thread) {
             return hasQueuedThread(thread);
+        }
+
+        @Override
+        public @Nullable Thread owner() {
+            return DistributedReentrantLock.super.getOwner();
+        }
+
+        @Override
+        public List<Thread> queued() {
+            return DropIn.firstToLast(getQueuedThreads());
         }
 
         @Override

@@ -14,11 +14,13 @@ import dev.interlock.internal.lock.redisson.RedissonLock;
 import dev.interlock.internal.lock.redisson.RedissonReadWriteLock;
 import dev.interlock.internal.lock.script.ScriptLock;
 import dev.interlock.internal.lock.script.ScriptReadWriteLock;
+import dev.interlock.internal.ops.Inquirer;
 import dev.interlock.internal.ratelimit.RequestQueues;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.semaphore.RedissonSemaphore;
 import dev.interlock.internal.semaphore.ScriptSemaphore;
 import dev.interlock.internal.session.RedisSession;
+import dev.interlock.ops.Operator;
 import dev.interlock.ratelimit.RateLimit;
 import dev.interlock.ratelimit.RateLimiter;
 import java.time.Duration;
@@ -78,6 +80,7 @@ public final class Interlock implements AutoCloseable {
             new MapMaker().weakKeys().weakValues().makeMap();
     private final Barriers barriers;
     private final RequestQueues requestQueues;
+    private final Inquirer operator;
     private final ConcurrentMap<RSemaphore, DistributedSemaphore> adaptedSemaphores =
             new MapMaker().weakKeys().weakValues().makeMap();
 
@@ -86,6 +89,7 @@ public final class Interlock implements AutoCloseable {
         this.watchdogMillis = client.getConfig().getLockWatchdogTimeout();
         this.barriers = new Barriers(session);
         this.requestQueues = new RequestQueues(session);
+        this.operator = new Inquirer(session);
         session.onUnclaimed(mail -> ScriptLock.receiveUnclaimed(session, mail));
         ScriptLock.prepare(session);
     }
@@ -488,6 +492,11 @@ public final class Interlock implements AutoCloseable {
                 semaphore,
                 absent -> new DistributedSemaphore(
                         session, SemaphoreOptions.unowned(), local -> new RedissonSemaphore(session, absent, local)));
+    }
+
+    /** Returns what sees who holds what, in this session and all others. */
+    public Operator operator() {
+        return operator;
     }
 
     /** Returns the id of this session, as it appears in the owner field of the locks that it owns. */

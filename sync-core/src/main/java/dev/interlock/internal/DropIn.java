@@ -1,6 +1,10 @@
 package dev.interlock.internal;
 
 import java.io.NotSerializableException;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** What the drop-in types have in common and, having JDK superclasses, can't inherit. */
@@ -10,6 +14,13 @@ public final class DropIn {
     /** Returns the beginning of a {@code toString}: the type, the identity and the name. */
     public static String describe(Class<?> type, Object identity, String name) {
         return type.getName() + "@" + Integer.toHexString(identity.hashCode()) + "[" + Names.excerpt(name) + "]";
+    }
+
+    /** Returns queued threads in their order: the JDK returns the last one first, though it promises no order. */
+    public static List<Thread> firstToLast(Collection<Thread> queued) {
+        List<Thread> threads = new ArrayList<>(queued);
+        Collections.reverse(threads);
+        return threads;
     }
 
     /** Returns the part of a {@code toString} that says which thread of this JVM holds a lock. */

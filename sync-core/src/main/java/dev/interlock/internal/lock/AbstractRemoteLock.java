@@ -3,15 +3,20 @@ package dev.interlock.internal.lock;
 import dev.interlock.LeaseLostException;
 import dev.interlock.SyncListener;
 import dev.interlock.internal.Names;
+import dev.interlock.internal.Stake;
+import dev.interlock.internal.Stake.Hold;
+import dev.interlock.internal.Stake.Wait;
 import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.session.Participant;
 import dev.interlock.internal.session.RemoteWait;
 import dev.interlock.internal.session.Session;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,6 +42,11 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
 
     /** How many threads may have the local half for an instant, for no use of their own. */
     private final AtomicInteger probes = new AtomicInteger();
+
+    /** An acquisition that the pulse has seen. */
+    private record Seen(long token, long nanos) {}
+
+    private volatile Seen seen = new Seen(Long.MIN_VALUE, 0);
 
     private final List<Consumer<? super LeaseLostException>> lossListeners = new CopyOnWriteArrayList<>();
 
@@ -183,6 +193,12 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
         }
     }
 
+    /** Returns whether something has changed that the leader has not looked at. */
+    public final boolean hasNews() {
+        RemoteWait waiting = leader;
+        return waiting != null && waiting.isWoken();
+    }
+
     @Override
     public final String name() {
         return name;
@@ -243,6 +259,62 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
         if (listening) {
             session.tell(() -> listener.released(name, tenureNanos));
         }
+    }
+
+    // ---- for operators
+
+    /** Notes who is inside, so that it is known for how long, within a beat of the pulse. */
+    protected final void see() {
+        T current = tenure();
+        if (current != null && isInside() && seen.token != current.token()) {
+            seen = new Seen(current.token(), session.now());
+        }
+    }
+
+    private boolean isInside() {
+        return isInUse() && leader == null;
+    }
+
+    /**
+     * Returns what the session has in the name.
+     *
+     * @param isLeaving whether a release is under way
+     * @param conditions threads that wait for conditions
+     * @param place tells the sequence of a thread's ticket, or 0
+     */
+    protected final Stake stake(boolean isLeaving, List<Wait> conditions, ToLongFunction<Thread> place) {
+        boolean isReadWrite = local instanceof LocalReadWriteLock;
+        boolean isInside = isInside();
+        Thread owner = local.owner();
+        RemoteWait waiting = leader;
+        List<Hold> holds = new ArrayList<>();
+        T current = tenure();
+        if (current != null) {
+            boolean reads = isReadWrite && owner == null && isInside;
+            String thread = isInside && owner != null ? owner.getName() : "";
+            long age = seen.token == current.token() ? millisSince(seen.nanos) : 0;
+            holds.add(
+                    isInside
+                            ? new Hold("INSIDE", thread, reads, current.token(), age)
+                            : new Hold("KEPT", "", false, 0, Stake.UNKNOWN));
+        } else if (isLeaving) {
+            holds.add(new Hold("LEAVING", "", false, 0, Stake.UNKNOWN));
+        }
+        List<Wait> waits = new ArrayList<>();
+        if (waiting != null && owner != null) {
+            long age = millisSince(waiting.begunNanos());
+            waits.add(new Wait(owner.getName(), "", place.applyAsLong(owner), age));
+        }
+        for (Thread thread : local.queued()) {
+            waits.add(new Wait(thread.getName(), "", place.applyAsLong(thread), Stake.UNKNOWN));
+        }
+        waits.addAll(conditions);
+        String kind = isReadWrite ? "read-write lock" : local.isAnnounced() ? "fair lock" : "lock";
+        return new Stake(name, kind, holds, waits);
+    }
+
+    private long millisSince(long nanos) {
+        return TimeUnit.NANOSECONDS.toMillis(session.now() - nanos);
     }
 
     /** Returns for how long an answer is waited for. */

@@ -1,5 +1,8 @@
 package dev.interlock.internal.lock;
 
+import java.util.List;
+import org.jspecify.annotations.Nullable;
+
 /** The local half of a lock: what its superclass knows about the threads of this JVM, and lets them do. */
 public interface LocalLock {
     /** Takes it, waiting for as long as that takes. */
@@ -31,6 +34,16 @@ public interface LocalLock {
 
     /** Returns whether the remote half is to know of threads that are about to queue for it. */
     boolean isAnnounced();
+
+    /** Returns the thread that has it and doesn't share it. */
+    default @Nullable Thread owner() {
+        return null;
+    }
+
+    /** Returns the threads that are queued for it, the next one first. */
+    default List<Thread> queued() {
+        return List.of();
+    }
 
     /** Has the current thread, which has it, give up what it shares besides. Returns how many times. */
     default int giveUpShares() {

@@ -7,6 +7,11 @@ public interface Tenure {
     /** Returns whether it is certain that no other session owns the name then. */
     boolean isUsable(long nowNanos);
 
+    /** Returns the fencing token of the last acquisition, or 0 if it has none. Other threads see it late. */
+    default long token() {
+        return 0;
+    }
+
     /** Marks it lost, and tells the lock the first time. Returns the loss. */
     LeaseLostException lose(String reason);
 }

@@ -82,6 +82,45 @@ public sealed interface Mail {
     record NodeFreed(String key) implements Mail {}
 
     /**
+     * Another session asks what this one has.
+     *
+     * @param number the question
+     * @param asker the id of the other session
+     * @param wanted which names: {@code =} and the name, or {@code ~} and a pattern; the empty string for none
+     */
+    record Question(long number, String asker, String wanted) implements Mail {
+        /** No participant has the empty name. */
+        @Override
+        public String key() {
+            return "";
+        }
+
+        /** Returns the message. */
+        public String text() {
+            return "w " + number + ' ' + asker + ' ' + wanted;
+        }
+    }
+
+    /**
+     * The answer to that.
+     *
+     * @param number the question
+     * @param from the id of the session that answers
+     * @param report what it has to say
+     */
+    record Report(long number, String from, String report) implements Mail {
+        @Override
+        public String key() {
+            return "";
+        }
+
+        /** Returns the message. */
+        public String text() {
+            return "v " + number + ' ' + from + ' ' + report;
+        }
+    }
+
+    /**
      * Reads a message.
      *
      * @throws IllegalArgumentException if that is none
@@ -100,6 +139,8 @@ public sealed interface Mail {
             case 'q' -> reader.mail((key, sequence) -> new NodeFreed(key));
             case 'b' -> reader.mail(Booking::new);
             case 't' -> reader.mail(GenerationEnd::new);
+            case 'w' -> new Question(reader.number(), reader.word(), reader.key());
+            case 'v' -> new Report(reader.number(), reader.word(), reader.key());
             default -> throw new IllegalArgumentException("unknown kind");
         };
     }

@@ -12,6 +12,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
+import java.util.stream.IntStream;
 import org.redisson.api.BatchOptions;
 import org.redisson.api.BatchResult;
 import org.redisson.api.RBatch;
@@ -43,6 +44,10 @@ public final class RedissonScriptRunner implements ScriptRunner {
     private static final int PATIENCE = 3;
 
     private static final int BATCH = 256;
+
+    /** So many keys by chance miss a node of a cluster of thirty once in six thousand times. */
+    private static final int ROUTES = 256;
+
     private static final long REPLICATION_MILLIS = 1_000;
 
     private static final Script REPLICAS = Script.load("session/replicas");
@@ -215,6 +220,13 @@ public final class RedissonScriptRunner implements ScriptRunner {
         }
         // What isn't loaded now is loaded when it is run.
         loaded.whenComplete((done, failure) -> log.debug("Scripts were loaded", failure));
+    }
+
+    @Override
+    public List<String> routes() {
+        return isCluster
+                ? IntStream.range(0, ROUTES).mapToObj(i -> "interlock:any:" + i).toList()
+                : ScriptRunner.super.routes();
     }
 
     private BatchOptions batchOptions() {

@@ -21,6 +21,11 @@ public interface ScriptRunner {
     /** Has Redis load scripts that are likely to be run, so that it knows them when they are. */
     void load(List<Script> scripts);
 
+    /** Returns keys of which at least one is on each node that has keys of its own. */
+    default List<String> routes() {
+        return List.of("interlock:any");
+    }
+
     /** Returns whether a failover may lose what Redis has answered or published. */
     boolean isReplicated();
 }

@@ -1,10 +1,12 @@
 package dev.interlock.internal.session;
 
+import dev.interlock.internal.Stake;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Script.Call;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BiConsumer;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /** What a session has in a name: it owns it, or waits for it. A session keeps alive those objects that have a stake. */
@@ -34,6 +36,16 @@ public interface Participant {
      */
     default void receive(Mail mail) {
         throw new IllegalStateException("no script of ours runs for it, yet there is " + mail);
+    }
+
+    /**
+     * Returns what the session has in the name, for operators, or null if that isn't wanted or isn't known. Called on a
+     * thread that must not block.
+     *
+     * @param wanted which names, without namespace
+     */
+    default @Nullable Stake stake(Predicate<String> wanted) {
+        return null;
     }
 
     /** Gives everything up because the session is closed. The result completes when Redis has confirmed. */

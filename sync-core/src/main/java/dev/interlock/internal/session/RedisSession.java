@@ -25,6 +25,7 @@ public final class RedisSession extends Session {
     private final UnlockChannels channels;
     private final Runnable released;
     private volatile Consumer<Mail> unclaimed = mail -> {};
+    private volatile Consumer<Mail> inquiries = mail -> {};
 
     /**
      * Creates a session.
@@ -106,6 +107,11 @@ public final class RedisSession extends Session {
         unclaimed = receiver;
     }
 
+    /** Says who takes what sessions ask each other on behalf of operators, and answer. */
+    public void onInquiry(Consumer<Mail> receiver) {
+        inquiries = receiver;
+    }
+
     /** Returns what runs scripts for this session. */
     public ScriptRunner runner() {
         return node.runner();
@@ -133,6 +139,6 @@ public final class RedisSession extends Session {
 
     @Override
     void receiveUnclaimed(Mail mail) {
-        unclaimed.accept(mail);
+        (mail.key().isEmpty() ? inquiries : unclaimed).accept(mail);
     }
 }

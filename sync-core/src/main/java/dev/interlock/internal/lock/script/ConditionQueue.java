@@ -1,5 +1,6 @@
 package dev.interlock.internal.lock.script;
 
+import dev.interlock.internal.Stake;
 import dev.interlock.internal.lock.script.ConditionLog.Signals;
 import dev.interlock.internal.lock.script.ConditionLog.Waiter;
 import dev.interlock.internal.lock.script.ConditionLog.Waiter.Outcome;
@@ -80,6 +81,13 @@ final class ConditionQueue {
     /** Returns whether no thread waits. If some do, Redis may make tickets of which this session doesn't know. */
     boolean isEmpty() {
         return waiting.isEmpty();
+    }
+
+    /** Returns the threads that wait, for operators. */
+    List<Stake.Wait> waiting() {
+        return waiting.values().stream()
+                .map(one -> new Stake.Wait(one.thread.getName(), one.condition, 0, Stake.UNKNOWN))
+                .toList();
     }
 
     /** Returns whether no thread waits, and there is nothing to remember. */

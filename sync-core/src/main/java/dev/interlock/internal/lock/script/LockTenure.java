@@ -153,6 +153,11 @@ final class LockTenure implements Tenure {
     }
 
     @Override
+    public long token() {
+        return tokens.current();
+    }
+
+    @Override
     public boolean isUsable(long nowNanos) {
         return lease.isValid(nowNanos);
     }

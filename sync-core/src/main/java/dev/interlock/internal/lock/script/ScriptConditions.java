@@ -3,6 +3,7 @@ package dev.interlock.internal.lock.script;
 import static java.util.Objects.requireNonNull;
 
 import dev.interlock.LeaseLostException;
+import dev.interlock.internal.Stake;
 import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.RemoteConditions;
 import dev.interlock.internal.lock.RemoteLock;
@@ -11,6 +12,7 @@ import dev.interlock.internal.lock.script.LockScripts.SignalReply;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.RemoteWait;
 import java.util.Collection;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.TimeUnit;
 
@@ -45,6 +47,16 @@ final class ScriptConditions implements RemoteConditions {
             session.ensureOpen();
             return state.conditions.enlist(Thread.currentThread(), current, condition, now);
         });
+    }
+
+    /** Returns the threads that wait, those that have waited longest first. */
+    List<Stake.Wait> waiting() {
+        return monitor.call((state, now) -> state.conditions.waiting());
+    }
+
+    /** Returns the sequence of the ticket with which a thread waits for the lock, or 0. */
+    long placeOf(Thread thread) {
+        return monitor.call((state, now) -> state.tickets.sequenceOf(thread));
     }
 
     @Override

@@ -3,6 +3,7 @@ package dev.interlock.internal.lock.script;
 import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Names;
+import dev.interlock.internal.Stake;
 import dev.interlock.internal.lock.AbstractRemoteLock;
 import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.RemoteConditions;
@@ -16,6 +17,7 @@ import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.RemoteWait;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,8 +25,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>The {@link LockMonitor} handles events; this is what threads do. The thread that has the local half and finds no
  * usable tenure is the <em>leader</em>: it has a ticket opened, and waits until that has become a tenure. It may leave
- * at any time, because it keeps no state of its own: its ticket stays for the next local thread, or is cancelled by
- * {@link #cleanUp} if there is none.
+ * at any time: its ticket stays for the next local thread, or is cancelled by {@link #cleanUp} if there is none.
  */
 public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> implements LockTenure.Owner {
     /** In place of a time for which a name is kept: as long as that pays, and the session is set to do so. */
@@ -41,7 +42,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     final LockView view;
     final LockMonitor monitor;
     private final boolean isConfirmed;
-    private final RemoteConditions conditions;
+    private final ScriptConditions conditions;
 
     /** Why the thread that has the local half has it without the remote half. Written by that thread. */
     private volatile @Nullable LeaseLostException localOnlyCause;
@@ -234,12 +235,6 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         localOnlyCause = loss;
     }
 
-    /** Returns whether something has changed that the leader has not looked at. */
-    boolean hasNews() {
-        RemoteWait waiting = leader;
-        return waiting != null && waiting.isWoken();
-    }
-
     /** Returns whether other sessions wait, and have waited for long enough. */
     final boolean isTurnOver(LockTenure current, long now) {
         return current.demand && now - current.turnNanos >= sliceNanos;
@@ -419,9 +414,9 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
 
     @Override
     public void pulse() {
+        see();
         LockTenure current = view.tenure;
         if (current != null && current.retained && !local.isHeld()) {
-            // Plain RLock clients write no letters.
             current.renewNow();
         }
         monitor.pulse();
@@ -430,6 +425,13 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     @Override
     public void receive(Mail mail) {
         monitor.receive(mail);
+    }
+
+    @Override
+    public @Nullable Stake stake(Predicate<String> wanted) {
+        return wanted.test(name)
+                ? stake(view.isReleasing(session.now()), conditions.waiting(), conditions::placeOf)
+                : null;
     }
 
     @Override

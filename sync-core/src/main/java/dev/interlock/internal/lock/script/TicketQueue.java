@@ -183,6 +183,12 @@ final class TicketQueue {
         return null;
     }
 
+    /** Returns the sequence of the ticket with which a thread waits, or 0. */
+    long sequenceOf(Thread thread) {
+        Ticket own = byThread.getOrDefault(thread, view.ticket);
+        return own == null ? 0 : own.sequence;
+    }
+
     boolean contains(Ticket ticket) {
         return standing.contains(ticket);
     }

@@ -1,0 +1,99 @@
+package dev.interlock.internal;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+
+import java.net.URLDecoder;
+import java.net.URLEncoder;
+import java.util.ArrayList;
+import java.util.Iterator;
+import java.util.List;
+
+/**
+ * What a session has in a name, as one session tells it to another.
+ *
+ * @param name the name, without namespace
+ * @param kind what it is the name of
+ * @param holds how the session has it
+ * @param waits which of its threads wait
+ */
+public record Stake(String name, String kind, List<Hold> holds, List<Wait> waits) {
+    /** In place of milliseconds that aren't known. */
+    public static final long UNKNOWN = -1;
+
+    /**
+     * How it has the name.
+     *
+     * @param state the name of a constant of {@code NameView.State}
+     * @param thread the name of the thread that is inside, or the empty string
+     * @param token of that thread, or 0
+     */
+    public record Hold(String state, String thread, boolean reads, long token, long ageMillis) {}
+
+    /**
+     * A thread that waits.
+     *
+     * @param condition which one has to be signalled before, or the empty string
+     * @param place the sequence of its ticket, or 0
+     */
+    public record Wait(String thread, String condition, long place, long ageMillis) {}
+
+    /** Returns whether the session has nothing in the name. */
+    public boolean isEmpty() {
+        return holds.isEmpty() && waits.isEmpty();
+    }
+
+    /** Returns it as a line of words. */
+    public String line() {
+        StringBuilder line = new StringBuilder(word(name)).append(' ').append(word(kind));
+        for (Hold hold : holds) {
+            line.append(" h ").append(hold.state).append(' ').append(word(hold.thread));
+            line.append(' ').append(hold.reads ? 1 : 0).append(' ').append(hold.token);
+            line.append(' ').append(hold.ageMillis);
+        }
+        for (Wait wait : waits) {
+            line.append(" w ").append(word(wait.thread)).append(' ').append(word(wait.condition));
+            line.append(' ').append(wait.place).append(' ').append(wait.ageMillis);
+        }
+        return line.toString();
+    }
+
+    /**
+     * Reads such a line.
+     *
+     * @throws RuntimeException if it is none
+     */
+    public static Stake parse(String line) {
+        Iterator<String> words = List.of(line.split(" ", -1)).iterator();
+        String name = text(words.next());
+        String kind = text(words.next());
+        List<Hold> holds = new ArrayList<>();
+        List<Wait> waits = new ArrayList<>();
+        while (words.hasNext()) {
+            if (words.next().equals("h")) {
+                holds.add(new Hold(
+                        words.next(),
+                        text(words.next()),
+                        words.next().equals("1"),
+                        number(words.next()),
+                        number(words.next())));
+            } else {
+                waits.add(new Wait(text(words.next()), text(words.next()), number(words.next()), number(words.next())));
+            }
+        }
+        return new Stake(name, kind, holds, waits);
+    }
+
+    /** Returns text without spaces and line ends. */
+    public static String word(String text) {
+        return URLEncoder.encode(text, UTF_8);
+    }
+
+    /** Returns the text of such a word. */
+    public static String text(String word) {
+        return URLDecoder.decode(word, UTF_8);
+    }
+
+    private static long number(String word) {
+        return Long.parseLong(word);
+    }
+}

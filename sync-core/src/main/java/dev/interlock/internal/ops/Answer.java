@@ -1,0 +1,61 @@
+package dev.interlock.internal.ops;
+
+import dev.interlock.internal.Names;
+import dev.interlock.internal.Stake;
+import dev.interlock.ops.SessionView;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.List;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+
+/**
+ * What a session answers: a line about itself, and one for each name that was asked for.
+ *
+ * @param host the machine on which it runs
+ * @param pid its process
+ * @param ageMillis since when it has been open
+ * @param stakes what it has
+ */
+record Answer(String host, long pid, long ageMillis, List<Stake> stakes) {
+    /** Returns what is the same in all answers of this process, which has been open for no time and has nothing. */
+    static Answer ofThisProcess() {
+        String host;
+        try {
+            host = InetAddress.getLocalHost().getHostName();
+        } catch (UnknownHostException e) {
+            host = "unknown";
+        }
+        return new Answer(host, ProcessHandle.current().pid(), 0, List.of());
+    }
+
+    Answer with(long millis, List<Stake> what) {
+        return new Answer(host, pid, millis, what);
+    }
+
+    String text() {
+        String own = Stake.word(host) + ' ' + pid + ' ' + ageMillis;
+        return Stream.concat(Stream.of(own), stakes.stream().map(Stake::line)).collect(Collectors.joining("\n"));
+    }
+
+    /**
+     * Reads an answer.
+     *
+     * @throws IllegalArgumentException if it is none, for example because it is of another version
+     */
+    static Answer parse(String text) {
+        try {
+            List<String> lines = text.lines().toList();
+            String[] own = lines.get(0).split(" ", -1);
+            List<Stake> stakes = lines.stream().skip(1).map(Stake::parse).toList();
+            return new Answer(Stake.text(own[0]), Long.parseLong(own[1]), Long.parseLong(own[2]), stakes);
+        } catch (RuntimeException e) {
+            throw new IllegalArgumentException("not an answer: " + Names.excerpt(text), e);
+        }
+    }
+
+    SessionView session(String id) {
+        return new SessionView(id, host, pid, Duration.ofMillis(ageMillis));
+    }
+}

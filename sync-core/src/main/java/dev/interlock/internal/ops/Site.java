@@ -1,0 +1,140 @@
+package dev.interlock.internal.ops;
+
+import dev.interlock.internal.Stake;
+import dev.interlock.internal.Stake.Hold;
+import dev.interlock.internal.Stake.Wait;
+import dev.interlock.internal.redis.Keys;
+import dev.interlock.internal.session.RedisSession;
+import dev.interlock.ops.NameView;
+import dev.interlock.ops.NameView.Holder;
+import dev.interlock.ops.NameView.State;
+import dev.interlock.ops.NameView.Waiter;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A name that operators ask for.
+ *
+ * @param name the name, without namespace
+ * @param isReadWrite whether its read-write lock is meant, which is another one than its lock
+ */
+record Site(String name, boolean isReadWrite) implements Comparable<Site> {
+    private static final String READ_WRITE = "read-write lock";
+    private static final Comparator<Site> ORDER =
+            Comparator.comparing(Site::name).thenComparing(Site::isReadWrite);
+
+    /** A place in the order of those who wait. */
+    private record Placed(int rank, Waiter waiter) {}
+
+    static Site of(Stake stake) {
+        return new Site(stake.name(), stake.kind().equals(READ_WRITE));
+    }
+
+    @Override
+    public int compareTo(Site other) {
+        return ORDER.compare(this, other);
+    }
+
+    /** Returns the keys of its owners and of its queue. */
+    List<Object> keys(RedisSession session) {
+        String key = session.key(name);
+        String owners = isReadWrite ? Keys.prefix(key) + "rw" : key;
+        return List.of(owners, Keys.of("queue", owners));
+    }
+
+    /**
+     * Returns who has it and who waits for it.
+     *
+     * @param answers what sessions have said, null for those that are silent
+     * @param owners what Redis has of its owners
+     * @param tickets what Redis has in its queue
+     */
+    NameView view(Map<String, @Nullable Answer> answers, List<String> owners, List<String> tickets) {
+        Map<String, Stake> stakes = new LinkedHashMap<>();
+        answers.forEach((id, answer) -> {
+            if (answer != null) {
+                answer.stakes().stream()
+                        .filter(stake -> of(stake).equals(this))
+                        .forEach(stake -> stakes.put(id, stake));
+            }
+        });
+        String kind = stakes.values().stream().map(Stake::kind).findFirst().orElse(isReadWrite ? READ_WRITE : "lock");
+        Set<String> ids = new HashSet<>();
+        owners.forEach(owner -> ids.add(sessionOf(owner)));
+        return new NameView(name, kind, holders(answers, ids, stakes), waiters(answers, ids, stakes, tickets));
+    }
+
+    private static List<Holder> holders(
+            Map<String, @Nullable Answer> answers, Set<String> owners, Map<String, Stake> stakes) {
+        List<Holder> holders = new ArrayList<>();
+        stakes.forEach((id, stake) -> stake.holds().forEach(hold -> holders.add(holder(id, hold))));
+        for (String owner : owners) {
+            if (holders.stream().noneMatch(holder -> holder.session().equals(owner))) {
+                State state = answers.get(owner) == null ? State.SILENT : State.LEAVING;
+                holders.add(new Holder(owner, state, null, false, 0, null));
+            }
+        }
+        return holders;
+    }
+
+    private static Holder holder(String id, Hold hold) {
+        String thread = hold.thread().isEmpty() ? null : hold.thread();
+        return new Holder(id, State.valueOf(hold.state()), thread, hold.reads(), hold.token(), age(hold.ageMillis()));
+    }
+
+    private static List<Waiter> waiters(
+            Map<String, @Nullable Answer> answers,
+            Set<String> owners,
+            Map<String, Stake> stakes,
+            List<String> tickets) {
+        Map<String, Integer> places = new LinkedHashMap<>();
+        for (String ticket : tickets) {
+            places.putIfAbsent(requestOf(ticket), places.size());
+        }
+        List<Placed> placed = new ArrayList<>();
+        stakes.forEach((id, stake) -> {
+            for (Wait wait : stake.waits()) {
+                // Those who wait for another thread of the session that owns it come first.
+                int elsewhere = owners.contains(id) ? -1 : places.size();
+                int rank = places.getOrDefault(id + ":" + wait.place(), elsewhere);
+                boolean isForCondition = !wait.condition().isEmpty();
+                placed.add(new Placed(isForCondition ? places.size() + 1 : rank, waiter(id, wait)));
+            }
+        });
+        places.forEach((request, rank) -> {
+            String id = sessionOf(request);
+            if (answers.get(id) == null) {
+                placed.add(new Placed(rank, new Waiter(id, null, null, null)));
+            }
+        });
+        return placed.stream()
+                .sorted(Comparator.comparingInt(Placed::rank))
+                .map(Placed::waiter)
+                .toList();
+    }
+
+    private static Waiter waiter(String id, Wait wait) {
+        String condition = wait.condition().isEmpty() ? null : Stake.text(wait.condition());
+        return new Waiter(id, wait.thread(), condition, age(wait.ageMillis()));
+    }
+
+    private static @Nullable Duration age(long millis) {
+        return millis == Stake.UNKNOWN ? null : Duration.ofMillis(millis);
+    }
+
+    // Owners are `<session>:<sequence>`, tickets `<session>:<sequence>:<lease>…`; ids contain no colon.
+    private static String sessionOf(String text) {
+        return text.substring(0, text.indexOf(':'));
+    }
+
+    private static String requestOf(String ticket) {
+        return ticket.substring(0, ticket.indexOf(':', ticket.indexOf(':') + 1));
+    }
+}

@@ -1,0 +1,44 @@
+package dev.interlock.ops;
+
+import dev.interlock.RedisUnavailableException;
+import java.util.List;
+
+/**
+ * Sees what the sessions of a fleet hold and wait for, by asking them all through their mailboxes. Nothing of that is
+ * kept anywhere: it costs sessions nothing while nobody asks. Each method waits for the answers for half a second at
+ * most, and for Redis for one command time-out. What it returns was so a moment ago, in each session at its own time.
+ *
+ * <p>So far locks, fair locks and read-write locks are seen, with their conditions; not the synchronizers of other
+ * kinds, nor adapted objects of Redisson's.
+ */
+public interface Operator {
+    /**
+     * Returns the sessions that are connected to this Redis, of all namespaces, in the order of their ids.
+     *
+     * @throws RedisUnavailableException if Redis doesn't answer
+     * @throws IllegalStateException if the session is closed
+     */
+    List<SessionView> sessions();
+
+    /**
+     * Returns the names in which sessions have something, as these tell: 1,000 of each session at most.
+     *
+     * @param glob what the names have to match: {@code *} stands for anything, {@code ?} for one character
+     * @throws IllegalArgumentException if the pattern is empty
+     * @throws RedisUnavailableException if Redis doesn't answer
+     * @throws IllegalStateException if the session is closed
+     */
+    List<NameView> find(String glob);
+
+    /**
+     * Returns who has a lock, and who waits for it: what the sessions tell and what Redis knows. Locks and read-write
+     * locks of one name are different ones; so this returns one view for each of them that is in use, none if the name
+     * is free.
+     *
+     * @param name the name, in this session's namespace
+     * @throws IllegalArgumentException if the name is empty
+     * @throws RedisUnavailableException if Redis doesn't answer
+     * @throws IllegalStateException if the session is closed
+     */
+    List<NameView> inspect(String name);
+}

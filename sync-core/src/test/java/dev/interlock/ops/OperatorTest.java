@@ -1,0 +1,239 @@
+package dev.interlock.ops;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import dev.interlock.DistributedReadWriteLock;
+import dev.interlock.DistributedReentrantLock;
+import dev.interlock.Interlock;
+import dev.interlock.LockOptions;
+import dev.interlock.lock.faults.FaultFixture;
+import dev.interlock.ops.NameView.Holder;
+import dev.interlock.ops.NameView.State;
+import dev.interlock.ops.NameView.Waiter;
+import dev.interlock.testing.Actor;
+import dev.interlock.testing.Requests;
+import java.net.InetAddress;
+import java.net.UnknownHostException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.locks.Condition;
+import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import org.redisson.api.RLock;
+
+/** Who holds a lock, and who waits for it, as another session sees it. */
+class OperatorTest extends FaultFixture {
+    private static final String NAME = "order:42 \n%";
+
+    /** On another connection than those that a test disturbs. */
+    private Operator operator;
+
+    @BeforeEach
+    void look() {
+        operator = undisturbed().operator();
+    }
+
+    private NameView inspected(String name) {
+        List<NameView> views = operator.inspect(name);
+        assertThat(views).hasSize(1);
+        return views.get(0);
+    }
+
+    private Holder holder(NameView view) {
+        assertThat(view.holders()).hasSize(1);
+        return view.holders().get(0);
+    }
+
+    private static List<@Nullable String> threads(NameView view) {
+        return view.waiters().stream().map(Waiter::thread).toList();
+    }
+
+    @Test
+    void aFreeNameHasNobody() {
+        session().lock(NAME);
+        assertThat(operator.inspect(NAME)).isEmpty();
+        assertThat(operator.find("*")).isEmpty();
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void holderAndWaitersAreSeenInTheirOrder(boolean isFair) {
+        Interlock first = session();
+        Interlock second = session();
+        DistributedReentrantLock here = isFair ? first.fairLock(NAME) : first.lock(NAME);
+        DistributedReentrantLock there = isFair ? second.fairLock(NAME) : second.lock(NAME);
+        Actor holder = actor("holder");
+        holder.run(here::lock);
+        Actor elsewhere = actor("elsewhere");
+        queue(elsewhere, there);
+        Actor behind = actor("behind");
+        behind.begin(there::lock);
+        awaitQueued(there, behind);
+
+        NameView view = inspected(NAME);
+        assertThat(view.name()).isEqualTo(NAME);
+        assertThat(view.kind()).isEqualTo(isFair ? "fair lock" : "lock");
+        Holder seen = holder(view);
+        assertThat(seen.session()).isEqualTo(first.id());
+        assertThat(seen.state()).isEqualTo(State.INSIDE);
+        assertThat(seen.thread()).isEqualTo(holder.thread().getName());
+        assertThat(seen.token()).isEqualTo(holder.<Long>get(here::fencingToken));
+        assertThat(threads(view))
+                .containsExactly(elsewhere.thread().getName(), behind.thread().getName());
+        assertThat(view.waiters()).extracting(Waiter::session).containsOnly(second.id());
+
+        holder.run(here::unlock);
+        elsewhere.run(there::unlock);
+        behind.run(there::unlock);
+        await("nobody").until(() -> operator.inspect(NAME).isEmpty());
+    }
+
+    @Test
+    void theAgeOfAHoldIsKnownWithinASecond() {
+        DistributedReentrantLock lock = session().lock(NAME);
+        Actor holder = actor("holder");
+        holder.run(lock::lock);
+        await("two seconds of it").until(() -> {
+            Duration age = holder(inspected(NAME)).age();
+            return age != null && age.compareTo(Duration.ofSeconds(2)) > 0;
+        });
+        holder.run(lock::unlock);
+        holder.run(lock::lock);
+        assertThat(holder(inspected(NAME)).age()).isLessThan(Duration.ofSeconds(2));
+        holder.run(lock::unlock);
+    }
+
+    @Test
+    void aKeptNameHasNobodyInside() {
+        Interlock session = session();
+        DistributedReentrantLock lock = session.lock(NAME, LockOptions.retain(Duration.ofMinutes(1)));
+        Actor user = actor("user");
+        user.run(lock::lock);
+        user.run(lock::unlock);
+        Holder seen = holder(inspected(NAME));
+        assertThat(seen.state()).isEqualTo(State.KEPT);
+        assertThat(seen.thread()).isNull();
+        session.close();
+    }
+
+    @Test
+    void aReleaseOnItsWayIsSeen() {
+        Interlock session = session(builder -> builder.commandTimeout(Duration.ofSeconds(20)));
+        DistributedReentrantLock lock = session.lock(NAME, LockOptions.releaseAtOnce());
+        Actor user = actor("user");
+        user.run(lock::lock);
+        proxy().delayRequests(Requests.release(NAME), Duration.ofSeconds(1), 1);
+        user.run(lock::unlock);
+        assertThat(holder(inspected(NAME)).state()).isEqualTo(State.LEAVING);
+        awaitFree(NAME);
+    }
+
+    @Test
+    void aSilentSessionIsShownWithWhatRedisKnows() throws UnknownHostException {
+        Interlock silent = session();
+        DistributedReentrantLock lock = silent.lock(NAME);
+        Actor holder = actor("holder");
+        holder.run(lock::lock);
+        Interlock other = undisturbed();
+        DistributedReentrantLock wanted = other.lock(NAME);
+        Actor waiter = actor("waiter");
+        queue(waiter, wanted);
+        proxy().stall();
+
+        NameView view = inspected(NAME);
+        assertThat(holder(view).state()).isEqualTo(State.SILENT);
+        assertThat(holder(view).session()).isEqualTo(silent.id());
+        assertThat(threads(view)).containsExactly(waiter.thread().getName());
+        assertThat(operator.sessions())
+                .filteredOn(SessionView::isSilent)
+                .extracting(SessionView::id)
+                .containsExactly(silent.id());
+        String host = InetAddress.getLocalHost().getHostName();
+        assertThat(operator.sessions())
+                .filteredOn(session -> session.id().equals(other.id()))
+                .allSatisfy(session -> {
+                    assertThat(session.host()).isEqualTo(host);
+                    assertThat(session.pid()).isEqualTo(ProcessHandle.current().pid());
+                    assertThat(session.age()).isPositive();
+                });
+
+        proxy().resume();
+        holder.run(lock::unlock);
+        waiter.run(wanted::unlock);
+    }
+
+    @Test
+    void readersAndAWriterAreSeen() {
+        DistributedReadWriteLock here = session().readWriteLock(NAME);
+        DistributedReadWriteLock there = session().readWriteLock(NAME);
+        DistributedReadWriteLock third = session().readWriteLock(NAME);
+        Actor reader = actor("reader");
+        Actor another = actor("another");
+        reader.run(here.readLock()::lock);
+        another.run(there.readLock()::lock);
+        Actor writer = actor("writer");
+        writer.begin(third.writeLock()::lock);
+
+        await("the writer").until(() -> threads(inspected(NAME)).contains("writer"));
+        NameView view = inspected(NAME);
+        assertThat(view.kind()).isEqualTo("read-write lock");
+        assertThat(view.holders()).hasSize(2).allMatch(Holder::reads).allMatch(held -> held.state() == State.INSIDE);
+
+        reader.run(here.readLock()::unlock);
+        another.run(there.readLock()::unlock);
+        writer.run(third.writeLock()::unlock);
+    }
+
+    @Test
+    void whoWaitsForAConditionIsSeen() {
+        DistributedReentrantLock lock = session().lock(NAME);
+        Condition filled = lock.newCondition("is filled");
+        Actor waiter = actor("waiter");
+        waiter.run(lock::lock);
+        var done = waiter.begin(filled::await);
+        await("a waiter").until(() -> !operator.inspect(NAME).isEmpty());
+        await("its condition")
+                .until(() -> inspected(NAME).waiters().stream()
+                        .anyMatch(one -> "is filled".equals(one.condition()) && "waiter".equals(one.thread())));
+        Actor signaller = actor("signaller");
+        signaller.run(lock::lock);
+        signaller.run(filled::signal);
+        signaller.run(lock::unlock);
+        assertThat(done).succeedsWithin(PATIENCE);
+        waiter.run(lock::unlock);
+    }
+
+    @Test
+    void aPlainRLockClientIsShownAsSilent() {
+        RLock plain = client(server().url()).getLock(NAME);
+        Actor owner = actor("owner");
+        owner.run(plain::lock);
+        assertThat(holder(inspected(NAME)).state()).isEqualTo(State.SILENT);
+        owner.run(plain::unlock);
+    }
+
+    @Test
+    void namesAreFoundByPatterns() {
+        Interlock session = session();
+        Actor holder = actor("holder");
+        for (String name : List.of("order:1", "order:2", "invoice.1")) {
+            holder.run(session.lock(name)::lock);
+        }
+        assertThat(operator.find("order:*")).extracting(NameView::name).containsExactly("order:1", "order:2");
+        assertThat(operator.find("?nvoice.1")).extracting(NameView::name).containsExactly("invoice.1");
+        assertThat(operator.find("invoice?2")).isEmpty();
+        for (String name : List.of("order:1", "order:2", "invoice.1")) {
+            holder.run(session.lock(name)::unlock);
+        }
+    }
+
+    @Test
+    void nobodyIsAskedForNothing() {
+        assertThatThrownBy(() -> operator.find("")).hasMessage("glob must not be empty");
+        assertThatThrownBy(() -> operator.inspect("")).hasMessage("name must not be empty");
+    }
+}

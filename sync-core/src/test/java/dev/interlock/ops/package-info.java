@@ -1,0 +1,5 @@
+/** What operators see. */
+@NullMarked
+package dev.interlock.ops;
+
+import org.jspecify.annotations.NullMarked;
