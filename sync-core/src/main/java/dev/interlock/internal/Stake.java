@@ -7,6 +7,7 @@ import java.net.URLEncoder;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * What a session has in a name, as one session tells it to another.
@@ -25,17 +26,36 @@ public record Stake(String name, String kind, List<Hold> holds, List<Wait> waits
      *
      * @param state the name of a constant of {@code NameView.State}
      * @param thread the name of the thread that is inside, or the empty string
+     * @param threadId the id of that thread in its JVM, or 0
      * @param token of that thread, or 0
      */
-    public record Hold(String state, String thread, boolean reads, long token, long ageMillis) {}
+    public record Hold(String state, String thread, long threadId, boolean reads, long token, long ageMillis) {
+        /** Returns how a session has a name in which no thread is inside. */
+        public static Hold nobodyInside(String state) {
+            return new Hold(state, "", 0, false, 0, UNKNOWN);
+        }
+
+        /** Returns how a session has a name in which a thread is inside, or threads that aren't known. */
+        public static Hold inside(@Nullable Thread thread, boolean reads, long token, long ageMillis) {
+            return thread == null
+                    ? new Hold("INSIDE", "", 0, reads, token, ageMillis)
+                    : new Hold("INSIDE", thread.getName(), thread.getId(), reads, token, ageMillis);
+        }
+    }
 
     /**
      * A thread that waits.
      *
+     * @param threadId its id in its JVM
      * @param condition which one has to be signalled before, or the empty string
      * @param place the sequence of its ticket, or 0
      */
-    public record Wait(String thread, String condition, long place, long ageMillis) {}
+    public record Wait(String thread, long threadId, String condition, long place, long ageMillis) {
+        /** Returns how that thread waits. */
+        public static Wait of(Thread thread, String condition, long place, long ageMillis) {
+            return new Wait(thread.getName(), thread.getId(), condition, place, ageMillis);
+        }
+    }
 
     /** Returns whether the session has nothing in the name. */
     public boolean isEmpty() {
@@ -47,11 +67,13 @@ public record Stake(String name, String kind, List<Hold> holds, List<Wait> waits
         StringBuilder line = new StringBuilder(word(name)).append(' ').append(word(kind));
         for (Hold hold : holds) {
             line.append(" h ").append(hold.state).append(' ').append(word(hold.thread));
+            line.append(' ').append(hold.threadId);
             line.append(' ').append(hold.reads ? 1 : 0).append(' ').append(hold.token);
             line.append(' ').append(hold.ageMillis);
         }
         for (Wait wait : waits) {
-            line.append(" w ").append(word(wait.thread)).append(' ').append(word(wait.condition));
+            line.append(" w ").append(word(wait.thread)).append(' ').append(wait.threadId);
+            line.append(' ').append(word(wait.condition));
             line.append(' ').append(wait.place).append(' ').append(wait.ageMillis);
         }
         return line.toString();
@@ -73,11 +95,17 @@ public record Stake(String name, String kind, List<Hold> holds, List<Wait> waits
                 holds.add(new Hold(
                         words.next(),
                         text(words.next()),
+                        number(words.next()),
                         words.next().equals("1"),
                         number(words.next()),
                         number(words.next())));
             } else {
-                waits.add(new Wait(text(words.next()), text(words.next()), number(words.next()), number(words.next())));
+                waits.add(new Wait(
+                        text(words.next()),
+                        number(words.next()),
+                        text(words.next()),
+                        number(words.next()),
+                        number(words.next())));
             }
         }
         return new Stake(name, kind, holds, waits);

@@ -21,7 +21,7 @@ public interface Operator {
     List<SessionView> sessions();
 
     /**
-     * Returns the names in which sessions have something, as these tell: 1,000 of each session at most.
+     * Returns the names in which sessions have something, as these tell: 10,000 of each session at most.
      *
      * @param glob what the names have to match: {@code *} stands for anything, {@code ?} for one character
      * @throws IllegalArgumentException if the pattern is empty
@@ -41,4 +41,28 @@ public interface Operator {
      * @throws IllegalStateException if the session is closed
      */
     List<NameView> inspect(String name);
+
+    /**
+     * Returns the cycles of threads that wait for each other, in whatever JVMs, as two looks in a row have both shown
+     * them. Threads that only read, or wait for conditions, are not part of any.
+     *
+     * @throws RedisUnavailableException if Redis doesn't answer
+     * @throws IllegalStateException if the session is closed
+     */
+    List<Deadlock> deadlocks();
+
+    /**
+     * Takes a lock from the thread that has entered with this fencing token: its session marks the lock as lost, as if
+     * Redis had lost it, so that its listeners are told and its {@code unlock()} throws; and gives it to who waits
+     * next. The thread itself isn't stopped. A session that is silent can't be asked; it can't renew its lease either,
+     * so the name is free when that ends.
+     *
+     * @param name the name of a lock or read-write lock, in this session's namespace
+     * @param token what {@link NameView.Holder#token} has shown
+     * @return whether that thread was inside and has lost the lock; otherwise nothing has changed
+     * @throws IllegalArgumentException if the name is empty, or the token is less than 1
+     * @throws RedisUnavailableException if Redis doesn't answer
+     * @throws IllegalStateException if the session is closed
+     */
+    boolean forceRelease(String name, long token);
 }

@@ -7,15 +7,19 @@ import dev.interlock.DistributedReadWriteLock;
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.LockOptions;
+import dev.interlock.LeaseLostException;
 import dev.interlock.lock.faults.FaultFixture;
 import dev.interlock.ops.NameView.Holder;
 import dev.interlock.ops.NameView.State;
 import dev.interlock.ops.NameView.Waiter;
 import dev.interlock.testing.Actor;
+import dev.interlock.ops.Deadlock.Step;
+import dev.interlock.testing.Recorder;
 import dev.interlock.testing.Requests;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.Condition;
 import org.jspecify.annotations.Nullable;
@@ -232,7 +236,70 @@ class OperatorTest extends FaultFixture {
     }
 
     @Test
+    void aForcedReleaseTellsTheOwnerAndLetsTheNextOneIn() {
+        Recorder recorder = new Recorder();
+        DistributedReentrantLock lock = session(builder -> builder.listener(recorder)).lock(NAME);
+        DistributedReentrantLock wanted = session().lock(NAME);
+        Actor holder = actor("holder");
+        holder.run(lock::lock);
+        Actor waiter = actor("waiter");
+        var entered = queue(waiter, wanted);
+        long token = holder(inspected(NAME)).token();
+
+        assertThat(operator.forceRelease(NAME, token + 1)).isFalse();
+        assertThat(operator.forceRelease(NAME, 1)).isFalse();
+        assertThat(holder(inspected(NAME)).token()).isEqualTo(token);
+        assertThat(operator.forceRelease(NAME, token)).isTrue();
+
+        assertThat(entered).succeedsWithin(PATIENCE);
+        await("the owner is told").until(() -> recorder.count(Recorder.Kind.LOST) == 1);
+        assertThatThrownBy(() -> holder.run(lock::unlock))
+                .hasRootCauseInstanceOf(LeaseLostException.class)
+                .hasStackTraceContaining("an operator has released it");
+        assertThat(waiter.<Boolean>get(wanted::isHeldByCurrentThread)).isTrue();
+        assertThat(operator.forceRelease(NAME, token)).isFalse();
+        waiter.run(wanted::unlock);
+    }
+
+    @Test
+    void threadsThatWaitForEachOtherAreFound() {
+        List<String> names = List.of("a", "b", "c");
+        List<DistributedReentrantLock> held = new ArrayList<>();
+        List<Actor> threads = new ArrayList<>();
+        for (String name : names) {
+            DistributedReentrantLock lock = session().lock(name);
+            Actor thread = actor("holder of " + name);
+            thread.run(lock::lock);
+            held.add(lock);
+            threads.add(thread);
+        }
+        List<DistributedReentrantLock> wanted = new ArrayList<>();
+        for (int i = 0; i < names.size(); i++) {
+            DistributedReentrantLock next = session().lock(names.get((i + 1) % names.size()));
+            wanted.add(next);
+            assertThat(operator.deadlocks()).isEmpty();
+            threads.get(i).begin(next::lockInterruptibly);
+        }
+        await("the cycle").until(() -> operator.deadlocks().size() == 1);
+        Deadlock deadlock = operator.deadlocks().get(0);
+        assertThat(deadlock.steps()).extracting(Step::holds).containsExactly("a", "b", "c");
+        assertThat(deadlock.steps()).extracting(Step::waitsFor).containsExactly("b", "c", "a");
+        assertThat(deadlock.steps())
+                .extracting(Step::thread)
+                .containsExactly("holder of a", "holder of b", "holder of c");
+
+        threads.get(1).interrupt();
+        await("no cycle").until(() -> operator.deadlocks().isEmpty());
+        threads.get(1).run(held.get(1)::unlock);
+        threads.get(0).run(wanted.get(0)::unlock);
+        threads.get(0).run(held.get(0)::unlock);
+        threads.get(2).run(wanted.get(2)::unlock);
+        threads.get(2).run(held.get(2)::unlock);
+    }
+
+    @Test
     void nobodyIsAskedForNothing() {
+        assertThatThrownBy(() -> operator.forceRelease(NAME, 0)).hasMessage("token must be 1 or more, but is 0");
         assertThatThrownBy(() -> operator.find("")).hasMessage("glob must not be empty");
         assertThatThrownBy(() -> operator.inspect("")).hasMessage("name must not be empty");
     }

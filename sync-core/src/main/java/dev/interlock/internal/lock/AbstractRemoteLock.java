@@ -16,6 +16,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -276,41 +278,50 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
     }
 
     /**
-     * Returns what the session has in the name.
+     * Returns what the session has in the name, or null if that isn't wanted.
      *
      * @param isLeaving whether a release is under way
      * @param conditions threads that wait for conditions
      * @param place tells the sequence of a thread's ticket, or 0
      */
-    protected final Stake stake(boolean isLeaving, List<Wait> conditions, ToLongFunction<Thread> place) {
-        boolean isReadWrite = local instanceof LocalReadWriteLock;
-        boolean isInside = isInside();
-        Thread owner = local.owner();
-        RemoteWait waiting = leader;
-        List<Hold> holds = new ArrayList<>();
-        T current = tenure();
-        if (current != null) {
-            boolean reads = isReadWrite && owner == null && isInside;
-            String thread = isInside && owner != null ? owner.getName() : "";
-            long age = seen.token == current.token() ? millisSince(seen.nanos) : 0;
-            holds.add(
-                    isInside
-                            ? new Hold("INSIDE", thread, reads, current.token(), age)
-                            : new Hold("KEPT", "", false, 0, Stake.UNKNOWN));
-        } else if (isLeaving) {
-            holds.add(new Hold("LEAVING", "", false, 0, Stake.UNKNOWN));
+    protected final @Nullable Stake stake(
+            Predicate<String> wanted,
+            boolean isLeaving,
+            Supplier<List<Wait>> conditions,
+            ToLongFunction<Thread> place) {
+        if (!wanted.test(name)) {
+            return null;
         }
         List<Wait> waits = new ArrayList<>();
+        Thread owner = local.owner();
+        RemoteWait waiting = leader;
         if (waiting != null && owner != null) {
-            long age = millisSince(waiting.begunNanos());
-            waits.add(new Wait(owner.getName(), "", place.applyAsLong(owner), age));
+            waits.add(Wait.of(owner, "", place.applyAsLong(owner), millisSince(waiting.begunNanos())));
         }
         for (Thread thread : local.queued()) {
-            waits.add(new Wait(thread.getName(), "", place.applyAsLong(thread), Stake.UNKNOWN));
+            waits.add(Wait.of(thread, "", place.applyAsLong(thread), Stake.UNKNOWN));
         }
-        waits.addAll(conditions);
-        String kind = isReadWrite ? "read-write lock" : local.isAnnounced() ? "fair lock" : "lock";
-        return new Stake(name, kind, holds, waits);
+        waits.addAll(conditions.get());
+        String kind = isReadWrite() ? "read-write lock" : local.isAnnounced() ? "fair lock" : "lock";
+        return new Stake(name, kind, holds(isLeaving), waits);
+    }
+
+    private boolean isReadWrite() {
+        return local instanceof LocalReadWriteLock;
+    }
+
+    private List<Hold> holds(boolean isLeaving) {
+        T current = tenure();
+        if (current == null) {
+            return isLeaving ? List.of(Hold.nobodyInside("LEAVING")) : List.of();
+        }
+        if (!isInside()) {
+            return List.of(Hold.nobodyInside("KEPT"));
+        }
+        Thread owner = local.owner();
+        Seen last = seen;
+        long age = last.token == current.token() ? millisSince(last.nanos) : 0;
+        return List.of(Hold.inside(owner, isReadWrite() && owner == null, current.token(), age));
     }
 
     private long millisSince(long nanos) {

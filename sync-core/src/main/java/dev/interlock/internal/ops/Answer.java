@@ -9,6 +9,9 @@ import java.time.Duration;
 import java.util.List;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What a session answers: a line about itself, and one for each name that was asked for.
@@ -19,6 +22,8 @@ import java.util.stream.Stream;
  * @param stakes what it has
  */
 record Answer(String host, long pid, long ageMillis, List<Stake> stakes) {
+    private static final Logger log = LoggerFactory.getLogger(Answer.class);
+
     /** Returns what is the same in all answers of this process, which has been open for no time and has nothing. */
     static Answer ofThisProcess() {
         String host;
@@ -39,19 +44,19 @@ record Answer(String host, long pid, long ageMillis, List<Stake> stakes) {
         return Stream.concat(Stream.of(own), stakes.stream().map(Stake::line)).collect(Collectors.joining("\n"));
     }
 
-    /**
-     * Reads an answer.
-     *
-     * @throws IllegalArgumentException if it is none, for example because it is of another version
-     */
-    static Answer parse(String text) {
+    /** Reads an answer; null if there is none, or it is of another version. */
+    static @Nullable Answer parse(@Nullable String text) {
+        if (text == null) {
+            return null;
+        }
         try {
             List<String> lines = text.lines().toList();
             String[] own = lines.get(0).split(" ", -1);
             List<Stake> stakes = lines.stream().skip(1).map(Stake::parse).toList();
             return new Answer(Stake.text(own[0]), Long.parseLong(own[1]), Long.parseLong(own[2]), stakes);
         } catch (RuntimeException e) {
-            throw new IllegalArgumentException("not an answer: " + Names.excerpt(text), e);
+            log.warn("This answer of a session can't be read: {}", Names.excerpt(text));
+            return null;
         }
     }
 

@@ -9,7 +9,9 @@ import dev.interlock.internal.redis.Script;
 import dev.interlock.internal.redis.Script.Call;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.RemoteWait;
+import dev.interlock.ops.Deadlock;
 import dev.interlock.ops.NameView;
+import dev.interlock.ops.NameView.Holder;
 import dev.interlock.ops.Operator;
 import dev.interlock.ops.SessionView;
 import java.util.ArrayList;
@@ -23,6 +25,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongFunction;
 import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
@@ -35,13 +38,8 @@ import org.jspecify.annotations.Nullable;
  */
 public final class Inquirer implements Operator {
     private static final long ANSWER_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
-    private static final int MOST_NAMES = 1_000;
-
-    /** A key that nothing has: it only says where a script runs. */
-    private static final String ANY = "interlock:any";
-
+    private static final int MOST_NAMES = 10_000;
     private static final Script SESSIONS = Script.load("session/sessions");
-    private static final Script TELL = Script.load("session/tell");
     private static final Script WHO = Script.load("lock/who");
 
     private final RedisSession session;
@@ -53,16 +51,16 @@ public final class Inquirer implements Operator {
     /** A question that waits for its answers. */
     private static final class Inquiry {
         final Set<String> sessions;
-        final Map<String, Answer> answers = new ConcurrentHashMap<>();
+        final Map<String, String> reports = new ConcurrentHashMap<>();
         final CompletableFuture<Boolean> complete = new CompletableFuture<>();
 
         Inquiry(Set<String> sessions) {
             this.sessions = sessions;
         }
 
-        void answered(String from, Answer answer) {
-            answers.put(from, answer);
-            if (answers.keySet().containsAll(sessions)) {
+        void answered(String from, String report) {
+            reports.put(from, report);
+            if (reports.keySet().containsAll(sessions)) {
                 complete.complete(true);
             }
         }
@@ -82,7 +80,7 @@ public final class Inquirer implements Operator {
         } else if (mail instanceof Mail.Report report) {
             Inquiry inquiry = inquiries.get(report.number());
             if (inquiry != null) {
-                inquiry.answered(report.from(), Answer.parse(report.report()));
+                inquiry.answered(report.from(), report.report());
             }
         }
     }
@@ -99,7 +97,7 @@ public final class Inquirer implements Operator {
                 .toList();
         long ageMillis = TimeUnit.NANOSECONDS.toMillis(session.now() - openedNanos);
         String report = self.with(ageMillis, stakes).text();
-        send(question.asker(), new Mail.Report(question.number(), session.id(), report).text());
+        session.send(question.asker(), new Mail.Report(question.number(), session.id(), report).text());
     }
 
     private static Predicate<String> wanted(String text) {
@@ -137,9 +135,7 @@ public final class Inquirer implements Operator {
 
     @Override
     public List<NameView> inspect(String name) {
-        Keys.checkName("name", name);
-        Set<Site> sites = new TreeSet<>(List.of(new Site(name, false), new Site(name, true)));
-        return views(ask("=" + name), sites);
+        return views(ask("=" + name), sites(name));
     }
 
     private List<NameView> views(Map<String, @Nullable Answer> answers, Set<Site> sites) {
@@ -150,13 +146,54 @@ public final class Inquirer implements Operator {
         }
         List<NameView> views = new ArrayList<>();
         for (Site site : sites) {
-            List<Object> who = answerTo(WHO.on(site.keys(session)));
-            NameView view = site.view(answers, words(who.get(0)), words(who.get(1)));
+            NameView view = view(site, answers);
             if (!view.holders().isEmpty() || !view.waiters().isEmpty()) {
                 views.add(view);
             }
         }
         return views;
+    }
+
+    private NameView view(Site site, Map<String, @Nullable Answer> answers) {
+        List<Object> who = answerTo(WHO.on(site.keys(session)));
+        return site.view(answers, words(who.get(0)), words(who.get(1)));
+    }
+
+    private static Set<Site> sites(String name) {
+        Keys.checkName("name", name);
+        return new TreeSet<>(List.of(new Site(name, false), new Site(name, true)));
+    }
+
+    @Override
+    public List<Deadlock> deadlocks() {
+        Set<Deadlock> seen = Cycles.in(ask("~*"));
+        if (!seen.isEmpty()) {
+            // What has come together from answers of different moments doesn't come together again.
+            seen.retainAll(Cycles.in(ask("~*")));
+        }
+        return List.copyOf(seen);
+    }
+
+    @Override
+    public boolean forceRelease(String name, long token) {
+        if (token < 1) {
+            throw new IllegalArgumentException("token must be 1 or more, but is " + token);
+        }
+        for (Site site : sites(name)) {
+            String key = (String) site.keys(session).get(0);
+            for (Holder holder : view(site, ask("=" + name)).holders()) {
+                if (holder.token() == token && isEvicted(holder.session(), key, token)) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    private boolean isEvicted(String holder, String key, long token) {
+        Map<String, String> reports = reports(
+                Set.of(holder), number -> new Mail.Eviction(key, number, token, session.id()).text());
+        return "1".equals(reports.get(holder));
     }
 
     private static List<String> words(Object text) {
@@ -170,23 +207,24 @@ public final class Inquirer implements Operator {
         for (String route : session.runner().routes()) {
             answerTo(SESSIONS.on(List.of(route))).forEach(id -> ids.add((String) id));
         }
+        Map<String, String> reports = reports(ids, number -> new Mail.Question(number, session.id(), wanted).text());
+        Map<String, @Nullable Answer> answers = new TreeMap<>();
+        ids.forEach(id -> answers.put(id, Answer.parse(reports.get(id))));
+        return answers;
+    }
+
+    /** Puts a question to sessions, and returns what these report in time. */
+    private Map<String, String> reports(Set<String> ids, LongFunction<String> question) {
         long number = numbers.incrementAndGet();
         Inquiry inquiry = new Inquiry(ids);
         inquiries.put(number, inquiry);
         try {
-            String question = new Mail.Question(number, session.id(), wanted).text();
-            ids.forEach(id -> send(id, question));
+            ids.forEach(id -> session.send(id, question.apply(number)));
             RemoteWait.forAnswer(session, inquiry.complete, ANSWER_NANOS);
         } finally {
             inquiries.remove(number);
         }
-        Map<String, @Nullable Answer> answers = new TreeMap<>();
-        ids.forEach(id -> answers.put(id, inquiry.answers.get(id)));
-        return answers;
-    }
-
-    private void send(String id, String message) {
-        session.runner().run(TELL.on(List.of(ANY), id, message)).exceptionally(failure -> List.of());
+        return inquiry.reports;
     }
 
     private List<Object> answerTo(Call call) {

@@ -82,6 +82,19 @@ public sealed interface Mail {
     record NodeFreed(String key) implements Mail {}
 
     /**
+     * An operator takes what the session owns from the thread that has entered with this token.
+     *
+     * @param number the question
+     * @param asker the id of the operator's session
+     */
+    record Eviction(String key, long number, long token, String asker) implements Mail {
+        /** Returns the message. */
+        public String text() {
+            return "f " + number + ' ' + token + ' ' + asker + ' ' + key;
+        }
+    }
+
+    /**
      * Another session asks what this one has.
      *
      * @param number the question
@@ -139,6 +152,7 @@ public sealed interface Mail {
             case 'q' -> reader.mail((key, sequence) -> new NodeFreed(key));
             case 'b' -> reader.mail(Booking::new);
             case 't' -> reader.mail(GenerationEnd::new);
+            case 'f' -> eviction(reader);
             case 'w' -> new Question(reader.number(), reader.word(), reader.key());
             case 'v' -> new Report(reader.number(), reader.word(), reader.key());
             default -> throw new IllegalArgumentException("unknown kind");
@@ -160,6 +174,13 @@ public sealed interface Mail {
         long request = reader.number();
         String asker = reader.word();
         return new IdleQuestion(reader.key(), sequence, request, asker);
+    }
+
+    private static Mail eviction(Reader reader) {
+        long number = reader.number();
+        long token = reader.number();
+        String asker = reader.word();
+        return new Eviction(reader.key(), number, token, asker);
     }
 
     private static Mail admission(Reader reader) {

@@ -225,7 +225,7 @@ public final class RedissonScriptRunner implements ScriptRunner {
     @Override
     public List<String> routes() {
         return isCluster
-                ? IntStream.range(0, ROUTES).mapToObj(i -> "interlock:any:" + i).toList()
+                ? IntStream.range(0, ROUTES).mapToObj(i -> ANY_KEY + ":" + i).toList()
                 : ScriptRunner.super.routes();
     }
 

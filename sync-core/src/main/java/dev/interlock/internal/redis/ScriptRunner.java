@@ -9,6 +9,9 @@ import java.util.concurrent.CompletableFuture;
  * Results fail by what {@link Failures} tells apart.
  */
 public interface ScriptRunner {
+    /** A key that nothing has, for scripts that use none: it only says where they run. */
+    String ANY_KEY = "interlock:any";
+
     /** Runs a script. */
     CompletableFuture<List<Object>> run(Call call);
 
@@ -23,7 +26,7 @@ public interface ScriptRunner {
 
     /** Returns keys of which at least one is on each node that has keys of its own. */
     default List<String> routes() {
-        return List.of("interlock:any");
+        return List.of(ANY_KEY);
     }
 
     /** Returns whether a failover may lose what Redis has answered or published. */

@@ -9,6 +9,7 @@ import dev.interlock.internal.redis.Outage;
 import dev.interlock.internal.redis.RedissonChannels;
 import dev.interlock.internal.redis.RedissonMailbox;
 import dev.interlock.internal.redis.RedissonScriptRunner;
+import dev.interlock.internal.redis.Script;
 import dev.interlock.internal.redis.ScriptRunner;
 import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.redis.UnlockChannels;
@@ -21,6 +22,8 @@ import org.redisson.api.RedissonClient;
 
 /** A session over one Redis: a server, or what Sentinel or Cluster make of many. */
 public final class RedisSession extends Session {
+    private static final Script TELL = Script.load("session/tell");
+
     private final Node node;
     private final UnlockChannels channels;
     private final Runnable released;
@@ -110,6 +113,11 @@ public final class RedisSession extends Session {
     /** Says who takes what sessions ask each other on behalf of operators, and answer. */
     public void onInquiry(Consumer<Mail> receiver) {
         inquiries = receiver;
+    }
+
+    /** Puts a message in the mailbox of a session, maybe of this one. Whether it arrives isn't known. */
+    public void send(String id, String message) {
+        runner().run(TELL.on(List.of(ScriptRunner.ANY_KEY), id, message));
     }
 
     /** Returns what runs scripts for this session. */

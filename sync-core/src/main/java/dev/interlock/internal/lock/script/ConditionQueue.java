@@ -86,7 +86,7 @@ final class ConditionQueue {
     /** Returns the threads that wait, for operators. */
     List<Stake.Wait> waiting() {
         return waiting.values().stream()
-                .map(one -> new Stake.Wait(one.thread.getName(), one.condition, 0, Stake.UNKNOWN))
+                .map(one -> Stake.Wait.of(one.thread, one.condition, 0, Stake.UNKNOWN))
                 .toList();
     }
 

@@ -200,6 +200,8 @@ final class LockMonitor implements LockEffects {
         } else if (mail instanceof Mail.IdleAnswer answer) {
             run((known, now) -> known.question.answered(answer.request(), answer.isInside()));
             owner.changed();
+        } else if (mail instanceof Mail.Eviction eviction) {
+            ReliableRelease.evict(session, scripts, view.tenure, owner.isRelied(), eviction);
         } else if (mail instanceof Mail.AskAgain again) {
             session.schedule(this::pulse, again.millis());
         } else {

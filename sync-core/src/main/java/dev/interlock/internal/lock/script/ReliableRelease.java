@@ -100,6 +100,26 @@ final class ReliableRelease {
                 .whenComplete((released, failure) -> scripts.answer(question, false));
     }
 
+    /**
+     * Takes the name from the thread that has entered with a token, if there still is one: it has lost the lock, and
+     * the next one in the queue gets that.
+     *
+     * @param isRelied whether a thread is inside
+     */
+    static void evict(
+            RedisSession session,
+            LockScripts scripts,
+            @Nullable LockTenure current,
+            boolean isRelied,
+            Mail.Eviction eviction) {
+        boolean isMeant = current != null && isRelied && current.token() == eviction.token();
+        if (current != null && isMeant) {
+            current.lose("an operator has released it");
+            giveBack(session, scripts, current.sequence, 0, false, current.tokens.remotePart() + 1);
+        }
+        session.send(eviction.asker(), new Mail.Report(eviction.number(), session.id(), isMeant ? "1" : "0").text());
+    }
+
     /** Returns whether it has something to do with conditions, which the session's next request mustn't overtake. */
     boolean hasOperations() {
         return hasOperations;

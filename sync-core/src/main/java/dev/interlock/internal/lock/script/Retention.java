@@ -11,8 +11,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>A score tells whether it pays. It grows when a thread takes a name that was kept; also when one gets a name again
  * that the session gave up less than a slice ago and that nobody else has had since, told by the fencing token. It
- * falls when a name was kept in vain, to nothing if another session wanted it. While plain {@code RLock} clients are
- * about, which can't ask for a name, it is not kept.
+ * falls when a name is taken again later, or after others; and when it was kept in vain, to nothing if another session
+ * wanted it. While plain {@code RLock} clients are about, which can't ask for a name, it is not kept.
  *
  * <p>Used by the thread that has the local half. Readers that come together to what a writer has left may count as one.
  */
@@ -123,6 +123,9 @@ final class Retention {
         boolean isSoon = now - givenUpNanos < TimeUnit.MILLISECONDS.toNanos(adaptiveMillis);
         if (isSoon && granted != null && granted.tokens.remotePart() == givenUpToken + 1) {
             paid();
+        } else {
+            // It wouldn't have paid; what counts is that it does several times in a row.
+            score /= 2;
         }
         givenUpToken = -1;
     }

@@ -429,9 +429,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
 
     @Override
     public @Nullable Stake stake(Predicate<String> wanted) {
-        return wanted.test(name)
-                ? stake(view.isReleasing(session.now()), conditions.waiting(), conditions::placeOf)
-                : null;
+        return stake(wanted, view.isReleasing(session.now()), conditions::waiting, conditions::placeOf);
     }
 
     @Override

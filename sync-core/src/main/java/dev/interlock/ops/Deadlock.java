@@ -1,0 +1,31 @@
+package dev.interlock.ops;
+
+import java.util.List;
+
+/**
+ * Threads that wait for each other, each for what the next one holds and the last one for what the first one holds: none
+ * of them will ever go on, unless one gives up or {@linkplain Operator#forceRelease loses} what it holds.
+ *
+ * @param steps the threads, beginning with the one whose lock has the least name
+ */
+public record Deadlock(List<Step> steps) {
+    /**
+     * One of the threads.
+     *
+     * @param session the id of the session by which it holds its lock
+     * @param host its machine
+     * @param pid its process
+     * @param thread its name
+     * @param holds the name of the lock that it holds, and the thread before it waits for
+     * @param token the fencing token of that
+     * @param waitsFor the name of the lock that it waits for, and the next thread holds
+     */
+    public record Step(
+            String session, String host, long pid, String thread, String holds, long token, String waitsFor) {
+        @Override
+        public String toString() {
+            return "thread '" + thread + "' of process " + pid + " on " + host + " holds '" + holds + "' (token " + token
+                    + ") and waits for '" + waitsFor + "'";
+        }
+    }
+}
