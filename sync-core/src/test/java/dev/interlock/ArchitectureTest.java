@@ -52,7 +52,7 @@ class ArchitectureTest {
     private static final String INTERNAL = "dev.interlock.internal..";
     private static final int MOST_CLASSES_IN_A_PACKAGE = 15;
     private static final int FEWEST_SUBCLASSES = 2;
-    /** What users give and get; the types of {@code dev.interlock.ratelimit} are such values as well. */
+    /** What users give and get; the types of {@code dev.interlock.ratelimit} and {@code ops} are such values, too. */
     private static final Set<String> VALUES = Set.of(
             "dev.interlock.LeaseLostException",
             "dev.interlock.LockOptions",
@@ -192,7 +192,7 @@ class ArchitectureTest {
     /** The synchronizers, and the kinds of lock: none of them sees another. */
     private static LayeredArchitecture synchronizers(LayeredArchitecture layers) {
         LayeredArchitecture all = layers;
-        for (String synchronizer : List.of("semaphore", "latch", "barrier", "ratelimit")) {
+        for (String synchronizer : List.of("semaphore", "latch", "barrier", "ratelimit", "ops")) {
             all = all.layer(synchronizer)
                     .definedBy("dev.interlock.internal." + synchronizer)
                     .whereLayer(synchronizer)
@@ -212,7 +212,8 @@ class ArchitectureTest {
             // An enum has an array of its constants.
             JavaClass element = type.getBaseComponentType();
             String outermost = element.getName().replaceFirst("\\$.*", "");
-            return VALUES.contains(outermost) || element.getPackageName().equals("dev.interlock.ratelimit");
+            return VALUES.contains(outermost)
+                    || Set.of("dev.interlock.ratelimit", "dev.interlock.ops").contains(element.getPackageName());
         });
     }
 

@@ -3,8 +3,8 @@ package dev.interlock.ops;
 import java.util.List;
 
 /**
- * Threads that wait for each other, each for what the next one holds and the last one for what the first one holds: none
- * of them will ever go on, unless one gives up or {@linkplain Operator#forceRelease loses} what it holds.
+ * Threads that wait for each other, each for what the next one holds and the last one for what the first one holds:
+ * none of them will ever go on, unless one gives up or {@linkplain Operator#forceRelease loses} what it holds.
  *
  * @param steps the threads, beginning with the one whose lock has the least name
  */
@@ -24,8 +24,8 @@ public record Deadlock(List<Step> steps) {
             String session, String host, long pid, String thread, String holds, long token, String waitsFor) {
         @Override
         public String toString() {
-            return "thread '" + thread + "' of process " + pid + " on " + host + " holds '" + holds + "' (token " + token
-                    + ") and waits for '" + waitsFor + "'";
+            return "thread '" + thread + "' of process " + pid + " on " + host + " holds '" + holds + "' (token "
+                    + token + ") and waits for '" + waitsFor + "'";
         }
     }
 }

@@ -6,14 +6,14 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.interlock.DistributedReadWriteLock;
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
-import dev.interlock.LockOptions;
 import dev.interlock.LeaseLostException;
+import dev.interlock.LockOptions;
 import dev.interlock.lock.faults.FaultFixture;
+import dev.interlock.ops.Deadlock.Step;
 import dev.interlock.ops.NameView.Holder;
 import dev.interlock.ops.NameView.State;
 import dev.interlock.ops.NameView.Waiter;
 import dev.interlock.testing.Actor;
-import dev.interlock.ops.Deadlock.Step;
 import dev.interlock.testing.Recorder;
 import dev.interlock.testing.Requests;
 import java.net.InetAddress;
@@ -238,7 +238,8 @@ class OperatorTest extends FaultFixture {
     @Test
     void aForcedReleaseTellsTheOwnerAndLetsTheNextOneIn() {
         Recorder recorder = new Recorder();
-        DistributedReentrantLock lock = session(builder -> builder.listener(recorder)).lock(NAME);
+        DistributedReentrantLock lock =
+                session(builder -> builder.listener(recorder)).lock(NAME);
         DistributedReentrantLock wanted = session().lock(NAME);
         Actor holder = actor("holder");
         holder.run(lock::lock);

@@ -6,6 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.QuorumInterlock;
+import dev.interlock.ops.Operator;
+import dev.interlock.ops.SessionView;
 import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.RespConnection;
 import dev.interlock.testing.RespError;
@@ -98,6 +100,24 @@ class AclTest {
         Rights.under("An empty log").giveAt(server);
         tour();
         assertThat(Rights.loggedAt(server)).isEmpty();
+    }
+
+    /** Who looks at all sessions needs to know which ones there are. */
+    @Test
+    void anOperatorNeedsOneRightMore() {
+        rights.giveAt(server);
+        try (Interlock application = Interlock.connect(Rights.urlOf(server))) {
+            Operator operator = application.operator();
+            assertThatThrownBy(operator::sessions)
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageStartingWith("Redis refuses an operator's question: ");
+            server.command("ACL", "LOG", "RESET");
+            Rights.under("An operator").giveAt(server);
+            assertThat(operator.sessions()).extracting(SessionView::id).containsExactly(application.id());
+            assertThat(operator.find("*")).isEmpty();
+            assertThat(operator.inspect("app:name")).isEmpty();
+            assertThat(Rights.refusedAt(server)).isEmpty();
+        }
     }
 
     private void tour() {

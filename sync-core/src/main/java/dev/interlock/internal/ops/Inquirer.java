@@ -3,6 +3,7 @@ package dev.interlock.internal.ops;
 import com.google.common.base.Splitter;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Stake;
+import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Script;
@@ -191,8 +192,8 @@ public final class Inquirer implements Operator {
     }
 
     private boolean isEvicted(String holder, String key, long token) {
-        Map<String, String> reports = reports(
-                Set.of(holder), number -> new Mail.Eviction(key, number, token, session.id()).text());
+        Map<String, String> reports =
+                reports(Set.of(holder), number -> new Mail.Eviction(key, number, token, session.id()).text());
         return "1".equals(reports.get(holder));
     }
 
@@ -228,13 +229,17 @@ public final class Inquirer implements Operator {
     }
 
     private List<Object> answerTo(Call call) {
-        List<Object> answer = session.await(session.runner().run(call));
-        if (answer == null) {
-            throw new RedisUnavailableException(
-                    "Redis has not answered an operator's question within "
-                            + session.settings().commandTimeoutMillis() + " ms",
-                    session.outage().cause());
+        CompletableFuture<List<Object>> reply = session.runner().run(call);
+        List<Object> answer = session.await(reply);
+        if (answer != null) {
+            return answer;
         }
-        return answer;
+        if (reply.isCompletedExceptionally() && !Failures.isTransient(Failures.of(reply))) {
+            throw Failures.refusal("an operator's question", Failures.of(reply));
+        }
+        throw new RedisUnavailableException(
+                "Redis has not answered an operator's question within "
+                        + session.settings().commandTimeoutMillis() + " ms",
+                session.outage().cause());
     }
 }
