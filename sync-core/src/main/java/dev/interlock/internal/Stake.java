@@ -5,6 +5,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.Iterator;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -27,19 +28,21 @@ public record Stake(String name, String kind, List<Hold> holds, List<Wait> waits
      * @param state the name of a constant of {@code NameView.State}
      * @param thread the name of the thread that is inside, or the empty string
      * @param threadId the id of that thread in its JVM, or 0
+     * @param permits how many permits it has, if it is a semaphore; else 0
      * @param token of that thread, or 0
      */
-    public record Hold(String state, String thread, long threadId, boolean reads, long token, long ageMillis) {
+    public record Hold(
+            String state, String thread, long threadId, boolean reads, long permits, long token, long ageMillis) {
         /** Returns how a session has a name in which no thread is inside. */
         public static Hold nobodyInside(String state) {
-            return new Hold(state, "", 0, false, 0, UNKNOWN);
+            return new Hold(state, "", 0, false, 0, 0, UNKNOWN);
         }
 
         /** Returns how a session has a name in which a thread is inside, or threads that aren't known. */
         public static Hold inside(@Nullable Thread thread, boolean reads, long token, long ageMillis) {
             return thread == null
-                    ? new Hold("INSIDE", "", 0, reads, token, ageMillis)
-                    : new Hold("INSIDE", thread.getName(), thread.getId(), reads, token, ageMillis);
+                    ? new Hold("INSIDE", "", 0, reads, 0, token, ageMillis)
+                    : new Hold("INSIDE", thread.getName(), thread.getId(), reads, 0, token, ageMillis);
         }
     }
 
@@ -57,6 +60,20 @@ public record Stake(String name, String kind, List<Hold> holds, List<Wait> waits
         }
     }
 
+    /** Returns what a session has in a name for which threads wait, in this order. */
+    public static Stake ofWaiting(String name, String kind, Collection<Thread> threads) {
+        List<Wait> waits =
+                threads.stream().map(thread -> Wait.of(thread, "", 0, UNKNOWN)).toList();
+        return new Stake(name, kind, List.of(), waits);
+    }
+
+    /** Returns the same, of a session whose threads have so many permits besides. */
+    public Stake holding(long permits) {
+        return permits == 0
+                ? this
+                : new Stake(name, kind, List.of(new Hold("INSIDE", "", 0, false, permits, 0, UNKNOWN)), waits);
+    }
+
     /** Returns whether the session has nothing in the name. */
     public boolean isEmpty() {
         return holds.isEmpty() && waits.isEmpty();
@@ -68,7 +85,8 @@ public record Stake(String name, String kind, List<Hold> holds, List<Wait> waits
         for (Hold hold : holds) {
             line.append(" h ").append(hold.state).append(' ').append(word(hold.thread));
             line.append(' ').append(hold.threadId);
-            line.append(' ').append(hold.reads ? 1 : 0).append(' ').append(hold.token);
+            line.append(' ').append(hold.reads ? 1 : 0).append(' ').append(hold.permits);
+            line.append(' ').append(hold.token);
             line.append(' ').append(hold.ageMillis);
         }
         for (Wait wait : waits) {
@@ -97,6 +115,7 @@ public record Stake(String name, String kind, List<Hold> holds, List<Wait> waits
                         text(words.next()),
                         number(words.next()),
                         words.next().equals("1"),
+                        number(words.next()),
                         number(words.next()),
                         number(words.next())));
             } else {

@@ -8,10 +8,11 @@ import org.jspecify.annotations.Nullable;
  * Who has a name, and who waits for it.
  *
  * @param name the name, without namespace
- * @param kind what it is the name of: {@code lock}, {@code fair lock} or {@code read-write lock}
- * @param holders who has it: one, or several if they read
- * @param waiters who waits for it, in the order in which they are likely to get it, and then those that wait for its
- *     conditions
+ * @param kind what it is the name of: {@code lock}, {@code fair lock}, {@code read-write lock}, {@code semaphore},
+ *     {@code latch} or {@code barrier}
+ * @param holders who has it: one, or several if they read, or have permits
+ * @param waiters who waits for it: for locks in the order in which they are likely to get it, and then those that wait
+ *     for conditions; for others session by session, each in the order of its own
  */
 public record NameView(String name, String kind, List<Holder> holders, List<Waiter> waiters) {
     /** How a session has a name. */
@@ -36,6 +37,7 @@ public record NameView(String name, String kind, List<Holder> holders, List<Wait
      * @param state how it has the name
      * @param thread the thread that is inside, or null if there is none, it isn't known, or threads share the lock
      * @param reads whether the session has it for reading only
+     * @param permits how many permits of a semaphore the threads of the session have; else 0
      * @param token the fencing token of the thread that is inside, or 0
      * @param age for how long it has been inside, within a second; null if that isn't known
      */
@@ -44,6 +46,7 @@ public record NameView(String name, String kind, List<Holder> holders, List<Wait
             State state,
             @Nullable String thread,
             boolean reads,
+            long permits,
             long token,
             @Nullable Duration age) {}
 

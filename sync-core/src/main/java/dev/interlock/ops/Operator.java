@@ -8,8 +8,8 @@ import java.util.List;
  * kept anywhere: it costs sessions nothing while nobody asks. Each method waits for the answers for half a second at
  * most, and for Redis for one command time-out. What it returns was so a moment ago, in each session at its own time.
  *
- * <p>So far locks, fair locks and read-write locks are seen, with their conditions; not the synchronizers of other
- * kinds, nor adapted objects of Redisson's.
+ * <p>Locks of all kinds are seen, with their conditions, and semaphores, latches and barriers; not adapted objects of
+ * Redisson's.
  */
 public interface Operator {
     /**
@@ -31,9 +31,9 @@ public interface Operator {
     List<NameView> find(String glob);
 
     /**
-     * Returns who has a lock, and who waits for it: what the sessions tell and what Redis knows. Locks and read-write
-     * locks of one name are different ones; so this returns one view for each of them that is in use, none if the name
-     * is free.
+     * Returns who has a name, and who waits for it: what the sessions tell and, of locks, what Redis knows.
+     * Synchronizers of one name but different kinds are different ones; so this returns one view for each of them that
+     * is in use, none if the name is free.
      *
      * @param name the name, in this session's namespace
      * @throws IllegalArgumentException if the name is empty

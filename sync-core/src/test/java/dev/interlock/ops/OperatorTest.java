@@ -3,8 +3,11 @@ package dev.interlock.ops;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.interlock.DistributedCountDownLatch;
+import dev.interlock.DistributedCyclicBarrier;
 import dev.interlock.DistributedReadWriteLock;
 import dev.interlock.DistributedReentrantLock;
+import dev.interlock.DistributedSemaphore;
 import dev.interlock.Interlock;
 import dev.interlock.LeaseLostException;
 import dev.interlock.LockOptions;
@@ -35,6 +38,11 @@ class OperatorTest extends FaultFixture {
 
     /** On another connection than those that a test disturbs. */
     private Operator operator;
+
+    @Override
+    protected String lasting() {
+        return "mark|token|turns|latch|semaphore|barrier";
+    }
 
     @BeforeEach
     void look() {
@@ -209,6 +217,39 @@ class OperatorTest extends FaultFixture {
         signaller.run(lock::unlock);
         assertThat(done).succeedsWithin(PATIENCE);
         waiter.run(lock::unlock);
+    }
+
+    @Test
+    void permitsAndWhoWaitsForThemAreSeen() {
+        DistributedSemaphore here = session().semaphore(NAME, 3);
+        DistributedSemaphore there = session().semaphore(NAME, 3);
+        here.acquireUninterruptibly(2);
+        Actor waiter = actor("waiter");
+        waiter.begin(() -> there.acquire(2));
+        await("the waiter").until(() -> threads(inspected(NAME)).equals(List.of("waiter")));
+        NameView view = inspected(NAME);
+        assertThat(view.kind()).isEqualTo("semaphore");
+        assertThat(holder(view).permits()).isEqualTo(2);
+        here.release(2);
+        waiter.run(() -> there.release(2));
+    }
+
+    @Test
+    void whoWaitsAtLatchesAndBarriersIsSeen() {
+        DistributedCountDownLatch latch = session().countDownLatch(NAME, 1);
+        DistributedCyclicBarrier barrier = session().cyclicBarrier(NAME, 2);
+        Actor atLatch = actor("at the latch");
+        atLatch.begin(latch::await);
+        Actor atBarrier = actor("at the barrier");
+        atBarrier.ask(barrier::await);
+        await("both").until(() -> operator.inspect(NAME).size() == 2);
+        assertThat(operator.inspect(NAME)).extracting(NameView::kind).containsExactly("barrier", "latch");
+        assertThat(operator.inspect(NAME))
+                .flatExtracting(OperatorTest::threads)
+                .containsExactly("at the barrier", "at the latch");
+        latch.countDown();
+        assertThat(actor("last").ask(barrier::await)).succeedsWithin(PATIENCE);
+        await("nobody").until(() -> operator.inspect(NAME).isEmpty());
     }
 
     @Test

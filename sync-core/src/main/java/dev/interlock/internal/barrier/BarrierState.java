@@ -35,7 +35,7 @@ final class BarrierState {
     private final int parties;
 
     /** Threads in the order of arrival; those that have gone stay until it is known how many were counted. */
-    private final List<Arrival> arrivals = new ArrayList<>();
+    final List<Arrival> arrivals = new ArrayList<>();
 
     /** Threads that were interrupted before: they come only to break the generation. */
     private final List<Arrival> breakers = new ArrayList<>();

@@ -4,6 +4,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Locked;
 import dev.interlock.internal.Names;
+import dev.interlock.internal.Stake;
 import dev.interlock.internal.barrier.Arrival.Fate;
 import dev.interlock.internal.barrier.BarrierReply.Outcome;
 import dev.interlock.internal.barrier.BarrierReply.State;
@@ -62,6 +63,20 @@ public final class ScriptBarrier extends StateSync {
     /** Returns the name, without the session's namespace. */
     public String name() {
         return name;
+    }
+
+    @Override
+    public @Nullable Stake stake(Predicate<String> wanted) {
+        if (!wanted.test(name)) {
+            return null;
+        }
+        return locked.call(known -> Stake.ofWaiting(
+                name,
+                "barrier",
+                known.arrivals.stream()
+                        .filter(arrival -> !arrival.hasEnded())
+                        .map(arrival -> arrival.thread)
+                        .toList()));
     }
 
     /** Returns how many arrivals trip a generation. */

@@ -1,6 +1,7 @@
 package dev.interlock.internal.latch;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.interlock.internal.Stake;
 import dev.interlock.internal.latch.LatchState.Effect;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Keys;
@@ -9,8 +10,12 @@ import dev.interlock.internal.redis.Script;
 import dev.interlock.internal.redis.Script.Call;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.StateSync;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Predicate;
+import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -24,10 +29,14 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
 
     static final Script TELL = Script.load("latch/tell");
 
+    private final String name;
     private final LatchState state;
     private final long retentionMillis;
     private final LocalLatch local;
     private final List<Object> keys;
+
+    @GuardedBy("mutex")
+    private final Set<Thread> waiting = new LinkedHashSet<>();
 
     /** Identifies this object among all that ever joined, so that each one's count-downs are counted separately. */
     private final String contributor;
@@ -40,6 +49,7 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
      */
     public ScriptLatch(RedisSession session, String name, int count, long retentionMillis, LocalLatch local) {
         super(session, Keys.prefix(session.key(name)) + "latch");
+        this.name = name;
         this.state = new LatchState(name, count, count);
         this.retentionMillis = retentionMillis;
         this.local = local;
@@ -94,6 +104,7 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
         try {
             state.ensureAlive(session.isClosed());
             Effect effect = state.arrive();
+            waiting.add(Thread.currentThread());
             if (asks) {
                 return tellAndHear();
             }
@@ -109,7 +120,21 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
         mutex.lock();
         try {
             state.leave();
+            waiting.remove(Thread.currentThread());
             keepAlive();
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    @Override
+    public @Nullable Stake stake(Predicate<String> wanted) {
+        if (!wanted.test(name)) {
+            return null;
+        }
+        mutex.lock();
+        try {
+            return Stake.ofWaiting(name, "latch", waiting);
         } finally {
             mutex.unlock();
         }

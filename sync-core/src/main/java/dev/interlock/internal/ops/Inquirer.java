@@ -156,13 +156,16 @@ public final class Inquirer implements Operator {
     }
 
     private NameView view(Site site, Map<String, @Nullable Answer> answers) {
+        if (!site.isLock()) {
+            return site.view(answers, List.of(), List.of());
+        }
         List<Object> who = answerTo(WHO.on(site.keys(session)));
         return site.view(answers, words(who.get(0)), words(who.get(1)));
     }
 
     private static Set<Site> sites(String name) {
         Keys.checkName("name", name);
-        return new TreeSet<>(List.of(new Site(name, false), new Site(name, true)));
+        return new TreeSet<>(List.of(new Site(name, Site.LOCK), new Site(name, Site.READ_WRITE)));
     }
 
     @Override

@@ -23,18 +23,21 @@ import org.jspecify.annotations.Nullable;
  * A name that operators ask for.
  *
  * @param name the name, without namespace
- * @param isReadWrite whether its read-write lock is meant, which is another one than its lock
+ * @param kind what it is the name of, with {@link #LOCK} for all locks of the same key
  */
-record Site(String name, boolean isReadWrite) implements Comparable<Site> {
-    private static final String READ_WRITE = "read-write lock";
+record Site(String name, String kind) implements Comparable<Site> {
+    static final String LOCK = "lock";
+    static final String READ_WRITE = "read-write lock";
+
+    private static final String FAIR = "fair lock";
     private static final Comparator<Site> ORDER =
-            Comparator.comparing(Site::name).thenComparing(Site::isReadWrite);
+            Comparator.comparing(Site::name).thenComparing(Site::kind);
 
     /** A place in the order of those who wait. */
     private record Placed(int rank, Waiter waiter) {}
 
     static Site of(Stake stake) {
-        return new Site(stake.name(), stake.kind().equals(READ_WRITE));
+        return new Site(stake.name(), stake.kind().equals(FAIR) ? LOCK : stake.kind());
     }
 
     @Override
@@ -42,10 +45,15 @@ record Site(String name, boolean isReadWrite) implements Comparable<Site> {
         return ORDER.compare(this, other);
     }
 
-    /** Returns the keys of its owners and of its queue. */
+    /** Returns whether Redis knows who has it and who waits for it. */
+    boolean isLock() {
+        return kind.equals(LOCK) || kind.equals(READ_WRITE);
+    }
+
+    /** Returns the keys of its owners and of its queue. It is a lock. */
     List<Object> keys(RedisSession session) {
         String key = session.key(name);
-        String owners = isReadWrite ? Keys.prefix(key) + "rw" : key;
+        String owners = kind.equals(READ_WRITE) ? Keys.prefix(key) + "rw" : key;
         return List.of(owners, Keys.of("queue", owners));
     }
 
@@ -65,10 +73,10 @@ record Site(String name, boolean isReadWrite) implements Comparable<Site> {
                         .forEach(stake -> stakes.put(id, stake));
             }
         });
-        String kind = stakes.values().stream().map(Stake::kind).findFirst().orElse(isReadWrite ? READ_WRITE : "lock");
+        String seen = stakes.values().stream().map(Stake::kind).findFirst().orElse(kind);
         Set<String> ids = new HashSet<>();
         owners.forEach(owner -> ids.add(sessionOf(owner)));
-        return new NameView(name, kind, holders(answers, ids, stakes), waiters(answers, ids, stakes, tickets));
+        return new NameView(name, seen, holders(answers, ids, stakes), waiters(answers, ids, stakes, tickets));
     }
 
     private static List<Holder> holders(
@@ -78,7 +86,7 @@ record Site(String name, boolean isReadWrite) implements Comparable<Site> {
         for (String owner : owners) {
             if (holders.stream().noneMatch(holder -> holder.session().equals(owner))) {
                 State state = answers.get(owner) == null ? State.SILENT : State.LEAVING;
-                holders.add(new Holder(owner, state, null, false, 0, null));
+                holders.add(new Holder(owner, state, null, false, 0, 0, null));
             }
         }
         return holders;
@@ -86,7 +94,14 @@ record Site(String name, boolean isReadWrite) implements Comparable<Site> {
 
     private static Holder holder(String id, Hold hold) {
         String thread = hold.thread().isEmpty() ? null : hold.thread();
-        return new Holder(id, State.valueOf(hold.state()), thread, hold.reads(), hold.token(), age(hold.ageMillis()));
+        return new Holder(
+                id,
+                State.valueOf(hold.state()),
+                thread,
+                hold.reads(),
+                hold.permits(),
+                hold.token(),
+                age(hold.ageMillis()));
     }
 
     private static List<Waiter> waiters(

@@ -5,6 +5,7 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Locked;
 import dev.interlock.internal.Names;
+import dev.interlock.internal.Stake;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Script;
@@ -16,6 +17,7 @@ import dev.interlock.internal.session.StateSync;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -30,6 +32,7 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
     private final String name;
     private final boolean owned;
     private final List<Object> keys;
+    private final LocalSemaphore queue;
 
     @GuardedBy("mutex")
     private final SemaphoreState state;
@@ -48,6 +51,7 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
         String prefix = Keys.prefix(session.key(name));
         this.name = name;
         this.owned = owned;
+        this.queue = local;
         this.keys =
                 List.of(key, prefix + "semaphore-queue", prefix + "semaphore-sessions", prefix + "semaphore-retired");
         this.state = new SemaphoreState(
@@ -103,6 +107,17 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
     @GuardedBy("mutex")
     public CompletableFuture<Void> confirmed() {
         return tellAndHear();
+    }
+
+    @Override
+    public @Nullable Stake stake(Predicate<String> wanted) {
+        if (!wanted.test(name)) {
+            return null;
+        }
+        return locked.call(known -> {
+            long held = known.local().holdings.valid();
+            return Stake.ofWaiting(name, "semaphore", queue.queuedThreads()).holding(held);
+        });
     }
 
     // ---- commands, replies and messages

@@ -35,6 +35,14 @@ public final class LockSubject implements Subject {
                     }
                     return "USED";
                 })
+                .on("take", words -> {
+                    session.interlock().lock(words.get(0)).lockInterruptibly();
+                    return "TOOK " + words.get(0);
+                })
+                .on("drop", words -> {
+                    session.interlock().lock(words.get(0)).unlock();
+                    return "DROPPED " + words.get(0);
+                })
                 .asserting("assert", lock::assertHeld)
                 .on("token", words -> "TOKEN " + lock.fencingToken())
                 .on("holds", words -> "HOLDS " + lock.isHeldByCurrentThread() + " " + lock.getHoldCount())
@@ -54,7 +62,7 @@ public final class LockSubject implements Subject {
     }
 
     /** Has a thread lock, and returns when it stands in the queue of its own JVM, as the only one. */
-    static void queueLocally(Peer peer, String thread) {
+    public static void queueLocally(Peer peer, String thread) {
         peer.tell(thread, "lock");
         await("a local waiter").atMost(Peer.ANSWER).until(() -> peer.number("observer", "queue", "QUEUE") == 1);
     }
