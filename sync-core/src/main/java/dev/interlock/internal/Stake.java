@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a session has in a name, as one session tells it to another.
  *
- * @param name the name, without namespace
+ * @param name the name, without namespace; on its way to the other session, with it
  * @param kind what it is the name of
  * @param holds how the session has it
  * @param waits which of its threads wait
@@ -77,6 +77,11 @@ public record Stake(String name, String kind, List<Hold> holds, List<Wait> waits
     /** Returns whether the session has nothing in the name. */
     public boolean isEmpty() {
         return holds.isEmpty() && waits.isEmpty();
+    }
+
+    /** Returns the same under another name. */
+    public Stake named(String otherName) {
+        return new Stake(otherName, kind, holds, waits);
     }
 
     /** Returns it as a line of words. */

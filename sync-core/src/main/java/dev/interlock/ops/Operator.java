@@ -9,7 +9,8 @@ import java.util.List;
  * most, and for Redis for one command time-out. What it returns was so a moment ago, in each session at its own time.
  *
  * <p>Locks of all kinds are seen, with their conditions, and semaphores, latches and barriers; not adapted objects of
- * Redisson's.
+ * Redisson's. Names are those of the operator's namespace; without one, all names are seen, with the namespaces before
+ * them.
  */
 public interface Operator {
     /**
@@ -44,7 +45,7 @@ public interface Operator {
 
     /**
      * Returns the cycles of threads that wait for each other, in whatever JVMs, as two looks in a row have both shown
-     * them. Threads that only read, or wait for conditions, are not part of any.
+     * them. Threads that only read, wait for conditions or for names of other namespaces, are not part of any.
      *
      * @throws RedisUnavailableException if Redis doesn't answer
      * @throws IllegalStateException if the session is closed

@@ -277,6 +277,30 @@ class OperatorTest extends FaultFixture {
     }
 
     @Test
+    void namesOfOtherNamespacesAreOtherNames() {
+        DistributedReentrantLock shop =
+                session(builder -> builder.namespace("shop")).lock("order");
+        DistributedReentrantLock lock = session().lock("order");
+        Actor one = actor("one");
+        Actor other = actor("other");
+        one.run(shop::lock);
+        other.run(lock::lock);
+        assertThat(operator.find("*")).extracting(NameView::name).containsExactly("order", "shop:order");
+        assertThat(holder(inspected("order")).thread()).isEqualTo("other");
+        assertThat(holder(inspected("shop:order")).thread()).isEqualTo("one");
+        Operator ofShop = session(builder -> builder.namespace("shop")).operator();
+        assertThat(ofShop.find("*")).singleElement().satisfies(view -> {
+            assertThat(view.name()).isEqualTo("order");
+            assertThat(holder(view).thread()).isEqualTo("one");
+        });
+        assertThat(ofShop.inspect("shop:order")).isEmpty();
+        assertThat(ofShop.forceRelease("order", one.<Long>get(shop::fencingToken)))
+                .isTrue();
+        assertThatThrownBy(() -> one.run(shop::unlock)).hasRootCauseInstanceOf(LeaseLostException.class);
+        other.run(lock::unlock);
+    }
+
+    @Test
     void aForcedReleaseTellsTheOwnerAndLetsTheNextOneIn() {
         Recorder recorder = new Recorder();
         DistributedReentrantLock lock =

@@ -44,15 +44,24 @@ record Answer(String host, long pid, long ageMillis, List<Stake> stakes) {
         return Stream.concat(Stream.of(own), stakes.stream().map(Stake::line)).collect(Collectors.joining("\n"));
     }
 
-    /** Reads an answer; null if there is none, or it is of another version. */
-    static @Nullable Answer parse(@Nullable String text) {
+    /**
+     * Reads an answer; null if there is none, or it is of another version.
+     *
+     * @param prefix that of the names that matter, which then have it no longer
+     */
+    static @Nullable Answer parse(@Nullable String text, String prefix) {
         if (text == null) {
             return null;
         }
         try {
             List<String> lines = text.lines().toList();
             String[] own = lines.get(0).split(" ", -1);
-            List<Stake> stakes = lines.stream().skip(1).map(Stake::parse).toList();
+            List<Stake> stakes = lines.stream()
+                    .skip(1)
+                    .map(Stake::parse)
+                    .filter(stake -> stake.name().startsWith(prefix))
+                    .map(stake -> stake.named(stake.name().substring(prefix.length())))
+                    .toList();
             return new Answer(Stake.text(own[0]), Long.parseLong(own[1]), Long.parseLong(own[2]), stakes);
         } catch (RuntimeException e) {
             log.warn("This answer of a session can't be read: {}", Names.excerpt(text));

@@ -91,9 +91,10 @@ public final class Inquirer implements Operator {
     private void answer(Mail.Question question) {
         Predicate<String> wanted = wanted(question.wanted());
         List<Stake> stakes = session.participants().stream()
-                .map(participant -> participant.stake(wanted))
+                .map(participant -> participant.stake(name -> wanted.test(session.key(name))))
                 .flatMap(Stream::ofNullable)
                 .filter(stake -> !stake.isEmpty())
+                .map(stake -> stake.named(session.key(stake.name())))
                 .limit(MOST_NAMES)
                 .toList();
         long ageMillis = TimeUnit.NANOSECONDS.toMillis(session.now() - openedNanos);
@@ -130,13 +131,13 @@ public final class Inquirer implements Operator {
     @Override
     public List<NameView> find(String glob) {
         Keys.checkName("glob", glob);
-        Map<String, @Nullable Answer> answers = ask("~" + glob);
+        Map<String, @Nullable Answer> answers = ask("~" + session.key(glob));
         return views(answers, new TreeSet<>());
     }
 
     @Override
     public List<NameView> inspect(String name) {
-        return views(ask("=" + name), sites(name));
+        return views(ask("=" + session.key(name)), sites(name));
     }
 
     private List<NameView> views(Map<String, @Nullable Answer> answers, Set<Site> sites) {
@@ -170,10 +171,10 @@ public final class Inquirer implements Operator {
 
     @Override
     public List<Deadlock> deadlocks() {
-        Set<Deadlock> seen = Cycles.in(ask("~*"));
+        Set<Deadlock> seen = Cycles.in(ask("~" + session.key("*")));
         if (!seen.isEmpty()) {
             // What has come together from answers of different moments doesn't come together again.
-            seen.retainAll(Cycles.in(ask("~*")));
+            seen.retainAll(Cycles.in(ask("~" + session.key("*"))));
         }
         return List.copyOf(seen);
     }
@@ -185,7 +186,7 @@ public final class Inquirer implements Operator {
         }
         for (Site site : sites(name)) {
             String key = (String) site.keys(session).get(0);
-            for (Holder holder : view(site, ask("=" + name)).holders()) {
+            for (Holder holder : view(site, ask("=" + session.key(name))).holders()) {
                 if (holder.token() == token && isEvicted(holder.session(), key, token)) {
                     return true;
                 }
@@ -204,7 +205,10 @@ public final class Inquirer implements Operator {
         return Splitter.on(' ').omitEmptyStrings().splitToList((String) text);
     }
 
-    /** Returns what each session has answered, null if it was silent, in the order of their ids. */
+    /**
+     * Returns what each session has answered, null if it was silent, in the order of their ids. Sessions of different
+     * namespaces understand each other by keys.
+     */
     private Map<String, @Nullable Answer> ask(String wanted) {
         session.ensureOpen();
         Set<String> ids = new TreeSet<>();
@@ -213,7 +217,7 @@ public final class Inquirer implements Operator {
         }
         Map<String, String> reports = reports(ids, number -> new Mail.Question(number, session.id(), wanted).text());
         Map<String, @Nullable Answer> answers = new TreeMap<>();
-        ids.forEach(id -> answers.put(id, Answer.parse(reports.get(id))));
+        ids.forEach(id -> answers.put(id, Answer.parse(reports.get(id), session.key(""))));
         return answers;
     }
 
