@@ -80,18 +80,22 @@ public final class Interlock implements AutoCloseable {
             new MapMaker().weakKeys().weakValues().makeMap();
     private final Barriers barriers;
     private final RequestQueues requestQueues;
-    private final Inquirer operator;
+    private final Operator operator;
     private final ConcurrentMap<RSemaphore, DistributedSemaphore> adaptedSemaphores =
             new MapMaker().weakKeys().weakValues().makeMap();
 
-    Interlock(RedisSession session, RedissonClient client) {
+    Interlock(RedisSession session, RedissonClient client, @Nullable Duration deadlockWatch) {
         this.session = session;
         this.watchdogMillis = client.getConfig().getLockWatchdogTimeout();
         this.barriers = new Barriers(session);
         this.requestQueues = new RequestQueues(session);
-        this.operator = new Inquirer(session);
+        Inquirer inquirer = new Inquirer(session);
+        this.operator = inquirer;
         session.onUnclaimed(mail -> ScriptLock.receiveUnclaimed(session, mail));
         ScriptLock.prepare(session);
+        if (deadlockWatch != null) {
+            inquirer.watch(deadlockWatch.toMillis());
+        }
     }
 
     /**

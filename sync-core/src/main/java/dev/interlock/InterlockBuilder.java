@@ -37,6 +37,7 @@ public final class InterlockBuilder {
     private Duration handoffSlice = Duration.ofMillis(10);
     private boolean adaptiveRetention = true;
     private boolean confirmedUnlock;
+    private @Nullable Duration deadlockWatch;
     private Duration redisTimeout = Duration.ofSeconds(30);
     private @Nullable Duration commandTimeout;
     private int replicaAcknowledgements = 1;
@@ -258,6 +259,20 @@ public final class InterlockBuilder {
     }
 
     /**
+     * Has the session look for threads of any JVM that wait for each other, and tell each such cycle once:
+     * {@link SyncListener#deadlocked} and the log. A look costs two messages for each session that is connected to this
+     * Redis; so one session of a fleet, or few, ought to do that. It needs the rights of an
+     * {@linkplain Interlock#operator operator}. By default a session doesn't look.
+     *
+     * @param interval how long after one look comes the next, 1 s to 365 days
+     * @return this
+     */
+    public InterlockBuilder deadlockWatch(Duration interval) {
+        this.deadlockWatch = checked("interval", interval, Duration.ofSeconds(1));
+        return this;
+    }
+
+    /**
      * Sets the clock for local deadlines and validity, for tests. Default {@link System#nanoTime()}.
      *
      * @param nanos a clock that never goes back, in nanoseconds
@@ -284,7 +299,7 @@ public final class InterlockBuilder {
         Duration timeout = commandTimeout == null ? COMMAND_TIMEOUT : commandTimeout;
         Settings settings = settings(timeout);
         RedissonClient used = client != null ? client : RedisUri.connect(requireNonNull(uri), access, timeout);
-        return new Interlock(RedisSession.open(used, client == null, settings), used);
+        return new Interlock(RedisSession.open(used, client == null, settings), used, deadlockWatch);
     }
 
     /**

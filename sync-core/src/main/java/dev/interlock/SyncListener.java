@@ -1,5 +1,6 @@
 package dev.interlock;
 
+import dev.interlock.ops.Deadlock;
 import dev.interlock.ratelimit.OutagePolicy;
 
 /**
@@ -79,6 +80,14 @@ public interface SyncListener {
      * @see InterlockBuilder#confirmedUnlock
      */
     default void lostUnnoticed(LeaseLostException loss) {}
+
+    /**
+     * Threads wait for each other, as a session that {@linkplain InterlockBuilder#deadlockWatch watches} has found.
+     * Called once for each such cycle.
+     *
+     * @param deadlock which threads, and for what
+     */
+    default void deadlocked(Deadlock deadlock) {}
 
     /**
      * A rate limiter has applied its policy to a request because Redis didn't answer. Called for each such request.

@@ -11,6 +11,7 @@ import dev.interlock.DistributedSemaphore;
 import dev.interlock.Interlock;
 import dev.interlock.LeaseLostException;
 import dev.interlock.LockOptions;
+import dev.interlock.SyncListener;
 import dev.interlock.lock.faults.FaultFixture;
 import dev.interlock.ops.Deadlock.Step;
 import dev.interlock.ops.NameView.Holder;
@@ -24,6 +25,7 @@ import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.Condition;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.BeforeEach;
@@ -327,8 +329,21 @@ class OperatorTest extends FaultFixture {
         waiter.run(wanted::unlock);
     }
 
+    /** What a session that watches tells of. */
+    private List<Deadlock> watched() {
+        List<Deadlock> watched = new CopyOnWriteArrayList<>();
+        session(builder -> builder.deadlockWatch(Duration.ofSeconds(1)).listener(new SyncListener() {
+            @Override
+            public void deadlocked(Deadlock deadlock) {
+                watched.add(deadlock);
+            }
+        }));
+        return watched;
+    }
+
     @Test
     void threadsThatWaitForEachOtherAreFound() {
+        List<Deadlock> watched = watched();
         List<String> names = List.of("a", "b", "c");
         List<DistributedReentrantLock> held = new ArrayList<>();
         List<Actor> threads = new ArrayList<>();
@@ -347,12 +362,14 @@ class OperatorTest extends FaultFixture {
             threads.get(i).begin(next::lockInterruptibly);
         }
         await("the cycle").until(() -> operator.deadlocks().size() == 1);
+        await("the watch").until(() -> !watched.isEmpty());
         Deadlock deadlock = operator.deadlocks().get(0);
         assertThat(deadlock.steps()).extracting(Step::holds).containsExactly("a", "b", "c");
         assertThat(deadlock.steps()).extracting(Step::waitsFor).containsExactly("b", "c", "a");
         assertThat(deadlock.steps())
                 .extracting(Step::thread)
                 .containsExactly("holder of a", "holder of b", "holder of c");
+        assertThat(watched).containsExactly(deadlock);
 
         threads.get(1).interrupt();
         await("no cycle").until(() -> operator.deadlocks().isEmpty());

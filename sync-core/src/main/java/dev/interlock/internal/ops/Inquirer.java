@@ -1,6 +1,7 @@
 package dev.interlock.internal.ops;
 
 import com.google.common.base.Splitter;
+import com.google.common.collect.Sets;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Stake;
 import dev.interlock.internal.redis.Failures;
@@ -31,6 +32,8 @@ import java.util.function.Predicate;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * Asks all sessions what they have, and answers for this one. Which sessions there are, Redis tells: those whose
@@ -38,6 +41,7 @@ import org.jspecify.annotations.Nullable;
  * look silent.
  */
 public final class Inquirer implements Operator {
+    private static final Logger log = LoggerFactory.getLogger(Inquirer.class);
     private static final long ANSWER_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final int MOST_NAMES = 10_000;
     private static final Script SESSIONS = Script.load("session/sessions");
@@ -111,11 +115,8 @@ public final class Inquirer implements Operator {
     }
 
     private static Pattern glob(String glob) {
-        StringBuilder pattern = new StringBuilder();
-        for (char each : glob.toCharArray()) {
-            pattern.append(each == '*' ? ".*" : each == '?' ? "." : Pattern.quote(String.valueOf(each)));
-        }
-        return Pattern.compile(pattern.toString(), Pattern.DOTALL);
+        String pattern = Pattern.quote(glob).replace("*", "\\E.*\\Q").replace("?", "\\E.\\Q");
+        return Pattern.compile(pattern, Pattern.DOTALL);
     }
 
     // ---- asking
@@ -177,6 +178,30 @@ public final class Inquirer implements Operator {
             seen.retainAll(Cycles.in(ask("~" + session.key("*"))));
         }
         return List.copyOf(seen);
+    }
+
+    /** Looks for deadlocks again and again, and tells of each once. Answers are waited for where listeners run. */
+    public void watch(long millis) {
+        watch(millis, Set.of());
+    }
+
+    private void watch(long millis, Set<Deadlock> known) {
+        session.schedule(() -> session.listeners().execute(() -> watch(millis, lookedAgain(known))), millis);
+    }
+
+    private Set<Deadlock> lookedAgain(Set<Deadlock> known) {
+        Set<Deadlock> found;
+        try {
+            found = Set.copyOf(deadlocks());
+        } catch (IllegalStateException | RedisUnavailableException e) {
+            log.debug("Deadlocks could not be looked for", e);
+            return known;
+        }
+        for (Deadlock deadlock : Sets.difference(found, known)) {
+            log.warn("These threads wait for each other: {}", deadlock.steps());
+            session.listeners().execute(() -> session.settings().listener().deadlocked(deadlock));
+        }
+        return found;
     }
 
     @Override
