@@ -7,6 +7,7 @@ import dev.interlock.internal.latch.LatchSync;
 import dev.interlock.internal.latch.LocalLatch;
 import dev.interlock.internal.latch.RemoteLatch;
 import dev.interlock.internal.session.Session;
+import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
@@ -91,6 +92,19 @@ public final class DistributedCountDownLatch extends CountDownLatch {
     @Override
     public boolean await(long timeout, TimeUnit unit) throws InterruptedException {
         return sync.await(requireNonNull(unit, "unit").toNanos(timeout));
+    }
+
+    /**
+     * As {@link #await(long, TimeUnit)}.
+     *
+     * @param timeout the longest wait; more than 292 years are as many
+     * @return whether the count is zero; false only if Redis has answered within the wait that it isn't
+     * @throws InterruptedException as {@link #await()}
+     * @throws IllegalStateException as {@link #await()}
+     * @throws RedisUnavailableException as {@link #await(long, TimeUnit)}
+     */
+    public boolean await(Duration timeout) throws InterruptedException {
+        return sync.await(TimeUnit.NANOSECONDS.convert(requireNonNull(timeout, "timeout")));
     }
 
     /**

@@ -1,9 +1,12 @@
 package dev.interlock;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.interlock.internal.DropIn;
 import dev.interlock.internal.barrier.ScriptBarrier;
 import java.lang.ref.Cleaner;
 import java.lang.ref.Reference;
+import java.time.Duration;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
@@ -143,6 +146,21 @@ public final class DistributedCyclicBarrier extends CyclicBarrier {
         } finally {
             Reference.reachabilityFence(this);
         }
+    }
+
+    /**
+     * As {@link #await(long, TimeUnit)}.
+     *
+     * @param timeout the longest wait; more than 292 years are as many
+     * @return as {@link #await()}
+     * @throws InterruptedException as {@link #await()}
+     * @throws BrokenBarrierException as {@link #await()}
+     * @throws TimeoutException as {@link #await(long, TimeUnit)}
+     * @throws RedisUnavailableException as {@link #await(long, TimeUnit)}
+     * @throws IllegalStateException if the session is closed
+     */
+    public int await(Duration timeout) throws InterruptedException, BrokenBarrierException, TimeoutException {
+        return await(TimeUnit.NANOSECONDS.convert(requireNonNull(timeout, "timeout")), TimeUnit.NANOSECONDS);
     }
 
     /** Returns the number of threads that have to arrive. No round trip. */

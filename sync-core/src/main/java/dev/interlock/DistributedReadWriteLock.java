@@ -1,6 +1,7 @@
 package dev.interlock;
 
 import static java.util.Objects.requireNonNull;
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
 import dev.interlock.internal.DropIn;
 import dev.interlock.internal.lock.LocalReadWriteLock;
@@ -11,6 +12,7 @@ import java.io.NotSerializableException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
 import java.io.Serial;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -175,6 +177,18 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         }
 
         /**
+         * As {@link #tryLock(long, TimeUnit)}.
+         *
+         * @param wait the longest wait; more than 292 years are as many
+         * @return whether it was acquired
+         * @throws InterruptedException as {@link #tryLock(long, TimeUnit)}
+         * @throws RedisUnavailableException as {@link #tryLock(long, TimeUnit)}
+         */
+        public boolean tryLock(Duration wait) throws InterruptedException {
+            return lock.readSync.tryLock(NANOSECONDS.convert(requireNonNull(wait, "wait")), NANOSECONDS);
+        }
+
+        /**
          * Releases one hold. When no thread of this JVM reads any longer, other JVMs can write: at once if one waits,
          * otherwise within the session's hand-off slice.
          *
@@ -282,6 +296,18 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         @Override
         public boolean tryLock(long wait, TimeUnit unit) throws InterruptedException {
             return lock.sync.tryLock(wait, unit);
+        }
+
+        /**
+         * As {@link #tryLock(long, TimeUnit)}.
+         *
+         * @param wait the longest wait; more than 292 years are as many
+         * @return whether it was acquired
+         * @throws InterruptedException as {@link #tryLock(long, TimeUnit)}
+         * @throws RedisUnavailableException as {@link #tryLock(long, TimeUnit)}
+         */
+        public boolean tryLock(Duration wait) throws InterruptedException {
+            return lock.sync.tryLock(NANOSECONDS.convert(requireNonNull(wait, "wait")), NANOSECONDS);
         }
 
         /**
@@ -525,7 +551,7 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
 
         @Override
         public boolean tryLock(long waitNanos) throws InterruptedException {
-            return whole.tryLock(waitNanos, TimeUnit.NANOSECONDS);
+            return whole.tryLock(waitNanos, NANOSECONDS);
         }
 
         @Override

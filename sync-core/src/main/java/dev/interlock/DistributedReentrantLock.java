@@ -1,6 +1,7 @@
 package dev.interlock;
 
 import static java.util.Objects.requireNonNull;
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
 import dev.interlock.internal.DropIn;
 import dev.interlock.internal.lock.LocalLock;
@@ -10,6 +11,7 @@ import java.io.NotSerializableException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
 import java.io.Serial;
+import java.time.Duration;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -146,6 +148,18 @@ public final class DistributedReentrantLock extends ReentrantLock {
     @Override
     public boolean tryLock(long wait, TimeUnit unit) throws InterruptedException {
         return sync.tryLock(wait, unit);
+    }
+
+    /**
+     * As {@link #tryLock(long, TimeUnit)}.
+     *
+     * @param wait the longest wait; more than 292 years are as many
+     * @return whether it was acquired
+     * @throws InterruptedException as {@link #tryLock(long, TimeUnit)}
+     * @throws RedisUnavailableException as {@link #tryLock(long, TimeUnit)}
+     */
+    public boolean tryLock(Duration wait) throws InterruptedException {
+        return sync.tryLock(NANOSECONDS.convert(requireNonNull(wait, "wait")), NANOSECONDS);
     }
 
     /**
@@ -373,7 +387,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
 
         @Override
         public boolean tryLock(long waitNanos) throws InterruptedException {
-            return DistributedReentrantLock.super.tryLock(waitNanos, TimeUnit.NANOSECONDS);
+            return DistributedReentrantLock.super.tryLock(waitNanos, NANOSECONDS);
         }
 
         @Override

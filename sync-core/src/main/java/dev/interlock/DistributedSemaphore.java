@@ -1,6 +1,7 @@
 package dev.interlock;
 
 import static java.util.Objects.requireNonNull;
+import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
 import com.google.common.collect.Lists;
 import dev.interlock.internal.DropIn;
@@ -13,6 +14,7 @@ import java.io.NotSerializableException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
 import java.io.Serial;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.List;
@@ -162,6 +164,19 @@ public final class DistributedSemaphore extends Semaphore {
     }
 
     /**
+     * As {@link #tryAcquire(long, TimeUnit)}.
+     *
+     * @param wait the longest wait; more than 292 years are as many
+     * @return whether it was acquired
+     * @throws InterruptedException as {@link #acquire()}
+     * @throws RedisUnavailableException as {@link #tryAcquire(long, TimeUnit)}
+     * @throws IllegalStateException as {@link #acquire()}
+     */
+    public boolean tryAcquire(Duration wait) throws InterruptedException {
+        return tryAcquire(1, wait);
+    }
+
+    /**
      * Releases a permit: to the next thread of this JVM, or to the pool. Waits for the confirmation at most one command
      * time-out, and doesn't fail if Redis is silent: the session repeats the release in the background.
      *
@@ -232,6 +247,21 @@ public final class DistributedSemaphore extends Semaphore {
     @Override
     public boolean tryAcquire(int permits, long timeout, TimeUnit unit) throws InterruptedException {
         return sync.tryAcquire(checked(permits), requireNonNull(unit, "unit").toNanos(timeout));
+    }
+
+    /**
+     * As {@link #tryAcquire(int, long, TimeUnit)}.
+     *
+     * @param permits 0 or more
+     * @param wait the longest wait; more than 292 years are as many
+     * @return whether they were acquired
+     * @throws IllegalArgumentException if {@code permits} is negative
+     * @throws InterruptedException as {@link #acquire()}
+     * @throws RedisUnavailableException as {@link #tryAcquire(long, TimeUnit)}
+     * @throws IllegalStateException as {@link #acquire()}
+     */
+    public boolean tryAcquire(int permits, Duration wait) throws InterruptedException {
+        return sync.tryAcquire(checked(permits), NANOSECONDS.convert(requireNonNull(wait, "wait")));
     }
 
     /**
@@ -367,7 +397,7 @@ public final class DistributedSemaphore extends Semaphore {
 
         @Override
         public boolean tryAcquire(int permits, long waitNanos) throws InterruptedException {
-            return DistributedSemaphore.super.tryAcquire(permits, waitNanos, TimeUnit.NANOSECONDS);
+            return DistributedSemaphore.super.tryAcquire(permits, waitNanos, NANOSECONDS);
         }
 
         @Override
