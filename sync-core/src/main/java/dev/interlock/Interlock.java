@@ -101,7 +101,9 @@ public final class Interlock implements AutoCloseable {
     /**
      * Opens a session with a Redis client of its own (one event loop per processor), which {@link #close()} shuts down.
      *
-     * @param uri {@code redis://[user:password@]host:port[/database]}, or {@code rediss://…}
+     * @param uri {@code redis://[user:password@]host[:port][/database]}, {@code redis-sentinel://host,…/master} or
+     *     {@code redis-cluster://host,…}, each also with {@code rediss} for TLS; {@link InterlockBuilder#uri} has the
+     *     details
      * @return the session
      * @throws IllegalArgumentException if {@code uri} isn't of that form
      * @throws RedisUnavailableException if Redis can't be reached there

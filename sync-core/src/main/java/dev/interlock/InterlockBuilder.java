@@ -28,7 +28,7 @@ public final class InterlockBuilder {
     private static final int MOST_REPLICAS = 100;
 
     private @Nullable RedissonClient client;
-    private @Nullable String uri;
+    private @Nullable RedisUri uri;
 
     /** The credentials and trusted certificates; the URI describes the connection itself. */
     private final Config access = new Config();
@@ -61,20 +61,35 @@ public final class InterlockBuilder {
     }
 
     /**
-     * Opens a client of the session's own, for a single Redis server; {@link Interlock#close()} shuts it down.
+     * Opens a client of the session's own; {@link Interlock#close()} shuts it down.
      *
-     * @param uri {@code redis://[user:password@]host:port} or {@code rediss://…} for TLS, optionally with
-     *     {@code /database}. In the user name and password, percent-encode all characters but letters, digits and
-     *     {@code -._~}; see also {@link #credentials}
+     * <ul>
+     *   <li>{@code redis://[user:password@]host[:port][/database]}: a single server
+     *   <li>{@code redis-sentinel://[user:password@]host[:port],…/master[/database]}: the master of this name, which
+     *       the sentinels at these addresses know, and its replicas. It suffices that one sentinel answers. Sentinels
+     *       get the same credentials as Redis if they ask for any
+     *   <li>{@code redis-cluster://[user:password@]host[:port],…}: the cluster to which the nodes at these addresses
+     *       belong. It suffices that one of them answers
+     * </ul>
+     *
+     * <p>A missing port is 6379, that of a sentinel 26379. {@code rediss}, {@code rediss-sentinel} and
+     * {@code rediss-cluster} connect by TLS, to all servers and sentinels; {@code valkey} is another word for
+     * {@code redis}. In the user name, password and name of the master, percent-encode all characters but letters,
+     * digits and {@code -._~}; see also {@link #credentials}. For unix sockets and everything else, configure a
+     * Redisson client and pass it to {@link #client}.
+     *
+     * @param uri in one of these forms
      * @return this
+     * @throws IllegalArgumentException if {@code uri} has none of these forms; the message leaves out the password
      */
     public InterlockBuilder uri(String uri) {
-        this.uri = RedisUri.checked(uri);
+        this.uri = RedisUri.parse(uri);
         return this;
     }
 
     /**
-     * Authenticates as a user of Redis' ACL; an alternative to credentials in the URI. Needs no encoding.
+     * Authenticates as a user of Redis' ACL; an alternative to credentials in the URI, in any of its forms. Needs no
+     * encoding.
      *
      * @param user the user, or the empty string for {@code default}
      * @param password the password, not empty
@@ -92,8 +107,9 @@ public final class InterlockBuilder {
 
     /**
      * Trusts the certificates in a file, instead of those that the JVM trusts; for a {@code rediss://} URI. The
-     * server's certificate must contain the host name or address of the URI in any case. For other settings, such as
-     * client certificates, configure a Redisson client and pass it to {@link #client}.
+     * server's certificate must contain the host name or address of the URI in any case; behind sentinels and in a
+     * cluster, the one that these announce. For other settings, such as client certificates, configure a Redisson
+     * client and pass it to {@link #client}.
      *
      * @param file a key store of a type that the JVM knows, such as PKCS #12 or JKS
      * @param password the password of the file
@@ -298,7 +314,7 @@ public final class InterlockBuilder {
         checkAccess();
         Duration timeout = commandTimeout == null ? COMMAND_TIMEOUT : commandTimeout;
         Settings settings = settings(timeout);
-        RedissonClient used = client != null ? client : RedisUri.connect(requireNonNull(uri), access, timeout);
+        RedissonClient used = client != null ? client : requireNonNull(uri).connect(access, timeout);
         return new Interlock(RedisSession.open(used, client == null, settings), used, deadlockWatch);
     }
 
@@ -323,10 +339,10 @@ public final class InterlockBuilder {
 
     // Silently ignored settings would make users believe in an encryption or an authentication that doesn't exist.
     private void checkAccess() {
-        if (access.getPassword() != null && (uri == null || RedisUri.hasCredentials(uri))) {
+        if (access.getPassword() != null && (uri == null || uri.hasCredentials())) {
             throw new IllegalArgumentException("credentials are for a uri that has none itself");
         }
-        if (access.getSslTrustManagerFactory() != null && (uri == null || !RedisUri.isEncrypted(uri))) {
+        if (access.getSslTrustManagerFactory() != null && (uri == null || !uri.isEncrypted())) {
             throw new IllegalArgumentException("a trust store is for a rediss:// uri");
         }
     }

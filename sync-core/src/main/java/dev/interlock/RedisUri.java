@@ -2,71 +2,203 @@ package dev.interlock;
 
 import static java.util.Objects.requireNonNull;
 
+import com.google.common.base.CharMatcher;
+import com.google.common.base.Throwables;
 import com.google.common.primitives.Ints;
 import com.google.common.util.concurrent.MoreExecutors;
+import dev.interlock.internal.Names;
 import dev.interlock.internal.redis.Failures;
+import java.io.IOException;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.net.URISyntaxException;
+import java.security.GeneralSecurityException;
 import java.time.Duration;
-import java.util.Set;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLSocket;
+import javax.net.ssl.TrustManagerFactory;
+import org.jspecify.annotations.Nullable;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.RedisException;
 import org.redisson.client.codec.StringCodec;
+import org.redisson.config.BaseConfig;
 import org.redisson.config.Config;
-import org.redisson.config.SingleServerConfig;
 
-/** The address of a single Redis server. */
+/**
+ * Where Redis is: the address of a server, or those of sentinels or of nodes of a cluster; with credentials, unless
+ * these are stated apart.
+ */
 final class RedisUri {
-    private static final Set<String> SCHEMES = Set.of("redis", "rediss", "valkey", "valkeys");
-    private static final int REDISSON_THREADS = 32;
+    private enum Topology {
+        SERVER,
+        SENTINELS,
+        CLUSTER
+    }
 
-    private RedisUri() {}
+    private static final String FORMS = "redis://[user:password@]host[:port][/database],"
+            + " redis-sentinel://[user:password@]host[:port],…/master[/database]"
+            + " or redis-cluster://[user:password@]host[:port],…, each also with rediss for TLS";
+
+    private static final Pattern SCHEME = Pattern.compile("((?:redis|valkey)s?)(?:-(sentinel|cluster|socket))?://");
+    private static final CharMatcher AFTER_HOSTS = CharMatcher.anyOf("/?#");
+    private static final Pattern DATABASE = Pattern.compile("\\d{1,9}");
+    private static final int REDISSON_THREADS = 32;
+    private static final int PORT = 6379;
+    private static final int SENTINEL_PORT = 26379;
+
+    /** The URI as it may be shown. */
+    private final String shown;
+
+    /** That of each address: {@code redis}, {@code rediss}, {@code valkey} or {@code valkeys}. */
+    private final String protocol;
+
+    private final Topology topology;
+    private final List<InetSocketAddress> nodes;
+
+    /** What the sentinels call the master, or the empty string. */
+    private final String master;
+
+    private final int database;
+    private final @Nullable String user;
+    private final @Nullable String password;
 
     /**
-     * Returns the URI if it has the form {@code redis://[user:password@]host:port[/database]} or {@code rediss://…}.
+     * Parses a URI of one of the forms that {@link InterlockBuilder#uri} describes.
      *
      * @throws IllegalArgumentException if it has another form; the message leaves out the password
      */
-    static String checked(String uri) {
+    static RedisUri parse(String uri) {
         requireNonNull(uri, "uri");
-        String why = "";
         try {
-            URI parsed = new URI(uri);
-            boolean addressed = parsed.getHost() != null && parsed.getPort() > 0 && parsed.getPort() < 65536;
-            boolean understood = parsed.getQuery() == null && parsed.getFragment() == null;
-            if (addressed && understood && SCHEMES.contains(parsed.getScheme()) && database(parsed) >= 0) {
-                return uri;
-            }
-            if (parsed.getHost() != null && parsed.getPort() == -1) {
-                why = " (the port is missing)";
-            }
+            return new RedisUri(uri);
         } catch (URISyntaxException e) {
             // The exception's message contains the whole URI with its password, so it isn't the cause.
-            why = " (" + e.getReason() + " at index " + e.getIndex() + ")";
-        } catch (NumberFormatException e) {
-            why = " (the database is no number)";
+            throw new IllegalArgumentException(
+                    "uri '" + withoutPassword(uri) + "' isn't understood: " + e.getReason() + "; it must be " + FORMS);
         }
-        throw new IllegalArgumentException(
-                "uri must be redis://[user:password@]host:port[/database] or rediss://…, but is '"
-                        + withoutPassword(uri) + "'" + why);
     }
 
-    static boolean isEncrypted(String uri) {
-        return uri.startsWith("rediss:") || uri.startsWith("valkeys:");
+    private RedisUri(String uri) throws URISyntaxException {
+        Matcher scheme = SCHEME.matcher(uri);
+        check(scheme.lookingAt(), "it must begin with redis:// or one of the other schemes");
+        check(
+                !"socket".equals(scheme.group(2)),
+                "Redisson reaches a unix socket only with Netty's native epoll or kqueue transport; configure such a"
+                        + " client, with a redis+uds:// address, and give it to client()");
+        shown = withoutPassword(uri);
+        protocol = scheme.group(1);
+        topology = topology(scheme.group(2));
+        List<URI> parts = split(uri, scheme.end());
+        check(
+                parts.size() == 1 || topology != Topology.SERVER,
+                "only the schemes of sentinels and clusters take more than one host");
+        nodes = new ArrayList<>();
+        for (URI part : parts) {
+            nodes.add(address(part));
+        }
+        URI first = parts.get(0);
+        check(first.getQuery() == null && first.getFragment() == null, "it must have neither a query nor a fragment");
+        String[] path = String.valueOf(first.getRawPath()).split("/", 0);
+        check(topology != Topology.CLUSTER || path.length <= 1, "a cluster has no databases to choose from");
+        int names = topology == Topology.SENTINELS ? 1 : 0;
+        master = names == 1 && path.length > 1 ? decoded(path[1]) : "";
+        check(names == 0 || !master.isEmpty(), "the master's name is missing, as in redis-sentinel://host/name");
+        database = path.length > names + 1 ? database(path[names + 1]) : 0;
+        check(path.length <= names + 2, "nothing may follow the database");
+        String credentials = first.getRawUserInfo();
+        // User and password are decoded separately, since a user name may contain an encoded colon.
+        int colon = credentials == null ? -1 : credentials.indexOf(':');
+        user = credentials == null || colon <= 0 ? null : decoded(credentials.substring(0, colon));
+        password = credentials == null ? null : decoded(credentials.substring(colon + 1));
     }
 
-    static boolean hasCredentials(String uri) {
-        return URI.create(uri).getRawUserInfo() != null;
+    private static void check(boolean holds, String otherwise) throws URISyntaxException {
+        if (!holds) {
+            throw new URISyntaxException("uri", otherwise);
+        }
+    }
+
+    private static Topology topology(@Nullable String suffix) {
+        if (suffix == null) {
+            return Topology.SERVER;
+        }
+        return suffix.equals("sentinel") ? Topology.SENTINELS : Topology.CLUSTER;
+    }
+
+    /** Returns a URI for each of the hosts, which has all the rest in common with the others. */
+    private static List<URI> split(String uri, int start) throws URISyntaxException {
+        int after = AFTER_HOSTS.indexIn(uri, start);
+        int end = after < 0 ? uri.length() : after;
+        int hosts = Math.max(start, uri.substring(0, end).lastIndexOf('@') + 1);
+        List<URI> parts = new ArrayList<>();
+        for (String host : uri.substring(hosts, end).split(",", -1)) {
+            check(!host.endsWith(":"), "a port is missing after its colon");
+            parts.add(new URI(uri.substring(0, hosts) + host + uri.substring(end)).parseServerAuthority());
+        }
+        return parts;
+    }
+
+    private InetSocketAddress address(URI part) throws URISyntaxException {
+        check(part.getHost() != null, "a host is missing");
+        int port = part.getPort();
+        check(port == -1 || (port > 0 && port < 65536), "a port must be from 1 to 65535");
+        int missing = topology == Topology.SENTINELS ? SENTINEL_PORT : PORT;
+        return InetSocketAddress.createUnresolved(part.getHost(), port == -1 ? missing : port);
+    }
+
+    private static int database(String number) throws URISyntaxException {
+        check(DATABASE.matcher(number).matches(), "the database must be a number, 0 or more");
+        return Integer.parseInt(number);
+    }
+
+    private static String decoded(String part) {
+        return URI.create("/" + part).getPath().substring(1);
+    }
+
+    private static String withoutPassword(String uri) {
+        Matcher scheme = SCHEME.matcher(uri);
+        int start = scheme.lookingAt() ? scheme.end() : 0;
+        int tail = Math.max(start, uri.lastIndexOf('@') + 1);
+        int query = uri.indexOf('?', tail);
+        return Names.escaped(uri.substring(0, start)
+                + (tail > start ? "…@" : "")
+                + (query < 0 ? uri.substring(tail) : uri.substring(tail, query) + "?…"));
+    }
+
+    boolean isEncrypted() {
+        return protocol.equals("rediss") || protocol.equals("valkeys");
+    }
+
+    boolean hasCredentials() {
+        return password != null;
     }
 
     /**
-     * Connects to a checked URI with the credentials and certificates of the given configuration.
+     * Connects with the credentials and certificates of the given configuration.
      *
      * @throws RedisUnavailableException if Redis can't be reached
      */
-    static RedissonClient connect(String uri, Config access, Duration commandTimeout) {
-        URI parsed = URI.create(uri);
+    RedissonClient connect(Config access, Duration commandTimeout) {
+        int timeoutMillis = (int) Math.min(10_000, Math.max(1_000, commandTimeout.toMillis()));
+        if (isEncrypted()) {
+            checkEncryption(access.getSslTrustManagerFactory(), timeoutMillis);
+        }
+        try {
+            return Redisson.create(config(access, timeoutMillis));
+        } catch (RedisException e) {
+            throw unavailable(Failures.whyUnreachable(e), e);
+        }
+    }
+
+    /** Returns the configuration of a client for this address. */
+    Config config(Config access, int timeoutMillis) {
         Config config = new Config(access);
         config.setCodec(StringCodec.INSTANCE);
         // Our message listeners don't block, so messages are delivered on the connection's own thread.
@@ -74,40 +206,69 @@ final class RedisUri {
         // Commands use all connections, and so all of these threads, in turn. With many threads each one idles for long
         // and starts cold.
         config.setNettyThreads(Ints.constrainToRange(Runtime.getRuntime().availableProcessors(), 2, REDISSON_THREADS));
-        SingleServerConfig server = config.useSingleServer()
-                .setAddress(parsed.getScheme() + "://" + parsed.getHost() + ":" + parsed.getPort())
-                .setDatabase(database(parsed));
-        server.setConnectTimeout((int) Math.min(10_000, Math.max(1_000, commandTimeout.toMillis())));
-        server.setPingConnectionInterval(10_000);
-        String credentials = parsed.getRawUserInfo();
-        if (credentials != null) {
-            int colon = credentials.indexOf(':');
-            if (colon > 0) {
-                config.setUsername(decoded(credentials.substring(0, colon)));
+        if (password != null) {
+            config.setUsername(user);
+            config.setPassword(password);
+        }
+        BaseConfig<?> servers = servers(config);
+        servers.setConnectTimeout(timeoutMillis);
+        servers.setPingConnectionInterval(10_000);
+        return config;
+    }
+
+    private BaseConfig<?> servers(Config config) {
+        String[] addresses = nodes.stream()
+                .map(node -> protocol + "://" + node.getHostString() + ":" + node.getPort())
+                .toArray(String[]::new);
+        return switch (topology) {
+            case SERVER -> config.useSingleServer().setAddress(addresses[0]).setDatabase(database);
+            case SENTINELS ->
+                // It suffices that one of them answers. The password is theirs too, if they ask for one.
+                config.useSentinelServers()
+                        .setMasterName(master)
+                        .setDatabase(database)
+                        .setCheckSentinelsList(false)
+                        .setSentinelUsername(config.getUsername())
+                        .addSentinelAddress(addresses);
+            case CLUSTER -> config.useClusterServers().addNodeAddress(addresses);
+        };
+    }
+
+    /**
+     * Fails if the first server to be reached doesn't answer a TLS handshake. A Redis without TLS doesn't: it waits for
+     * the rest of a command. Redisson would wait for 10 s each time it tries. Everything else is left to it.
+     */
+    private void checkEncryption(@Nullable TrustManagerFactory trusted, int timeoutMillis) {
+        for (InetSocketAddress node : nodes) {
+            try (Socket socket = new Socket()) {
+                long start = System.nanoTime();
+                socket.connect(new InetSocketAddress(node.getHostString(), node.getPort()), timeoutMillis);
+                int left = timeoutMillis
+                        - (int) Duration.ofNanos(System.nanoTime() - start).toMillis();
+                socket.setSoTimeout(Math.max(1, left));
+                shakeHands(socket, node, trusted);
+                return;
+            } catch (IOException e) {
+                // Nobody there, or somebody who does speak TLS.
             }
-            config.setPassword(decoded(credentials.substring(colon + 1)));
         }
+    }
+
+    private void shakeHands(Socket socket, InetSocketAddress node, @Nullable TrustManagerFactory trusted) {
         try {
-            return Redisson.create(config);
-        } catch (RedisException e) {
-            throw new RedisUnavailableException(
-                    "Redis at uri '" + withoutPassword(uri) + "' " + Failures.whyUnreachable(e), e);
+            SSLContext context = SSLContext.getInstance("TLS");
+            context.init(null, trusted == null ? null : trusted.getTrustManagers(), null);
+            ((SSLSocket) context.getSocketFactory().createSocket(socket, node.getHostString(), node.getPort(), false))
+                    .startHandshake();
+        } catch (GeneralSecurityException | IOException e) {
+            if (Throwables.getCausalChain(e).stream().anyMatch(SocketTimeoutException.class::isInstance)) {
+                throw unavailable(
+                        "doesn't answer a TLS handshake; a port without TLS needs redis:// instead of rediss://", e);
+            }
         }
     }
 
-    // User and password are decoded separately, since a user name may contain an encoded colon.
-    private static String decoded(String part) {
-        return URI.create("redis://" + part + "@host").getUserInfo();
-    }
-
-    private static int database(URI uri) {
-        String path = uri.getPath();
-        return path == null || path.length() <= 1 ? 0 : Integer.parseInt(path.substring(1));
-    }
-
-    private static String withoutPassword(String uri) {
-        String tail = uri.substring(uri.lastIndexOf('@') + 1);
-        int query = tail.indexOf('?');
-        return (tail.length() < uri.length() ? "…@" : "") + (query < 0 ? tail : tail.substring(0, query) + "?…");
+    private RedisUnavailableException unavailable(String why, Exception cause) {
+        return new RedisUnavailableException("Redis at uri '" + shown + "' " + why, cause);
     }
 }

@@ -3,6 +3,7 @@ package dev.interlock.security;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.abort;
 
 import com.google.common.base.Throwables;
@@ -17,7 +18,11 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
+import java.time.Duration;
+import java.util.List;
 import java.util.function.UnaryOperator;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import javax.net.ssl.SSLHandshakeException;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -35,6 +40,11 @@ class TlsTest {
     private static final String PASSWORD = "p@ss:w/rd +%";
     private static final String ENCODED = "the_user%3A_a%2Fb:p%40ss%3Aw%2Frd%20+%25@";
 
+    private static final String PASSWORD_OF_DEFAULT = "another";
+
+    /** The bus has the port 10,000 above it. */
+    private static final int HIGHEST_CLUSTER_PORT = 55_535;
+
     @TempDir
     static Path folder;
 
@@ -50,22 +60,29 @@ class TlsTest {
         port = freePort();
         server = launch(certificate, port);
         server.command("ACL", "SETUSER", USER, "on", ">" + PASSWORD, "~*", "&*", "+@all");
-        server.command("CONFIG", "SET", "requirepass", "another");
+        server.command("CONFIG", "SET", "requirepass", PASSWORD_OF_DEFAULT);
     }
 
-    private static RedisServer launch(Certificate certificate, int port) {
+    private static RedisServer launch(Certificate certificate, int port, String... more) {
         try {
-            return RedisServer.launch(
-                    "--tls-port", Integer.toString(port),
-                    "--tls-cert-file", certificate.certificate().toString(),
-                    "--tls-key-file", certificate.key().toString(),
-                    "--tls-auth-clients", "no");
+            return RedisServer.launch(arguments(certificate, port, more));
         } catch (IllegalStateException e) {
             if (String.valueOf(e.getMessage()).contains("Bad directive")) {
                 abort("This Redis was built without TLS");
             }
             throw e;
         }
+    }
+
+    private static String[] arguments(Certificate certificate, int port, String... more) {
+        String[] arguments = {
+            "--tls-port", Integer.toString(port),
+            "--tls-cert-file", certificate.certificate().toString(),
+            "--tls-key-file", certificate.key().toString(),
+            "--tls-ca-cert-file", certificate.certificate().toString(),
+            "--tls-auth-clients", "no"
+        };
+        return Stream.concat(Stream.of(arguments), Stream.of(more)).toArray(String[]::new);
     }
 
     private static int freePort() throws IOException {
@@ -104,7 +121,38 @@ class TlsTest {
     @Test
     void aSessionIsEncryptedAndSignedInByTheBuilder() {
         assertLocks(builder -> builder.uri(url("")).credentials(USER, PASSWORD));
-        assertLocks(builder -> builder.uri(url("")).credentials("", "another"));
+        assertLocks(builder -> builder.uri(url("")).credentials("", PASSWORD_OF_DEFAULT));
+    }
+
+    @Test
+    void sentinelsAndTheirMasterAreEncrypted() throws IOException {
+        int first = freePort();
+        String configuration = """
+                sentinel monitor main 127.0.0.1 %d 1
+                sentinel auth-pass main %s
+                """.formatted(port, PASSWORD_OF_DEFAULT);
+        try (RedisServer sentinel = RedisServer.launchConfigured(
+                configuration, arguments(certificate, first, "--tls-replication", "yes", "--sentinel"))) {
+            assertThat(sentinel.url()).startsWith("redis:");
+            assertLocks(builder -> builder.uri("rediss-sentinel://" + ENCODED + "127.0.0.1:" + first + "/main"));
+        }
+    }
+
+    @Test
+    void aClusterIsEncrypted() throws IOException {
+        int first = freePort();
+        while (first > HIGHEST_CLUSTER_PORT) {
+            first = freePort();
+        }
+        String address = "127.0.0.1:" + first;
+        String[] settings = {"--cluster-enabled", "yes", "--cluster-announce-ip", "127.0.0.1", "--tls-cluster", "yes"};
+        try (RedisServer node = launch(certificate, first, settings)) {
+            Stream<String> slots = IntStream.range(0, 16_384).mapToObj(Integer::toString);
+            node.command(Stream.concat(Stream.of("CLUSTER", "ADDSLOTS"), slots).toArray(String[]::new));
+            await("cluster")
+                    .until(() -> String.valueOf(node.command("CLUSTER", "INFO")).contains("cluster_state:ok"));
+            assertLocks(builder -> builder.uri("rediss-cluster://" + address));
+        }
     }
 
     @Test
@@ -115,7 +163,7 @@ class TlsTest {
     }
 
     private void assertRefused(InterlockBuilder builder) {
-        assertUntrusted(builder.uri(url("")).credentials("", "another"), "127.0.0.1:" + port);
+        assertUntrusted(builder.uri(url("")).credentials("", PASSWORD_OF_DEFAULT), "127.0.0.1:" + port);
     }
 
     private static void assertUntrusted(InterlockBuilder builder, String address) {
@@ -139,6 +187,28 @@ class TlsTest {
                             .trustStore(elsewhere.trustStore(), Certificate.PASSWORD),
                     "127.0.0.1:" + other);
         }
+    }
+
+    /** A Redis without TLS waits in silence for what would follow the handshake. */
+    @Test
+    void aPortWithoutTlsIsTold() {
+        List<String> uris = List.of(
+                "rediss://:" + PASSWORD_OF_DEFAULT + "@127.0.0.1:" + server.port(),
+                "rediss-sentinel://127.0.0.1:" + server.port() + "/main",
+                "rediss-cluster://127.0.0.1:" + server.port());
+        assertThat(uris).allSatisfy(uri -> {
+            InterlockBuilder builder = Interlock.builder().commandTimeout(Duration.ofSeconds(1));
+            long start = System.nanoTime();
+            Throwable failure = catchThrowable(() -> builder.uri(uri).open());
+            Duration took = Duration.ofNanos(System.nanoTime() - start);
+            assertThat(failure)
+                    .isInstanceOf(RedisUnavailableException.class)
+                    .hasMessageContaining("127.0.0.1:" + server.port())
+                    .hasMessageContaining("doesn't answer a TLS handshake")
+                    .hasMessageContaining("redis://");
+            assertThat(Throwables.getStackTraceAsString(failure)).doesNotContain(PASSWORD_OF_DEFAULT);
+            assertThat(took).isLessThan(Duration.ofSeconds(20)); // Redisson would try for a minute
+        });
     }
 
     @Test

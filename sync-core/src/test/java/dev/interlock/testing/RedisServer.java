@@ -95,7 +95,7 @@ public final class RedisServer implements AutoCloseable {
     }
 
     /** As {@link #launch}, with a configuration file of these lines. */
-    static RedisServer launchConfigured(String configuration, String... extraArguments) {
+    public static RedisServer launchConfigured(String configuration, String... extraArguments) {
         return embedded(RedisBinary.current(), configuration, List.of(extraArguments), true);
     }
 

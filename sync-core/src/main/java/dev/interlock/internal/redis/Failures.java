@@ -21,9 +21,10 @@ public final class Failures {
             Pattern.compile(": -(MISCONF|OOM|NOREPLICAS|READONLY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN) |Script killed"
                     + "|max number of clients");
 
-    /** What Redis says to those whom it doesn't let in. */
-    private static final Pattern LOGIN =
-            Pattern.compile("^(NOAUTH|WRONGPASS|NOPERM|ERR (AUTH|Client sent AUTH|invalid password)) ");
+    /** What is said to those who aren't let in, or have come to the wrong place. */
+    private static final Pattern TURNED_AWAY =
+            Pattern.compile("^(NOAUTH|WRONGPASS|NOPERM|ERR (AUTH|Client sent AUTH|invalid password|unknown command"
+                    + "|This instance has cluster support disabled)|Master node is undefined)\\b");
 
     /** Where Redis goes on with the script that has met the error, or Redisson with the command. */
     private static final Pattern CONTEXT = Pattern.compile("\\s+script: |, command|\\R");
@@ -97,7 +98,7 @@ public final class Failures {
     public static String whyUnreachable(Throwable failure) {
         return Throwables.getCausalChain(failure).stream()
                 .map(Failures::error)
-                .filter(error -> LOGIN.matcher(error).find())
+                .filter(error -> TURNED_AWAY.matcher(error).find())
                 .findFirst()
                 .map(error -> "refuses the connection: " + Names.escaped(error))
                 .orElse("can't be reached");
