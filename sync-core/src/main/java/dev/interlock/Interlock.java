@@ -26,6 +26,7 @@ import dev.interlock.ratelimit.RateLimiter;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.redisson.api.RCountDownLatch;
@@ -503,6 +504,64 @@ public final class Interlock implements AutoCloseable {
     /** Returns what sees who holds what, in this session and all others. */
     public Operator operator() {
         return operator;
+    }
+
+    /**
+     * Something to do while a lock is held.
+     *
+     * @param <T> what it returns
+     * @param <E> the checked exception that it throws
+     */
+    @FunctionalInterface
+    public interface Task<T extends @Nullable Object, E extends Exception> {
+        /** Does it. */
+        T call() throws E;
+    }
+
+    /**
+     * Runs a task while the current thread holds a lock, and releases the lock whatever the task does.
+     *
+     * <pre>{@code
+     * int left = interlock.execute("stock:4711", Duration.ofSeconds(5), () -> store.take(4711));
+     * }</pre>
+     *
+     * <p>The lock is that of {@link #lock(String)}. So a task may execute another one of the same name, and obtain the
+     * lock for its fencing token.
+     *
+     * @param <T> what the task returns
+     * @param <E> the checked exception that the task throws, as the compiler infers it: {@link RuntimeException} if
+     *     none, {@link Exception} if several that have nothing else in common
+     * @param name as in {@link #lock(String)}
+     * @param wait the longest wait for the lock, as in {@link DistributedReentrantLock#tryLock(Duration)}; the task
+     *     itself may take any time
+     * @param task what to run: {@code () -> null} returns nothing, and {@code callable::call} is a {@code Callable}
+     * @return what the task has returned, null if it has returned null
+     * @throws E what the task throws, unchanged. If the lock had been lost, too, the {@link LeaseLostException} is one
+     *     of its {@linkplain Throwable#getSuppressed() suppressed} exceptions
+     * @throws TimeoutException if the lock wasn't available within the wait; the task hasn't run
+     * @throws InterruptedException if the thread is interrupted on entry or while it waits; the task hasn't run
+     * @throws RedisUnavailableException if Redis hasn't answered within the wait; the task hasn't run
+     * @throws LeaseLostException if the task has returned, but the lock had been lost meanwhile
+     * @throws IllegalArgumentException as {@link #lock(String)}
+     * @throws IllegalStateException if this session is closed
+     */
+    @SuppressWarnings("try") // it is enough to hold the lock
+    public <T extends @Nullable Object, E extends Exception> T execute(String name, Duration wait, Task<T, E> task)
+            throws E, InterruptedException, TimeoutException {
+        requireNonNull(wait, "wait");
+        requireNonNull(task, "task");
+        DistributedReentrantLock lock = lock(name);
+        if (!lock.tryLock(wait)) {
+            throw new TimeoutException("lock " + Names.quoted(name) + " wasn't available within " + wait);
+        }
+        try (Hold hold = lock::unlock) {
+            return task.call();
+        }
+    }
+
+    private interface Hold extends AutoCloseable {
+        @Override
+        void close();
     }
 
     /** Returns the id of this session, as it appears in the owner field of the locks that it owns. */
