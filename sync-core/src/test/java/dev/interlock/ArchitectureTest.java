@@ -125,6 +125,8 @@ class ArchitectureTest {
                     .definedBy(resideInAPackage("dev.interlock").and(DescribedPredicate.not(areValues())))
                     .layer("values")
                     .definedBy(areValues())
+                    .layer("events")
+                    .definedBy("dev.interlock.internal.events")
                     .layer("redis")
                     .definedBy("dev.interlock.internal.redis")
                     .layer("session")
@@ -137,12 +139,14 @@ class ArchitectureTest {
             .mayNotAccessAnyLayer()
             .whereLayer("values")
             .mayOnlyAccessLayers("words")
+            .whereLayer("events")
+            .mayOnlyAccessLayers("values")
             .whereLayer("redis")
-            .mayOnlyAccessLayers("words", "values")
+            .mayOnlyAccessLayers("words", "values", "events")
             .whereLayer("session")
-            .mayOnlyAccessLayers("words", "values", "redis")
+            .mayOnlyAccessLayers("words", "values", "events", "redis")
             .whereLayer("lock")
-            .mayOnlyAccessLayers("words", "values", "redis", "session");
+            .mayOnlyAccessLayers("words", "values", "events", "redis", "session");
 
     @ArchTest
     static final ArchRule internal_packages_have_no_cycles =

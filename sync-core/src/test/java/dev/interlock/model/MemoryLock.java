@@ -116,6 +116,21 @@ final class MemoryLock implements RemoteLock {
     }
 
     @Override
+    public String kind() {
+        return "memory lock";
+    }
+
+    @Override
+    public String sessionId() {
+        return "session";
+    }
+
+    @Override
+    public long knownToken() {
+        return 0;
+    }
+
+    @Override
     public long now() {
         return 0;
     }

@@ -30,12 +30,13 @@ final class SimulatedQuorum {
         long timeoutNanos = TimeUnit.MILLISECONDS.toNanos(settings.commandTimeoutMillis());
         List<Node> nodes = new ArrayList<>();
         for (int i = 0; i < servers.size(); i++) {
-            Outage outage = new Outage("Node " + (i + 1), settings.unheard(), environment.listeners());
+            Outage outage =
+                    new Outage("Node " + (i + 1), environment.id(), settings.unheard(), environment.listeners());
             Link link = new Link(jvm, servers.get(i), trace, id, timeoutNanos, outage, faultsUntil.get(i));
             links.add(link);
             nodes.add(new Node(link, link, outage));
         }
-        Outage outage = new Outage("A majority of the nodes", settings, environment.listeners());
+        Outage outage = new Outage("A majority of the nodes", environment.id(), settings, environment.listeners());
         this.session = new QuorumSession(settings, environment, outage, nodes);
     }
 

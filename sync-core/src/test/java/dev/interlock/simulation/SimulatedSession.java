@@ -80,7 +80,7 @@ final class SimulatedSession {
         String id = "interlock-" + jvm.name() + "-" + number;
         SimulatedEnvironment environment = new SimulatedEnvironment(jvm, id);
         Settings settings = settings(plan, this::now);
-        this.outage = new Outage(settings, environment.listeners());
+        this.outage = new Outage(environment.id(), settings, environment.listeners());
         long timeoutNanos = TimeUnit.MILLISECONDS.toNanos(plan.commandTimeoutMillis());
         Link link = new Link(jvm, servers.main(), trace, id, timeoutNanos, outage, faultsUntil.get(0));
         links.add(link);

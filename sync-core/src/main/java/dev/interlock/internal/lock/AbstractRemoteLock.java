@@ -29,6 +29,7 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
     protected final S session;
     protected final Settings settings;
     protected final String name;
+    private final String kind;
     protected final LocalLock local;
     private final SyncListener listener;
     protected final boolean listening;
@@ -52,11 +53,16 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
 
     private final List<Consumer<? super LeaseLostException>> lossListeners = new CopyOnWriteArrayList<>();
 
-    /** Creates the remote half of the lock of this name. */
-    protected AbstractRemoteLock(S session, String name, LocalLock local) {
+    /**
+     * Creates the remote half of the lock of this name.
+     *
+     * @param kind what kind of lock it is, for people
+     */
+    protected AbstractRemoteLock(S session, String name, LocalLock local, String kind) {
         this.session = session;
         this.settings = session.settings();
         this.name = name;
+        this.kind = kind;
         this.local = local;
         this.listener = settings.listener();
         this.listening = listener != SyncListener.NONE;
@@ -204,6 +210,22 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
     @Override
     public final String name() {
         return name;
+    }
+
+    @Override
+    public String kind() {
+        return kind;
+    }
+
+    @Override
+    public final String sessionId() {
+        return session.id();
+    }
+
+    @Override
+    public final long knownToken() {
+        T current = tenure();
+        return current == null ? 0 : current.token();
     }
 
     @Override

@@ -5,6 +5,8 @@ import static java.util.Objects.requireNonNull;
 import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Names;
+import dev.interlock.internal.events.LockHold;
+import dev.interlock.internal.events.LockWait;
 import dev.interlock.internal.lock.RemoteConditions.Wait;
 import dev.interlock.internal.redis.Keys;
 import java.net.URLEncoder;
@@ -14,6 +16,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Mutual exclusion of all threads of all JVMs: how a thread takes both halves of a lock, the local one first, and gives
@@ -24,31 +27,52 @@ public final class LockSync implements Lock {
 
     private final LocalLock local;
     private final RemoteLock remote;
+    private final LockRecorder recorder;
     private final AtomicInteger anonymousConditions = new AtomicInteger();
+
+    /** The hold of the thread that has both halves, if it is recorded. Only that thread uses this. */
+    private @Nullable LockHold hold;
 
     /** Joins the two halves. */
     public LockSync(LocalLock local, RemoteLock remote) {
         this.local = local;
         this.remote = remote;
+        this.recorder = new LockRecorder(remote, remote.kind(), remote::knownToken);
     }
+
+    // ---- acquisition: a wait is passed if it is recorded
 
     @Override
     public void lock() {
+        if (isRecorded()) {
+            recordUninterruptibly(this::lockRenewed);
+        } else {
+            lockRenewed(null);
+        }
+    }
+
+    private boolean lockRenewed(@Nullable LockWait wait) {
         long start = remote.beginAttempt();
         lockLocally(RemoteLock.RENEWED);
-        if (local.holds() == 1 && !remote.enterAtOnce(start)) {
-            enterUninterruptibly(FOREVER, RemoteLock.RENEWED, start);
-        }
+        return local.holds() > 1
+                || remote.enterAtOnce(start)
+                || enterUninterruptibly(FOREVER, RemoteLock.RENEWED, start, wait);
     }
 
     /** Locks for at most {@code lease}: 100 ms to 365 days. */
     public void lock(long lease, TimeUnit unit) {
         long leaseMillis = checkedLease(lease, unit);
+        if (isRecorded()) {
+            recordUninterruptibly(wait -> lockFixed(leaseMillis, wait));
+        } else {
+            lockFixed(leaseMillis, null);
+        }
+    }
+
+    private boolean lockFixed(long leaseMillis, @Nullable LockWait wait) {
         long start = remote.beginAttempt();
         lockLocally(leaseMillis);
-        if (local.holds() == 1) {
-            enterUninterruptibly(FOREVER, leaseMillis, start);
-        }
+        return local.holds() > 1 || enterUninterruptibly(FOREVER, leaseMillis, start, wait);
     }
 
     private void lockLocally(long leaseMillis) {
@@ -79,6 +103,14 @@ public final class LockSync implements Lock {
 
     @Override
     public void lockInterruptibly() throws InterruptedException {
+        if (isRecorded()) {
+            record(this::lockInterruptibly);
+        } else {
+            lockInterruptibly(null);
+        }
+    }
+
+    private boolean lockInterruptibly(@Nullable LockWait wait) throws InterruptedException {
         long start = remote.beginAttempt();
         boolean locked = false;
         try {
@@ -94,18 +126,22 @@ public final class LockSync implements Lock {
                 remote.cleanUp();
             }
         }
-        if (local.holds() == 1 && !remote.enterAtOnce(start)) {
-            enter(true, FOREVER, RemoteLock.RENEWED, start);
-        }
+        return local.holds() > 1 || remote.enterAtOnce(start) || enter(true, FOREVER, RemoteLock.RENEWED, start, wait);
     }
 
     @Override
     public boolean tryLock() {
+        return isRecorded() ? recordUninterruptibly(this::tryLock) : tryLock(null);
+    }
+
+    private boolean tryLock(@Nullable LockWait wait) {
         long start = remote.beginAttempt();
         if (!remote.tryLockLocally()) {
             return false;
         }
-        return local.holds() > 1 || remote.enterAtOnce(start) || enterUninterruptibly(0, RemoteLock.RENEWED, start);
+        return local.holds() > 1
+                || remote.enterAtOnce(start)
+                || enterUninterruptibly(0, RemoteLock.RENEWED, start, wait);
     }
 
     @Override
@@ -120,6 +156,12 @@ public final class LockSync implements Lock {
     }
 
     private boolean tryLockFor(long waitNanos, long leaseMillis) throws InterruptedException {
+        return isRecorded()
+                ? record(wait -> tryLockFor(waitNanos, leaseMillis, wait))
+                : tryLockFor(waitNanos, leaseMillis, null);
+    }
+
+    private boolean tryLockFor(long waitNanos, long leaseMillis, @Nullable LockWait wait) throws InterruptedException {
         long start = remote.now();
         boolean locked = false;
         try {
@@ -139,7 +181,7 @@ public final class LockSync implements Lock {
             return true;
         }
         long left = waitNanos <= 0 ? 0 : Math.max(1, waitNanos - (remote.now() - start));
-        return enter(true, left, leaseMillis, start);
+        return enter(true, left, leaseMillis, start, wait);
     }
 
     @Override
@@ -149,11 +191,13 @@ public final class LockSync implements Lock {
             local.unlock();
             return;
         }
+        LockHold ended = endHold();
         RemoteLock.Departure departure;
         try {
             departure = remote.leave();
         } finally {
             local.unlock();
+            commit(ended);
         }
         remote.cleanUp();
         if (departure != null) {
@@ -161,17 +205,20 @@ public final class LockSync implements Lock {
         }
     }
 
-    private boolean enterUninterruptibly(long waitNanos, long leaseMillis, long start) {
+    private boolean enterUninterruptibly(long waitNanos, long leaseMillis, long start, @Nullable LockWait wait) {
         try {
-            return enter(false, waitNanos, leaseMillis, start);
+            return enter(false, waitNanos, leaseMillis, start, wait);
         } catch (InterruptedException e) {
             throw new AssertionError("an uninterruptible wait was interrupted", e);
         }
     }
 
     // The thread has the local half, once.
-    private boolean enter(boolean interruptible, long waitNanos, long leaseMillis, long start)
+    private boolean enter(boolean interruptible, long waitNanos, long leaseMillis, long start, @Nullable LockWait wait)
             throws InterruptedException {
+        if (wait != null) {
+            wait.asksRedis();
+        }
         boolean entered = false;
         try {
             entered = remote.enter(interruptible, waitNanos, leaseMillis, start);
@@ -214,6 +261,49 @@ public final class LockSync implements Lock {
     public void assertHeld() {
         requireHeld();
         remote.assertValid();
+    }
+
+    // ---- recording
+
+    // Re-entries aren't recorded.
+    private boolean isRecorded() {
+        return LockRecorder.isOn() && local.holds() == 0;
+    }
+
+    private boolean record(LockRecorder.Attempt attempt) throws InterruptedException {
+        return beginHoldIf(recorder.record(attempt));
+    }
+
+    private boolean recordUninterruptibly(LockRecorder.Attempt attempt) {
+        try {
+            return beginHoldIf(recorder.record(attempt));
+        } catch (InterruptedException e) {
+            throw new AssertionError("an uninterruptible wait was interrupted", e);
+        }
+    }
+
+    private boolean beginHoldIf(boolean locked) {
+        if (locked) {
+            hold = recorder.hold();
+        }
+        return locked;
+    }
+
+    /** The thread is about to give up both halves. */
+    private @Nullable LockHold endHold() {
+        LockHold ended = hold;
+        if (ended != null) {
+            ended.end();
+            hold = null;
+        }
+        return ended;
+    }
+
+    // Others have the lock meanwhile: writing takes time.
+    private static void commit(@Nullable LockHold ended) {
+        if (ended != null) {
+            ended.commit();
+        }
     }
 
     // ---- conditions
@@ -265,10 +355,12 @@ public final class LockSync implements Lock {
         for (int i = 1; i < holds.exclusive; i++) {
             local.unlock();
         }
+        LockHold ended = endHold();
         try {
             remote.conditions().leave(wait);
         } finally {
             local.unlock();
+            commit(ended);
         }
         remote.conditions().left();
         return holds;
@@ -280,6 +372,9 @@ public final class LockSync implements Lock {
         local.lock();
         try {
             remote.conditions().enter(wait);
+            if (LockRecorder.isOn()) {
+                hold = recorder.hold();
+            }
         } finally {
             for (int i = 1; i < holds.exclusive; i++) {
                 local.lock();

@@ -3,6 +3,7 @@ package dev.interlock.internal.lock;
 import static java.util.Objects.requireNonNull;
 
 import dev.interlock.LeaseLostException;
+import dev.interlock.internal.events.LockWait;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Condition;
@@ -33,12 +34,14 @@ public final class ReadSync implements Lock {
 
     private final LocalReadWriteLock local;
     private final RemoteReadWriteLock remote;
+    private final LockRecorder recorder;
     private final AtomicReference<@Nullable Thread> leader = new AtomicReference<>();
 
     /** Joins the two halves. */
     public ReadSync(LocalReadWriteLock local, RemoteReadWriteLock remote) {
         this.local = local;
         this.remote = remote;
+        this.recorder = new LockRecorder(remote, "read lock", () -> 0);
     }
 
     @Override
@@ -67,7 +70,18 @@ public final class ReadSync implements Lock {
         return tryShare(false);
     }
 
+    // Re-entries aren't recorded.
+    private boolean isRecorded() {
+        return LockRecorder.isOn() && !isInside();
+    }
+
     private boolean share(boolean interruptible, long waitNanos) throws InterruptedException {
+        return isRecorded()
+                ? recorder.record(wait -> share(interruptible, waitNanos, wait))
+                : share(interruptible, waitNanos, null);
+    }
+
+    private boolean share(boolean interruptible, long waitNanos, @Nullable LockWait wait) throws InterruptedException {
         if (interruptible && Thread.interrupted()) {
             throw new InterruptedException();
         }
@@ -86,7 +100,7 @@ public final class ReadSync implements Lock {
                 remote.awaitUnbarred(interruptible, waitNanos, begun);
             } else if (leader.compareAndSet(null, Thread.currentThread())) {
                 if (takeWhole(interruptible, Math.min(left(waitNanos, begun), remote.drainNanos()))) {
-                    return enter(interruptible, left(waitNanos, begun), begun);
+                    return enter(interruptible, left(waitNanos, begun), begun, wait);
                 }
             } else if (follow(interruptible, waitNanos, begun)) {
                 return true;
@@ -176,7 +190,11 @@ public final class ReadSync implements Lock {
         }
     }
 
-    private boolean enter(boolean interruptible, long waitNanos, long begun) throws InterruptedException {
+    private boolean enter(boolean interruptible, long waitNanos, long begun, @Nullable LockWait wait)
+            throws InterruptedException {
+        if (wait != null) {
+            wait.asksRedis();
+        }
         boolean entered = false;
         try {
             entered = remote.enterShared(interruptible, waitNanos, begun);
@@ -205,6 +223,10 @@ public final class ReadSync implements Lock {
 
     // A thread that doesn't barge leaves the lock to those that queue for it.
     private boolean tryShare(boolean barges) throws InterruptedException {
+        return isRecorded() ? recorder.record(wait -> tryShare(barges, wait)) : tryShare(barges, null);
+    }
+
+    private boolean tryShare(boolean barges, @Nullable LockWait wait) throws InterruptedException {
         if (isInside()) {
             return local.readLock().tryLock();
         }
@@ -228,7 +250,7 @@ public final class ReadSync implements Lock {
                     leader.set(null);
                     continue;
                 }
-                return ask(begun);
+                return ask(begun, wait);
             }
             // Another thread of this session asks, too. If it only asks, or has had no answer, that is soon to come.
             if (remote.isRefused() || remote.now() - begun >= remote.commandTimeoutNanos()) {
@@ -238,7 +260,7 @@ public final class ReadSync implements Lock {
         }
     }
 
-    private boolean ask(long begun) {
+    private boolean ask(long begun, @Nullable LockWait wait) {
         // Others may share it for an instant, only to look; or have it to clean up.
         long begunAsking = remote.now();
         while (!local.tryLock()) {
@@ -249,7 +271,7 @@ public final class ReadSync implements Lock {
             remote.pause(this, LOOK_NANOS);
         }
         try {
-            return enter(false, 0, begun);
+            return enter(false, 0, begun, wait);
         } catch (InterruptedException e) {
             throw new AssertionError("an uninterruptible wait was interrupted", e);
         }

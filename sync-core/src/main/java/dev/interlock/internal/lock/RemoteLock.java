@@ -30,6 +30,12 @@ public interface RemoteLock {
     /** Returns the name, without namespace. */
     String name();
 
+    /** Returns what kind of lock it is, for people. */
+    String kind();
+
+    /** Returns the id of the session. */
+    String sessionId();
+
     /** Returns the ticker's reading, in nanoseconds. */
     long now();
 
@@ -80,6 +86,9 @@ public interface RemoteLock {
 
     /** Returns the token of the acquisition that is entered. */
     long fencingToken();
+
+    /** Returns the same token, also of a tenure that is lost; 0 if there is none, or only Redis knows it. */
+    long knownToken();
 
     /** Throws {@link LeaseLostException} unless what was entered is still valid. */
     void assertValid();

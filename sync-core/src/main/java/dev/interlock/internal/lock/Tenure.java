@@ -14,4 +14,9 @@ public interface Tenure {
 
     /** Marks it lost, and tells the lock the first time. Returns the loss. */
     LeaseLostException lose(String reason);
+
+    /** Returns the token of the acquisition that is entered; 0 if there is none, or only Redis knows it. */
+    default long token() {
+        return 0;
+    }
 }

@@ -1,6 +1,8 @@
 package dev.interlock.internal.redis;
 
 import dev.interlock.SyncListener;
+import dev.interlock.internal.events.FlightEvents;
+import dev.interlock.internal.events.RedisOutage;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -19,6 +21,7 @@ public final class Outage {
     private static final long RECENT_NANOS = TimeUnit.SECONDS.toNanos(2);
 
     private final String who;
+    private final String session;
     private final LongSupplier ticker;
     private final long patienceNanos;
     private final Executor listeners;
@@ -34,19 +37,22 @@ public final class Outage {
     private long sinceNanos;
     private long lastFailureNanos;
     private @Nullable Throwable cause;
+    private @Nullable RedisOutage event;
 
     /** Creates the record of outages of the one Redis. */
-    public Outage(Settings settings, Executor listeners) {
-        this("Redis", settings, listeners);
+    public Outage(String session, Settings settings, Executor listeners) {
+        this("Redis", session, settings, listeners);
     }
 
     /**
      * Creates the record of somebody's outages.
      *
      * @param who whose, for people
+     * @param session the id of the session that meets them
      */
-    public Outage(String who, Settings settings, Executor listeners) {
+    public Outage(String who, String session, Settings settings, Executor listeners) {
         this.who = who;
+        this.session = session;
         this.ticker = settings.ticker();
         this.heardNanos = ticker.getAsLong();
         this.acknowledgedNanos = heardNanos;
@@ -70,6 +76,7 @@ public final class Outage {
         }
         sinceNanos = sentNanos;
         active = true;
+        event = FlightEvents.outage(who, session, Failures.brief(failure));
         listeners.execute(() -> {
             log.warn("{} doesn't answer: {}", who, Failures.brief(failure));
             listener.redisUnreachable(failure);
@@ -99,6 +106,10 @@ public final class Outage {
             unacknowledged = false;
             cause = null;
             long nanos = ticker.getAsLong() - sinceNanos;
+            if (event != null) {
+                event.ended(nanos);
+                event = null;
+            }
             listeners.execute(() -> {
                 log.info("{} answers again, after {} ms", who, nanos / 1_000_000);
                 listener.redisReachable(nanos);

@@ -62,14 +62,15 @@ public final class QuorumSession extends Session {
         Environment environment = new ThreadEnvironment();
         List<Node> nodes = IntStream.range(0, clients.size())
                 .mapToObj(i -> {
-                    Outage outage = new Outage("Node " + (i + 1), settings.unheard(), environment.listeners());
+                    Outage outage = new Outage(
+                            "Node " + (i + 1), environment.id(), settings.unheard(), environment.listeners());
                     return new Node(
                             new RedissonScriptRunner(clients.get(i), settings, outage, environment.spinner()),
                             new RedissonMailbox(clients.get(i), environment.id()),
                             outage);
                 })
                 .toList();
-        Outage outage = new Outage("A majority of the nodes", settings, environment.listeners());
+        Outage outage = new Outage("A majority of the nodes", environment.id(), settings, environment.listeners());
         return new QuorumSession(settings, environment, outage, nodes);
     }
 

@@ -73,7 +73,7 @@ public final class RedisSession extends Session {
 
     private static RedisSession over(RedissonClient client, Settings settings, Runnable released) {
         Environment environment = new ThreadEnvironment();
-        Outage outage = new Outage("Redis", settings, environment.listeners());
+        Outage outage = new Outage(environment.id(), settings, environment.listeners());
         Node node = new Node(
                 new RedissonScriptRunner(client, settings, outage, environment.spinner()),
                 new RedissonMailbox(client, environment.id()),

@@ -2,6 +2,7 @@ package dev.interlock.internal.session;
 
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.Names;
+import dev.interlock.internal.events.FlightEvents;
 import dev.interlock.internal.redis.AnswerSpinner;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Mailbox;
@@ -356,6 +357,7 @@ public abstract class Session {
     /** Tells the session's listener and those of the lock. */
     public final void reportLoss(LeaseLostException loss, List<Consumer<? super LeaseLostException>> local) {
         log.warn("{}", loss.getMessage());
+        FlightEvents.lost(id(), loss, true);
         listeners().execute(() -> settings.listener().lost(loss));
         for (Consumer<? super LeaseLostException> listener : local) {
             listeners().execute(() -> listener.accept(loss));
@@ -365,6 +367,7 @@ public abstract class Session {
     /** Tells the session's listener of a loss of which the thread that relied on the lock has not heard. */
     public final void reportUnnoticed(LeaseLostException loss) {
         log.warn("{}, which its thread has not heard before it unlocked", loss.getMessage());
+        FlightEvents.lost(id(), loss, false);
         listeners().execute(() -> settings.listener().lostUnnoticed(loss));
     }
 

@@ -30,7 +30,10 @@ class ScriptRunnerTest extends LockScriptTest {
         };
         Settings settings = settings(listener, System::nanoTime);
         return new RedissonScriptRunner(
-                redisson, settings, new Outage(settings, Runnable::run), new AnswerSpinner(System::nanoTime));
+                redisson,
+                settings,
+                new Outage("session", settings, Runnable::run),
+                new AnswerSpinner(System::nanoTime));
     }
 
     private Script.Call renewal(String lock, Contender by, long sequence) {

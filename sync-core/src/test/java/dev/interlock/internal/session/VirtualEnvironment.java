@@ -69,7 +69,7 @@ public final class VirtualEnvironment implements Environment {
     /** Returns a session in this environment, over a Redis that is played by the test. It doesn't beat yet. */
     public RedisSession session(SyncListener listener, FakeRunner runner, FakeMailbox mailbox) {
         Settings settings = settings(listener);
-        Node node = new Node(runner, mailbox, new Outage(settings, listeners()));
+        Node node = new Node(runner, mailbox, new Outage(id(), settings, listeners()));
         return new RedisSession(settings, this, node, new NoChannels(), () -> {});
     }
 

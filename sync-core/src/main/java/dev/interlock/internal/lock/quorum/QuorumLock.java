@@ -48,7 +48,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
 
     /** Creates the remote half of the lock of this name. */
     public QuorumLock(QuorumSession session, String name, LocalLock local) {
-        super(session, name, local);
+        super(session, name, local, "quorum lock");
         this.monitor = new QuorumMonitor(session, name, this::answered, this::lost);
     }
 

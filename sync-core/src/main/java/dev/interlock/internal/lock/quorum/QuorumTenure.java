@@ -246,6 +246,11 @@ final class QuorumTenure implements Tenure {
     }
 
     @Override
+    public long token() {
+        return tokens.current();
+    }
+
+    @Override
     public LeaseLostException lose(String reason) {
         LeaseLostException news = new LeaseLostException(name, tokens.current(), reason);
         LeaseLostException known = lease.lose(news);

@@ -58,7 +58,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
      * @param watchdogMillis the lease that Redisson renews
      */
     public RedissonLock(RedisSession session, RLock lock, long watchdogMillis, LocalLock local) {
-        super(session, nameOf(lock), local);
+        super(session, nameOf(lock), local, "adapted lock");
         this.lock = lock;
         this.watchdogMillis = watchdogMillis;
     }

@@ -171,6 +171,11 @@ final class LockTenure implements Tenure {
         return isWhole && renewed == renewedLease && ticket.leaseMillis == leaseMillis;
     }
 
+    @Override
+    public long token() {
+        return tokens.current();
+    }
+
     /** It is given up: from now on it can't be lost any more. */
     void end() {
         ended = true;

@@ -66,7 +66,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
             boolean fair,
             long sliceNanos,
             long retainMillis) {
-        super(session, name, local);
+        super(session, name, local, fair ? "fair lock" : "lock");
         this.view = new LockView(fair, settings.commandTimeoutMillis());
         this.sliceNanos = sliceNanos;
         // What a fair lock gives up are also tickets, which would have the tryLock() of others refused.
