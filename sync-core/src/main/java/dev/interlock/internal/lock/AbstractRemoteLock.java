@@ -324,8 +324,7 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
             waits.add(Wait.of(thread, "", place.applyAsLong(thread), Stake.UNKNOWN));
         }
         waits.addAll(conditions.get());
-        String kind = isReadWrite() ? "read-write lock" : local.isAnnounced() ? "fair lock" : "lock";
-        return new Stake(name, kind, holds(isLeaving), waits);
+        return new Stake(name, isReadWrite() ? "read-write lock" : kind, holds(isLeaving), waits);
     }
 
     private boolean isReadWrite() {

@@ -7,15 +7,13 @@ public interface Tenure {
     /** Returns whether it is certain that no other session owns the name then. */
     boolean isUsable(long nowNanos);
 
-    /** Returns the fencing token of the last acquisition, or 0 if it has none. Other threads see it late. */
-    default long token() {
-        return 0;
-    }
-
     /** Marks it lost, and tells the lock the first time. Returns the loss. */
     LeaseLostException lose(String reason);
 
-    /** Returns the token of the acquisition that is entered; 0 if there is none, or only Redis knows it. */
+    /**
+     * Returns the token of the acquisition that is entered; 0 if there is none, or only Redis knows it. Other threads
+     * than that which has the local half see it late.
+     */
     default long token() {
         return 0;
     }

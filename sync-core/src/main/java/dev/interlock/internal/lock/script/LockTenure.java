@@ -153,11 +153,6 @@ final class LockTenure implements Tenure {
     }
 
     @Override
-    public long token() {
-        return tokens.current();
-    }
-
-    @Override
     public boolean isUsable(long nowNanos) {
         return lease.isValid(nowNanos);
     }
