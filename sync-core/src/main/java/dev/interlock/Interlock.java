@@ -569,6 +569,22 @@ public final class Interlock implements AutoCloseable {
         return session.id();
     }
 
+    /** Returns the name of this session for people: {@link InterlockBuilder#sessionName}. */
+    public String sessionName() {
+        return session.settings().sessionName();
+    }
+
+    /**
+     * Asks Redis for a sign of life, by a script that does nothing. The first call may have to load it.
+     *
+     * @return how long the answer took
+     * @throws RedisUnavailableException if there is no answer within one command time-out
+     * @throws IllegalStateException if this session is closed, or Redis refuses the command
+     */
+    public Duration ping() {
+        return session.ping();
+    }
+
     /**
      * Releases everything this session owns and leaves every queue. Threads that wait for a lock of this session get an
      * {@link IllegalStateException}, as does any later use. A thread that holds a lock has lost it, and its
@@ -577,6 +593,27 @@ public final class Interlock implements AutoCloseable {
      */
     @Override
     public void close() {
-        session.close();
+        close(Duration.ZERO);
+    }
+
+    /**
+     * Closes this session when its threads have given back what they have, for example in a shutdown hook.
+     *
+     * <p>From now on no thread gets anything that it doesn't have: those that ask for a lock, a read-write lock or a
+     * permit, and those that wait for one in Redis, get an {@link IllegalStateException}; those that queue behind a
+     * thread of this session get it when that thread leaves. What nobody has, but the session has kept, is given back
+     * at once. Threads that have something go on: leases are renewed, a lock may be locked again by the thread that
+     * holds it, {@code unlock()} and {@code release()} work, and so do latches, barriers and rate limiters.
+     *
+     * <p>This waits for threads that hold locks, readers among them, and for permits of semaphores that belong to the
+     * session; not for {@linkplain SemaphoreOptions#unowned unowned} ones, and not for threads that wait for
+     * conditions. It would wait in vain for what the calling thread itself holds. Then it does what {@link #close()}
+     * does. If threads still have something, a warning in the log says what, and {@link SyncListener#lost} is called.
+     *
+     * @param await for how long to wait, 0 to 365 days. An interrupt ends the wait, and stays set
+     * @throws IllegalArgumentException if {@code await} is out of its range
+     */
+    public void close(Duration await) {
+        session.close(InterlockBuilder.checked("await", await, Duration.ZERO).toNanos());
     }
 }

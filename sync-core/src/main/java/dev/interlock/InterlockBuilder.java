@@ -2,6 +2,7 @@ package dev.interlock;
 
 import static java.util.Objects.requireNonNull;
 
+import dev.interlock.internal.SessionName;
 import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.session.QuorumSession;
 import dev.interlock.internal.session.RedisSession;
@@ -42,6 +43,8 @@ public final class InterlockBuilder {
     private @Nullable Duration commandTimeout;
     private int replicaAcknowledgements = 1;
     private String namespace = "";
+    private @Nullable String sessionName;
+    private boolean lazy;
     private SyncListener listener = SyncListener.NONE;
     private LongSupplier ticker = System::nanoTime;
 
@@ -264,6 +267,35 @@ public final class InterlockBuilder {
     }
 
     /**
+     * Names the session for people: in the log, and in Redis' {@code CLIENT LIST} if the client is the session's own.
+     * Default {@code <host>-<process id>}.
+     *
+     * @param sessionName 1 to 100 printable ASCII characters without blanks; several sessions may have the same
+     * @return this
+     */
+    public InterlockBuilder sessionName(String sessionName) {
+        this.sessionName = SessionName.checked("sessionName", requireNonNull(sessionName, "sessionName"));
+        return this;
+    }
+
+    /**
+     * Has {@link #open} succeed without Redis. The session tries to connect in the background, about every half second,
+     * until Redis is there. Until then it is as during an outage: {@code lock()} waits, for the
+     * {@linkplain #redisTimeout Redis time-out} at most, and enters when the session has connected; calls that don't
+     * wait throw {@link RedisUnavailableException}, those that create semaphores, latches and barriers among them. The
+     * session uses no name before it can be asked about it by other sessions. Not for {@link #openQuorum}.
+     *
+     * <p>With {@link #client}, the client has to be one that exists without Redis: with Redisson's
+     * {@code setLazyInitialization(true)}, or one that has connected before.
+     *
+     * @return this
+     */
+    public InterlockBuilder lazy() {
+        this.lazy = true;
+        return this;
+    }
+
+    /**
      * Sets the listener for events of this session. Default {@link SyncListener#NONE}.
      *
      * @param listener the listener
@@ -305,7 +337,7 @@ public final class InterlockBuilder {
      * @return the session
      * @throws IllegalArgumentException if neither or both of {@code uri} and {@code client} were given, or credentials
      *     or a trust store without a URI that needs them
-     * @throws RedisUnavailableException if Redis can't be reached
+     * @throws RedisUnavailableException if Redis can't be reached, unless the session is {@link #lazy}
      */
     public Interlock open() {
         if ((client == null) == (uri == null)) {
@@ -314,8 +346,9 @@ public final class InterlockBuilder {
         checkAccess();
         Duration timeout = commandTimeout == null ? COMMAND_TIMEOUT : commandTimeout;
         Settings settings = settings(timeout);
-        RedissonClient used = client != null ? client : requireNonNull(uri).connect(access, timeout);
-        return new Interlock(RedisSession.open(used, client == null, settings), used, deadlockWatch);
+        RedissonClient used =
+                client != null ? client : requireNonNull(uri).connect(access, timeout, settings.sessionName(), lazy);
+        return new Interlock(RedisSession.open(used, client == null, lazy, settings), used, deadlockWatch);
     }
 
     /**
@@ -329,6 +362,9 @@ public final class InterlockBuilder {
      * @throws RedisUnavailableException if no majority can be reached
      */
     public QuorumInterlock openQuorum(List<RedissonClient> clients) {
+        if (lazy) {
+            throw new IllegalArgumentException("a quorum can't be opened lazily: a majority has to be there");
+        }
         if (client != null || uri != null) {
             throw new IllegalArgumentException("give neither uri nor client for a quorum, only its clients");
         }
@@ -381,11 +417,12 @@ public final class InterlockBuilder {
                 timeout.toMillis(),
                 replicaAcknowledgements,
                 namespace,
+                sessionName == null ? SessionName.ofProcess() : sessionName,
                 listener,
                 ticker);
     }
 
-    private static Duration checked(String argument, Duration value, Duration least) {
+    static Duration checked(String argument, Duration value, Duration least) {
         requireNonNull(value, argument);
         if (value.compareTo(least) < 0 || value.compareTo(MAX) > 0) {
             throw new IllegalArgumentException(

@@ -4,6 +4,7 @@ import com.google.common.collect.MapMaker;
 import dev.interlock.internal.lock.quorum.QuorumLock;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.session.QuorumSession;
+import java.time.Duration;
 import java.util.concurrent.ConcurrentMap;
 
 /**
@@ -88,6 +89,16 @@ public final class QuorumInterlock implements AutoCloseable {
      */
     @Override
     public void close() {
-        session.close();
+        close(Duration.ZERO);
+    }
+
+    /**
+     * Closes this session when its threads have given back what they hold, as {@link Interlock#close(Duration)} does.
+     *
+     * @param await for how long to wait, 0 to 365 days. An interrupt ends the wait, and stays set
+     * @throws IllegalArgumentException if {@code await} is out of its range
+     */
+    public void close(Duration await) {
+        session.close(InterlockBuilder.checked("await", await, Duration.ZERO).toNanos());
     }
 }

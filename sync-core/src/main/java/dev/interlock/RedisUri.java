@@ -183,24 +183,26 @@ final class RedisUri {
     /**
      * Connects with the credentials and certificates of the given configuration.
      *
+     * @param lazy whether to connect only when the client is first used
      * @throws RedisUnavailableException if Redis can't be reached
      */
-    RedissonClient connect(Config access, Duration commandTimeout) {
-        int timeoutMillis = (int) Math.min(10_000, Math.max(1_000, commandTimeout.toMillis()));
-        if (isEncrypted()) {
+    RedissonClient connect(Config access, Duration commandTimeout, String sessionName, boolean lazy) {
+        int timeoutMillis = Ints.constrainToRange(Ints.saturatedCast(commandTimeout.toMillis()), 1_000, 10_000);
+        if (isEncrypted() && !lazy) {
             checkEncryption(access.getSslTrustManagerFactory(), timeoutMillis);
         }
         try {
-            return Redisson.create(config(access, timeoutMillis));
+            return Redisson.create(config(access, timeoutMillis, sessionName, lazy));
         } catch (RedisException e) {
             throw unavailable(Failures.whyUnreachable(e), e);
         }
     }
 
     /** Returns the configuration of a client for this address. */
-    Config config(Config access, int timeoutMillis) {
+    Config config(Config access, int timeoutMillis, String sessionName, boolean lazy) {
         Config config = new Config(access);
         config.setCodec(StringCodec.INSTANCE);
+        config.setLazyInitialization(lazy);
         // Our message listeners don't block, so messages are delivered on the connection's own thread.
         config.setExecutor(MoreExecutors.newDirectExecutorService());
         // Commands use all connections, and so all of these threads, in turn. With many threads each one idles for long
@@ -211,8 +213,10 @@ final class RedisUri {
             config.setPassword(password);
         }
         BaseConfig<?> servers = servers(config);
-        servers.setConnectTimeout(timeoutMillis);
+        // Whoever opens the session waits for one attempt; a lazy session makes others by itself.
+        servers.setConnectTimeout(timeoutMillis).setTimeout(timeoutMillis).setRetryAttempts(0);
         servers.setPingConnectionInterval(10_000);
+        servers.setClientName(sessionName);
         return config;
     }
 

@@ -16,7 +16,7 @@ import org.redisson.config.SingleServerConfig;
 /** What a URI makes of a client's configuration, and what is said of a URI that isn't understood. */
 class RedisUriTest {
     private static Config config(String uri) {
-        return RedisUri.parse(uri).config(new Config(), 1234);
+        return RedisUri.parse(uri).config(new Config(), 1234, "session", false);
     }
 
     @ParameterizedTest
@@ -97,7 +97,7 @@ class RedisUriTest {
     @Test
     void credentialsOfTheBuilderAreKept() {
         Config access = new Config().setUsername("user").setPassword("secret");
-        Config config = RedisUri.parse("redis-sentinel://host/main").config(access, 1000);
+        Config config = RedisUri.parse("redis-sentinel://host/main").config(access, 1000, "session", false);
         assertThat(config.getUsername()).isEqualTo("user");
         assertThat(config.getPassword()).isEqualTo("secret");
         assertThat(config.useSentinelServers().getSentinelUsername()).isEqualTo("user");

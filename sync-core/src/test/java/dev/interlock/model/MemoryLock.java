@@ -63,6 +63,11 @@ final class MemoryLock implements RemoteLock {
     }
 
     @Override
+    public void ensureAcquiring() {
+        // It isn't closed.
+    }
+
+    @Override
     public boolean enterAtOnce(long start) {
         return owning;
     }

@@ -105,6 +105,7 @@ final class SimulatedSession {
                 plan.commandTimeoutMillis(),
                 0,
                 "",
+                "test",
                 plan.losesData() ? SyncListener.NONE : NOTHING_LOST,
                 ticker);
     }

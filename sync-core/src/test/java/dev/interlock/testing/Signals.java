@@ -35,6 +35,11 @@ final class Signals {
         send("CONT", pid);
     }
 
+    /** Asks a process to end. */
+    static void terminate(long pid) {
+        send("TERM", pid);
+    }
+
     private static void send(String signal, long pid) {
         try {
             var kill = new ProcessBuilder("kill", "-" + signal, Long.toString(pid))

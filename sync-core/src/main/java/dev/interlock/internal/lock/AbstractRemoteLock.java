@@ -1,6 +1,7 @@
 package dev.interlock.internal.lock;
 
 import dev.interlock.LeaseLostException;
+import dev.interlock.RedisUnavailableException;
 import dev.interlock.SyncListener;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.Stake;
@@ -16,6 +17,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.LongFunction;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
@@ -39,6 +41,9 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
 
     /** The wait of the leader: the thread that has the local half and waits for the remote half. */
     protected volatile @Nullable RemoteWait leader;
+
+    /** Whether the leader only comes back from a wait for a condition. */
+    private volatile boolean returning;
 
     /** Whether the local half is taken only to clean up. */
     private volatile boolean cleaning;
@@ -89,7 +94,8 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
 
     @Override
     public final boolean enterAtOnce(long start) {
-        boolean enters = enterOnTenure();
+        // After the thread has taken the local half, and so is seen by one that closes the session.
+        boolean enters = !session.isClosing() && enterOnTenure();
         if (enters && listening) {
             reportAcquired(session.now() - start, true);
         }
@@ -234,7 +240,15 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
     }
 
     @Override
+    public final void ensureAcquiring() {
+        session.ensureAcquiring();
+    }
+
+    @Override
     public final long beginAttempt() {
+        if (session.isClosing() && local.holds() == 0) {
+            session.ensureAcquiring();
+        }
         return listening ? session.now() : 0;
     }
 
@@ -251,6 +265,31 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
     @Override
     public final boolean isWaiting() {
         return leader != null || cleaning;
+    }
+
+    /** Says whether the thread that has the local half only comes back from a wait for a condition. */
+    public final void returns(boolean isReturning) {
+        returning = isReturning;
+    }
+
+    /** Begins the wait of the current thread for this lock. */
+    protected final RemoteWait newWait(
+            boolean interruptible, long waitNanos, LongFunction<RedisUnavailableException> unavailable) {
+        RemoteWait wait = new RemoteWait(session, interruptible, waitNanos, unavailable);
+        return returning ? wait : wait.acquiring();
+    }
+
+    @Override
+    public final @Nullable String retire() {
+        RemoteWait waiting = leader;
+        if (waiting != null) {
+            waiting.wake();
+        }
+        cleanUp();
+        T current = tenure();
+        boolean isHeld =
+                current != null && current.isUsable(session.now()) && isInUse() && (leader == null || returning);
+        return isHeld ? Names.quoted(name) : null;
     }
 
     @Override

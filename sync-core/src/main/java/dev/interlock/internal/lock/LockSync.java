@@ -162,6 +162,7 @@ public final class LockSync implements Lock {
     }
 
     private boolean tryLockFor(long waitNanos, long leaseMillis, @Nullable LockWait wait) throws InterruptedException {
+        remote.beginAttempt();
         long start = remote.now();
         boolean locked = false;
         try {

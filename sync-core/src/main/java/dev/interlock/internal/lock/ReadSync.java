@@ -92,6 +92,7 @@ public final class ReadSync implements Lock {
         long begun = remote.now();
         boolean timed = waitNanos != FOREVER;
         do {
+            remote.ensureAcquiring();
             if (remote.mayEnterShared(begun)) {
                 if (follow(interruptible, waitNanos, begun)) {
                     return true;
@@ -232,6 +233,7 @@ public final class ReadSync implements Lock {
         }
         long begun = remote.now();
         while (true) {
+            remote.ensureAcquiring();
             if (!barges && local.isWanted()) {
                 return false;
             }

@@ -39,9 +39,13 @@ public interface RemoteLock {
     /** Returns the ticker's reading, in nanoseconds. */
     long now();
 
+    /** Throws {@link IllegalStateException} if the session is closed, or about to be. */
+    void ensureAcquiring();
+
     /**
-     * Begins a thread's attempt to lock. The result is for {@link #enterAtOnce} and {@link #enter} only, which report
-     * how long the attempt took.
+     * Begins a thread's attempt to lock. Throws {@link IllegalStateException} if the session is closed, or about to be,
+     * unless the thread has the local half. The result is for {@link #enterAtOnce} and {@link #enter} only, which
+     * report how long the attempt took.
      */
     long beginAttempt();
 

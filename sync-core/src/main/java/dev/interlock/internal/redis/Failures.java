@@ -32,6 +32,8 @@ public final class Failures {
     /** A line that begins as errors of Redis do, by a code. */
     private static final Pattern ERROR = Pattern.compile("^[A-Z]+ ");
 
+    private static final Pattern USER = Pattern.compile("//\\S*@");
+
     private Failures() {}
 
     /**
@@ -101,7 +103,17 @@ public final class Failures {
                 .filter(error -> TURNED_AWAY.matcher(error).find())
                 .findFirst()
                 .map(error -> "refuses the connection: " + Names.escaped(error))
-                .orElse("can't be reached");
+                .orElseGet(() -> "can't be reached: " + reason(Throwables.getRootCause(failure)));
+    }
+
+    private static String reason(Throwable cause) {
+        String message = cause.getMessage();
+        return message == null ? cause.getClass().getSimpleName() : Names.excerpt(withoutCredentials(message));
+    }
+
+    /** Returns text without the user and the password of each URI in it. */
+    public static String withoutCredentials(String text) {
+        return USER.matcher(text).replaceAll("//…@");
     }
 
     /**

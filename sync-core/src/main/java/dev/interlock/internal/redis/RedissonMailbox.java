@@ -20,13 +20,35 @@ public final class RedissonMailbox implements Mailbox {
 
     private final RTopic topic;
 
+    /** Whether the client connects when it is first used, for which the calling thread has to wait. */
+    private final boolean isLazy;
+
+    /** The last attempt to open it. */
+    private volatile CompletableFuture<?> opening = CompletableFuture.completedFuture(null);
+
     /** Creates the mailbox of a session, not yet open. */
     public RedissonMailbox(RedissonClient client, String session) {
         this.topic = client.getTopic(CHANNEL + session, StringCodec.INSTANCE);
+        this.isLazy = client.getConfig().isLazyInitialization();
+    }
+
+    private static void runAside(Runnable task) {
+        Thread thread = new Thread(task, "interlock-mailbox-opener");
+        thread.setDaemon(true);
+        thread.start();
     }
 
     @Override
     public CompletableFuture<?> open(Consumer<Mail> receiver, Runnable connected) {
+        CompletableFuture<?> begun = isLazy
+                ? CompletableFuture.supplyAsync(() -> subscribe(receiver, connected), RedissonMailbox::runAside)
+                        .thenCompose(subscribed -> subscribed)
+                : subscribe(receiver, connected);
+        opening = begun;
+        return begun;
+    }
+
+    private CompletableFuture<?> subscribe(Consumer<Mail> receiver, Runnable connected) {
         try {
             RFuture<Integer> listening =
                     topic.addListenerAsync(String.class, (channel, text) -> receive(text, receiver));
@@ -35,7 +57,7 @@ public final class RedissonMailbox implements Mailbox {
                     .thenCompose(id -> watch(connected).toCompletableFuture())
                     .whenComplete((watching, failure) -> {
                         if (failure != null) {
-                            abandon();
+                            unsubscribe();
                         }
                     });
         } catch (RuntimeException e) {
@@ -56,14 +78,9 @@ public final class RedissonMailbox implements Mailbox {
         });
     }
 
-    // A client that connects when it is first used throws instead of returning a future.
     @Override
     public void abandon() {
-        try {
-            topic.removeAllListenersAsync();
-        } catch (RuntimeException e) {
-            log.debug("The mailbox was never open", e);
-        }
+        close();
     }
 
     private static void receive(String text, Consumer<Mail> receiver) {
@@ -83,8 +100,18 @@ public final class RedissonMailbox implements Mailbox {
         }
     }
 
+    // A client that has yet to connect isn't used before it has: only then is there something to undo.
     @Override
     public CompletableFuture<?> close() {
+        CompletableFuture<?> begun = opening;
+        if (!isLazy) {
+            return unsubscribe();
+        }
+        CompletableFuture<?> closing = begun.thenCompose(opened -> unsubscribe());
+        return begun.isDone() ? closing : CompletableFuture.completedFuture(null);
+    }
+
+    private CompletableFuture<?> unsubscribe() {
         try {
             return topic.removeAllListenersAsync().toCompletableFuture();
         } catch (RuntimeException e) {

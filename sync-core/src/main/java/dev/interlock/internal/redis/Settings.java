@@ -14,6 +14,7 @@ public record Settings(
         long commandTimeoutMillis,
         int replicaAcknowledgements,
         String namespace,
+        String sessionName,
         SyncListener listener,
         LongSupplier ticker) {
 
@@ -33,6 +34,7 @@ public record Settings(
                 commandTimeoutMillis,
                 replicaAcknowledgements,
                 namespace,
+                sessionName,
                 SyncListener.NONE,
                 ticker);
     }

@@ -397,6 +397,19 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
     }
 
     @Override
+    public @Nullable String retire() {
+        mutex.lock();
+        try {
+            local.failed(session::closure);
+            carryOut();
+            keepAlive();
+            return null;
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    @Override
     public CompletableFuture<?> close() {
         mutex.lock();
         try {
@@ -404,8 +417,7 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
             wanted = 0;
             requests.values().forEach(request -> request.latest.cancel(false));
             requests.clear();
-            Supplier<RuntimeException> reason = () -> new IllegalStateException("the Interlock session is closed");
-            local.failed(reason);
+            local.failed(session::closure);
             carryOut();
             return said;
         } finally {

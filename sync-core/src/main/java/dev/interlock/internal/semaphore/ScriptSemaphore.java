@@ -216,6 +216,20 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
     }
 
     @Override
+    public @Nullable String retire() {
+        mutex.lock();
+        try {
+            state.local().failed(session::closure);
+            carryOut();
+            keepAlive();
+            long held = state.local().holdings.valid();
+            return held == 0 ? null : held + " of the permits of " + Names.quoted(name);
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    @Override
     @GuardedBy("mutex")
     protected CompletableFuture<?> closed() {
         state.close();

@@ -85,14 +85,14 @@ public final class SemaphoreSync {
         if (interruptible && Thread.interrupted()) {
             throw new InterruptedException();
         }
-        try (RemoteWait wait = new RemoteWait(session, interruptible, waitNanos, waited -> unavailable())) {
+        try (RemoteWait wait = new RemoteWait(session, interruptible, waitNanos, waited -> unavailable()).acquiring()) {
             Waiter waiter = new Waiter(Thread.currentThread(), number);
             return come(waiter, wait.begunNanos()) || acquire(waiter, wait);
         }
     }
 
     private boolean come(Waiter waiter, long now) {
-        boolean acquired = callOpen(known -> known.come(waiter, now));
+        boolean acquired = callAcquiring(known -> known.come(waiter, now));
         if (!acquired) {
             closeIfLate();
         }
@@ -264,13 +264,13 @@ public final class SemaphoreSync {
 
     /** Acquires permits if there are any now, past all waiters. */
     public boolean tryAcquire(int number) {
-        Operation taking = callOpen(known -> known.tryAcquire(number, session.now()));
+        Operation taking = callAcquiring(known -> known.tryAcquire(number, session.now()));
         return taking == null || (outcome(taking) >= 0 && !taking.stray);
     }
 
     /** Acquires all permits that there are. */
     public int drain() {
-        Operation draining = callOpen(known -> known.drain(session.now()));
+        Operation draining = callAcquiring(known -> known.drain(session.now()));
         int fromStock = draining.fromStock;
         boolean answered = false;
         try {
@@ -305,6 +305,13 @@ public final class SemaphoreSync {
     private <R extends @Nullable Object> R callOpen(Function<LocalPermits, R> event) {
         return remote.call(known -> {
             session.ensureOpen();
+            return event.apply(known);
+        });
+    }
+
+    private <R extends @Nullable Object> R callAcquiring(Function<LocalPermits, R> event) {
+        return remote.call(known -> {
+            session.ensureAcquiring();
             return event.apply(known);
         });
     }

@@ -30,7 +30,7 @@ public final class Backlog {
     private static final int BATCH = 64;
 
     private final Settings settings;
-    private final Timer timer;
+    private final LeaseRenewer.Timer timer;
 
     @GuardedBy("this")
     private List<Entry> entries = new ArrayList<>();
@@ -51,7 +51,7 @@ public final class Backlog {
     private @Nullable Object next;
 
     /** Creates an empty one. */
-    public Backlog(Settings settings, Timer timer) {
+    public Backlog(Settings settings, LeaseRenewer.Timer timer) {
         this.settings = settings;
         this.timer = timer;
     }

@@ -8,7 +8,7 @@ import java.util.random.RandomGenerator;
  * What a session runs on beside Redis and the ticker: a timer, threads that wait and are woken, randomness. A simulator
  * takes the place of the real one, {@link ThreadEnvironment}.
  */
-public interface Environment extends Timer {
+public interface Environment extends LeaseRenewer.Timer {
     /** Returns the id of the session. */
     String id();
 

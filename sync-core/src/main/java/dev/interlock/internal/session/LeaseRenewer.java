@@ -26,6 +26,13 @@ public final class LeaseRenewer {
         List<CompletableFuture<List<Object>>> runAll(List<Call> calls);
     }
 
+    /** Runs tasks later. */
+    @FunctionalInterface
+    public interface Timer {
+        /** Runs a task that doesn't block, unless the session is closed before. */
+        void schedule(Runnable task, long millis);
+    }
+
     private static final Logger log = LoggerFactory.getLogger(LeaseRenewer.class);
 
     private final Settings settings;

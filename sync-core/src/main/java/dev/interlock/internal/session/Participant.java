@@ -48,6 +48,16 @@ public interface Participant {
         return null;
     }
 
+    /**
+     * Sends away the threads that wait to acquire this, and gives up what no thread has, because the session is about
+     * to be closed. It may be called again and again.
+     *
+     * @return what threads of this session have, for people; null if they have nothing that the session would take away
+     */
+    default @Nullable String retire() {
+        return null;
+    }
+
     /** Gives everything up because the session is closed. The result completes when Redis has confirmed. */
     CompletableFuture<?> close();
 }

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.redisson.api.RedissonClient;
 
@@ -44,12 +45,17 @@ public final class QuorumSession extends Session {
      * @throws RedisUnavailableException if no majority can be reached
      */
     public static QuorumSession open(List<RedissonClient> clients, Settings settings) {
-        clients.forEach(Session::check);
+        clients.forEach(RedisSession::check);
         QuorumSession session = over(clients, settings);
         boolean opened = false;
         try {
             session.open();
             opened = true;
+            RedisSession.sayOpen(
+                    session,
+                    clients.stream()
+                            .map(client -> RedisSession.addresses(client.getConfig()))
+                            .collect(Collectors.joining(", ")));
             return session;
         } finally {
             if (!opened) {

@@ -10,18 +10,34 @@ import dev.interlock.internal.redis.RedissonChannels;
 import dev.interlock.internal.redis.RedissonMailbox;
 import dev.interlock.internal.redis.RedissonScriptRunner;
 import dev.interlock.internal.redis.Script;
+import dev.interlock.internal.redis.Script.Call;
 import dev.interlock.internal.redis.ScriptRunner;
 import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.redis.UnlockChannels;
+import java.time.Duration;
+import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 import org.redisson.api.RedissonClient;
+import org.redisson.client.RedisConnectionException;
+import org.redisson.config.Config;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /** A session over one Redis: a server, or what Sentinel or Cluster make of many. */
 public final class RedisSession extends Session {
+    private static final Logger log = LoggerFactory.getLogger(RedisSession.class);
+
+    /** How long a session that is opened lazily waits before it tries again to open its mailbox. */
+    private static final long REOPEN_MILLIS = 500;
+
+    private static final Script PING = Script.load("session/ping");
     private static final Script TELL = Script.load("session/tell");
 
     private final Node node;
@@ -47,18 +63,29 @@ public final class RedisSession extends Session {
     /**
      * Opens a session.
      *
+     * @param lazy whether to return at once, and to open the mailbox as soon as Redis is there
      * @throws IllegalArgumentException if the client maps names
-     * @throws RedisUnavailableException if Redis can't be reached
+     * @throws RedisUnavailableException if Redis can't be reached, unless it is to be opened lazily
      */
-    public static RedisSession open(RedissonClient client, boolean ownsClient, Settings settings) {
+    public static RedisSession open(RedissonClient client, boolean ownsClient, boolean lazy, Settings settings) {
         Runnable released = ownsClient ? () -> client.shutdown(0, 2, TimeUnit.SECONDS) : () -> {};
         RedisSession session = null;
         boolean opened = false;
         try {
             check(client);
-            session = over(client, settings, released);
-            session.open();
+            Environment environment = new ThreadEnvironment();
+            Outage outage = new Outage(environment.id(), settings, environment.listeners());
+            var runner = new RedissonScriptRunner(client, settings, outage, environment.spinner());
+            var gate = lazy ? new Gate(runner, outage, settings) : null;
+            var node = new Node(gate == null ? runner : gate, new RedissonMailbox(client, environment.id()), outage);
+            session = new RedisSession(settings, environment, node, new RedissonChannels(client), released);
+            if (gate == null) {
+                session.open();
+            } else {
+                session.openLazily(gate);
+            }
             opened = true;
+            sayOpen(session, addresses(client.getConfig()) + (lazy ? ", as soon as it answers" : ""));
             return session;
         } finally {
             if (!opened) {
@@ -71,14 +98,35 @@ public final class RedisSession extends Session {
         }
     }
 
-    private static RedisSession over(RedissonClient client, Settings settings, Runnable released) {
-        Environment environment = new ThreadEnvironment();
-        Outage outage = new Outage(environment.id(), settings, environment.listeners());
-        Node node = new Node(
-                new RedissonScriptRunner(client, settings, outage, environment.spinner()),
-                new RedissonMailbox(client, environment.id()),
-                outage);
-        return new RedisSession(settings, environment, node, new RedissonChannels(client), released);
+    static void check(RedissonClient client) {
+        if (client.isShutdown()) {
+            throw new IllegalArgumentException("client is shut down");
+        }
+        String probe = "interlock";
+        if (!client.getConfig().getNameMapper().map(probe).equals(probe)) {
+            throw new IllegalArgumentException("client must not map names; use a namespace instead");
+        }
+    }
+
+    static void sayOpen(Session session, String servers) {
+        log.info(
+                "Session {} is open; lease {} ms; Redis at {}",
+                session,
+                session.settings().leaseMillis(),
+                servers);
+    }
+
+    /** Returns the servers that a client is configured with, without credentials. */
+    static String addresses(Config config) {
+        Collection<String> addresses = List.of("one of its own");
+        if (config.isSingleConfig()) {
+            addresses = List.of(config.useSingleServer().getAddress());
+        } else if (config.isClusterConfig()) {
+            addresses = config.useClusterServers().getNodeAddresses();
+        } else if (config.isSentinelConfig()) {
+            addresses = config.useSentinelServers().getSentinelAddresses();
+        }
+        return addresses.stream().map(Failures::withoutCredentials).collect(Collectors.joining(", "));
     }
 
     /** Opens the mailbox, and begins to beat. */
@@ -98,11 +146,128 @@ public final class RedisSession extends Session {
 
     private static RedisUnavailableException unavailable(Throwable cause) {
         return new RedisUnavailableException(
-                "Redis " + Failures.whyUnreachable(cause) + ": the session's mailbox doesn't open", cause);
+                "Redis " + Failures.whyUnreachable(cause) + "; so the session's mailbox doesn't open", cause);
+    }
+
+    // ---- a session that is opened lazily
+
+    private void openLazily(Gate gate) {
+        start();
+        tryToOpen(gate);
+    }
+
+    private void tryToOpen(Gate gate) {
+        long begun = now();
+        mailbox().open(this::receive, () -> execute(this::pulse)).whenComplete((done, failure) -> {
+            if (failure == null) {
+                gate.open();
+                outage().heard();
+                execute(this::pulse);
+            } else {
+                gate.failed(begun, Failures.cause(failure));
+                schedule(() -> tryToOpen(gate), REOPEN_MILLIS);
+            }
+        });
+    }
+
+    /**
+     * Lets no command through before the mailbox is open: nobody could ask the session whether it uses what it has, and
+     * a client that has yet to connect would have the calling thread do that.
+     */
+    private static final class Gate implements ScriptRunner {
+        private final ScriptRunner runner;
+        private final Outage outage;
+        private final Settings settings;
+        private volatile boolean isOpen;
+        private volatile @Nullable Throwable reason;
+
+        Gate(ScriptRunner runner, Outage outage, Settings settings) {
+            this.runner = runner;
+            this.outage = outage;
+            this.settings = settings;
+        }
+
+        void open() {
+            isOpen = true;
+        }
+
+        void failed(long begunNanos, Throwable cause) {
+            reason = cause;
+            outage.failed(begunNanos, cause);
+        }
+
+        private CompletableFuture<List<Object>> refuse() {
+            Throwable cause = reason;
+            if (cause == null) {
+                // Before the first attempt to open it has failed, that says nothing of Redis.
+                return CompletableFuture.failedFuture(new RedisConnectionException("the mailbox isn't open yet"));
+            }
+            var failure = new RedisConnectionException("Redis " + Failures.whyUnreachable(cause), cause);
+            outage.failed(settings.ticker().getAsLong(), failure);
+            return CompletableFuture.failedFuture(failure);
+        }
+
+        @Override
+        public CompletableFuture<List<Object>> run(Call call) {
+            return isOpen ? runner.run(call) : refuse();
+        }
+
+        @Override
+        public CompletableFuture<List<Object>> runDurably(Call call) {
+            return isOpen ? runner.runDurably(call) : refuse();
+        }
+
+        @Override
+        public List<CompletableFuture<List<Object>>> runAll(List<Call> calls) {
+            return isOpen
+                    ? runner.runAll(calls)
+                    : Stream.generate(this::refuse).limit(calls.size()).toList();
+        }
+
+        @Override
+        public void load(List<Script> scripts) {
+            if (isOpen) {
+                runner.load(scripts);
+            }
+        }
+
+        @Override
+        public List<String> routes() {
+            return runner.routes();
+        }
+
+        @Override
+        public boolean isReplicated() {
+            return runner.isReplicated();
+        }
     }
 
     private Mailbox mailbox() {
         return node.mailbox();
+    }
+
+    /**
+     * Returns how long a command takes there and back.
+     *
+     * @throws RedisUnavailableException if there is no answer within one command time-out
+     */
+    public Duration ping() {
+        ensureOpen();
+        long begun = nanoTime();
+        CompletableFuture<List<Object>> answer = runner().run(PING.on(List.of(ScriptRunner.ANY_KEY)));
+        if (await(answer) != null) {
+            return Duration.ofNanos(nanoTime() - begun);
+        }
+        ensureOpen();
+        if (!answer.isDone()) {
+            throw new RedisUnavailableException(
+                    "Redis has not answered a ping within " + settings().commandTimeoutMillis() + " ms",
+                    outage().cause());
+        }
+        Throwable cause = Failures.of(answer);
+        throw Failures.isTransient(cause)
+                ? new RedisUnavailableException("Redis doesn't answer a ping: " + Failures.brief(cause), cause)
+                : Failures.refusal("ping()", cause);
     }
 
     /** Says who takes messages for names in which no participant is interested any more. */

@@ -1,5 +1,6 @@
 package dev.interlock.internal.session;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.interlock.RedisUnavailableException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -41,6 +42,7 @@ public final class RemoteWait implements AutoCloseable {
     private final LongFunction<RedisUnavailableException> unavailable;
     private final Thread thread = Thread.currentThread();
     private final long begunNanos;
+    private boolean acquires;
     private boolean interrupted;
     private boolean heard;
     private volatile boolean woken;
@@ -65,6 +67,21 @@ public final class RemoteWait implements AutoCloseable {
         this.graceNanos = Math.max(patienceNanos, Math.min(FIRST_ANSWER_NANOS, commandNanos));
         this.unavailable = unavailable;
         this.begunNanos = session.now();
+    }
+
+    /** Has the wait end when the session is about to be closed: it is for something that the thread doesn't have. */
+    @CanIgnoreReturnValue
+    public RemoteWait acquiring() {
+        acquires = true;
+        return this;
+    }
+
+    /** Throws if the session is closed, or refuses what the thread waits for. */
+    public void ensureOpen() {
+        session.ensureOpen();
+        if (acquires) {
+            session.ensureAcquiring();
+        }
     }
 
     /** Returns whether the thread only asks, and doesn't wait for anything but the answer. */
@@ -118,7 +135,7 @@ public final class RemoteWait implements AutoCloseable {
 
     /** Throws if the session is closed or the thread was interrupted. */
     public void check() throws InterruptedException {
-        session.ensureOpen();
+        ensureOpen();
         checkInterrupt();
     }
 

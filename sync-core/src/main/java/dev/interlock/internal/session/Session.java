@@ -25,9 +25,9 @@ import java.util.function.Consumer;
 import java.util.function.Predicate;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
-import org.redisson.api.RedissonClient;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
+import org.slf4j.event.Level;
 
 /**
  * One owner of names, as Redis sees it. Has one mailbox at each Redis that it uses, one pulse and one lease renewer,
@@ -79,6 +79,9 @@ public abstract class Session {
 
     private final AtomicBoolean watching = new AtomicBoolean();
 
+    /** Whether threads get nothing more than they have. */
+    private volatile boolean closing;
+
     private volatile boolean closed;
 
     /**
@@ -91,16 +94,6 @@ public abstract class Session {
         this.environment = environment;
         this.outage = outage;
         this.renewer = new LeaseRenewer(settings, environment, renewals, environment.listeners());
-    }
-
-    static void check(RedissonClient client) {
-        if (client.isShutdown()) {
-            throw new IllegalArgumentException("client is shut down");
-        }
-        String probe = "interlock";
-        if (!client.getConfig().getNameMapper().map(probe).equals(probe)) {
-            throw new IllegalArgumentException("client must not map names; use a namespace instead");
-        }
     }
 
     /** Returns the mailboxes of this session. */
@@ -153,14 +146,36 @@ public abstract class Session {
         return environment.id();
     }
 
+    @Override
+    public final String toString() {
+        return settings.sessionName() + " (" + id() + ")";
+    }
+
     /** Throws {@link IllegalStateException} if the session is closed. */
     public final void ensureOpen() {
         if (closed) {
-            throw new IllegalStateException("the Interlock session is closed");
+            throw closure();
         }
     }
 
-    /** Returns whether this session is closed, or about to be. */
+    /** Throws {@link IllegalStateException} if the session is closed, or about to be. */
+    public final void ensureAcquiring() {
+        if (closing) {
+            throw closure();
+        }
+    }
+
+    /** Returns what threads get that ask a closed session for something. */
+    public final IllegalStateException closure() {
+        return new IllegalStateException("the Interlock session is closed");
+    }
+
+    /** Returns whether threads get nothing more than they have: this session is closed, or about to be. */
+    public final boolean isClosing() {
+        return closing;
+    }
+
+    /** Returns whether this session has given everything back, or is about to. */
     public final boolean isClosed() {
         return closed;
     }
@@ -356,7 +371,7 @@ public abstract class Session {
 
     /** Tells the session's listener and those of the lock. */
     public final void reportLoss(LeaseLostException loss, List<Consumer<? super LeaseLostException>> local) {
-        log.warn("{}", loss.getMessage());
+        log.atLevel(closed ? Level.DEBUG : Level.WARN).log(loss.getMessage());
         FlightEvents.lost(id(), loss, true);
         listeners().execute(() -> settings.listener().lost(loss));
         for (Consumer<? super LeaseLostException> listener : local) {
@@ -386,11 +401,21 @@ public abstract class Session {
 
     /** Gives everything back. */
     public final void close() {
+        close(0);
+    }
+
+    /** Refuses new acquisitions, waits so long at most for threads that have something, and gives everything back. */
+    public final void close(long waitNanos) {
+        closing = true;
+        List<String> held = HolderWait.await(this, waitNanos);
         synchronized (this) {
             if (closed) {
                 return;
             }
             closed = true;
+        }
+        if (!held.isEmpty()) {
+            log.warn("Session {} is closed while its threads have {}", this, String.join(", ", held));
         }
         long deadline = now() + TimeUnit.MILLISECONDS.toNanos(settings.commandTimeoutMillis());
         try {
@@ -406,6 +431,7 @@ public abstract class Session {
             mailboxes().forEach(mailbox -> close(mailbox, deadline));
         } finally {
             stop();
+            log.info("Session {} is closed", this);
         }
     }
 
@@ -418,6 +444,7 @@ public abstract class Session {
     }
 
     final void stop() {
+        closing = true;
         closed = true;
         environment.stop();
         release();

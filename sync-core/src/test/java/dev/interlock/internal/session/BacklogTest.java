@@ -19,7 +19,8 @@ class BacklogTest {
     private boolean isAway = true;
 
     private final Backlog backlog = new Backlog(
-            new Settings(30_000, 0, false, false, 1_000_000_000, 1_000, 1, "", SyncListener.NONE, System::nanoTime),
+            new Settings(
+                    30_000, 0, false, false, 1_000_000_000, 1_000, 1, "", "test", SyncListener.NONE, System::nanoTime),
             this::schedule);
 
     private void schedule(Runnable task, long millis) {

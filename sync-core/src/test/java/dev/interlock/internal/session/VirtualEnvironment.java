@@ -62,6 +62,7 @@ public final class VirtualEnvironment implements Environment {
                 COMMAND_MILLIS,
                 0,
                 "",
+                "test",
                 listener,
                 this::nanoTime);
     }

@@ -63,7 +63,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
     @Override
     public boolean enter(boolean interruptible, long waitNanos, long leaseMillis, long start)
             throws InterruptedException {
-        RemoteWait wait = new RemoteWait(session, interruptible, waitNanos, waited -> unavailable(lastFailure()));
+        RemoteWait wait = newWait(interruptible, waitNanos, waited -> unavailable(lastFailure()));
         boolean entered = false;
         leader = wait;
         session.pin(monitor.key(), this);
@@ -87,7 +87,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
         boolean renewed = leaseMillis == RENEWED;
         long millis = renewed ? settings.leaseMillis() : leaseMillis;
         for (int attempt = 0; ; attempt++) {
-            session.ensureOpen();
+            wait.ensureOpen();
             VoteRound asked = monitor.ask(millis, renewed, !wait.isOnce());
             awaitAnswers(asked, wait);
             if (own(asked)) {

@@ -89,14 +89,14 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
     final boolean enter(RLock by, boolean reads, boolean interruptible, long waitNanos, long leaseMillis, long start)
             throws InterruptedException {
         long most = waitNanos >= RedissonTenure.FOREVER_NANOS ? RemoteWait.FOREVER : waitNanos;
-        RemoteWait wait = new RemoteWait(session, interruptible, most, waited -> unavailable(null));
+        RemoteWait wait = newWait(interruptible, most, waited -> unavailable(null));
         leader = wait;
         session.pin(this, this);
         try (wait) {
             relinquish();
             await(ending, wait);
             while (true) {
-                session.ensureOpen();
+                wait.ensureOpen();
                 RedissonTenure next = new RedissonTenure(this, settings, by, reads, leaseMillis);
                 Answer answer = request(next, wait);
                 if (answer != Answer.ASK_AGAIN) {

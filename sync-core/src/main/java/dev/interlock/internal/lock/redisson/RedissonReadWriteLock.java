@@ -141,7 +141,7 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
     @Override
     public boolean enterSharedAtOnce(long begunNanos) {
         RedissonTenure current = tenure();
-        if (current == null || !isUsable(current)) {
+        if (current == null || session.isClosing() || !isUsable(current)) {
             return false;
         }
         reportAcquired(session.now() - begunNanos, true);
@@ -196,8 +196,11 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
     @Override
     protected boolean hasInterest() {
         RedissonTenure current = tenure();
-        boolean kept =
-                current != null && current.retained && current.loss() == null && !isSliceOver(current, session.now());
+        boolean kept = current != null
+                && current.retained
+                && current.loss() == null
+                && !session.isClosing()
+                && !isSliceOver(current, session.now());
         return super.hasInterest() && !kept;
     }
 

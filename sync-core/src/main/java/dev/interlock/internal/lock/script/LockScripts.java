@@ -10,6 +10,7 @@ import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Script;
 import dev.interlock.internal.redis.Script.Call;
 import dev.interlock.internal.redis.ScriptRunner;
+import dev.interlock.internal.redis.UnlockChannels;
 import dev.interlock.internal.session.RedisSession;
 import java.util.ArrayList;
 import java.util.List;
@@ -47,7 +48,7 @@ final class LockScripts {
     private final String key;
     private final long leaseMillis;
     private final String channel;
-    private final String publish;
+    private final UnlockChannels channels;
 
     /** The keys that a name needs even if nobody else is there. */
     private final String queue;
@@ -64,7 +65,7 @@ final class LockScripts {
         this.id = session.id();
         this.key = key;
         this.leaseMillis = session.settings().leaseMillis();
-        this.publish = session.channels().verb();
+        this.channels = session.channels();
         this.channel = "redisson_lock__channel:" + (key.contains("{") ? key : "{" + key + "}");
         this.queue = of("queue");
         this.token = of("token");
@@ -274,7 +275,7 @@ final class LockScripts {
                 ticket.sequence,
                 ticket.leaseMillis,
                 channel,
-                publish);
+                channels.verb());
         return runner.run(drop).thenCompose(reply -> {
             if (number(reply, 0) > 0) {
                 return CompletableFuture.completedFuture(Released.TENURE);
@@ -293,7 +294,7 @@ final class LockScripts {
                 ticket.terms(),
                 floor,
                 channel,
-                publish,
+                channels.verb(),
                 used,
                 operations.first(),
                 operations.text());
@@ -304,7 +305,8 @@ final class LockScripts {
     record Renewal(boolean owned, long ttlMillis, boolean waiters, boolean foreignWaiters) {}
 
     Call renew(long sequence) {
-        return RENEW.on(List.of(key, queue, of("waiters"), of("readers")), id, sequence, leaseMillis, channel, publish);
+        return RENEW.on(
+                List.of(key, queue, of("waiters"), of("readers")), id, sequence, leaseMillis, channel, channels.verb());
     }
 
     static Renewal renewal(List<Object> reply) {

@@ -74,7 +74,7 @@ final class Retention {
 
     // There is one timer as long as it is retained, or in a rare case two.
     private boolean keep(LockTenure current, long millis, long now) {
-        if (millis == 0 || current.demand || !current.renewed || view.isAnySignalDue) {
+        if (millis == 0 || current.demand || !current.renewed || view.isAnySignalDue || session.isClosing()) {
             return false;
         }
         current.idleSinceNanos = now;

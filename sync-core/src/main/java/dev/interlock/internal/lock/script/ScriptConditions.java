@@ -159,9 +159,11 @@ final class ScriptConditions implements RemoteConditions {
         Waiter waiter = (Waiter) wait;
         monitor.run((state, now) -> state.conditions.arrived(waiter, false));
         boolean entered = false;
+        lock.returns(true);
         try {
             entered = enterAgain(waiter.leaseMillis);
         } finally {
+            lock.returns(false);
             if (!entered) {
                 lock.holdLocallyOnly(new LeaseLostException(
                         lock.name(), 0, "it could not be taken back after waiting for a condition"));

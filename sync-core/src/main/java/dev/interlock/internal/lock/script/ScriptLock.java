@@ -88,10 +88,9 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
 
     @Override
     public void announce(long leaseMillis) {
-        if (!session.isClosed()) {
-            monitor.run((state, now) -> state.announce(Thread.currentThread(), leaseMillis, now));
-            session.ensureOpen();
-        }
+        session.ensureAcquiring();
+        monitor.run((state, now) -> state.announce(Thread.currentThread(), leaseMillis, now));
+        session.ensureAcquiring();
     }
 
     @Override
@@ -123,7 +122,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
      */
     final boolean enter(boolean reads, boolean interruptible, long waitNanos, long leaseMillis, long start)
             throws InterruptedException {
-        RemoteWait wait = new RemoteWait(session, interruptible, waitNanos, this::unavailable);
+        RemoteWait wait = newWait(interruptible, waitNanos, this::unavailable);
         boolean entered = false;
         leader = wait;
         try {
@@ -153,13 +152,12 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
             }
             // A thread that waits for ever needs no answer as long as its ticket, announced before, may be granted.
             boolean asks = first && (wait.isTimed() || !view.fair);
-            session.ensureOpen();
+            wait.ensureOpen();
             Advance advance = monitor.call((state, now) -> state.advance(attempt, asks, now));
             if (advance == Advance.ENTERED) {
                 return true;
             }
-            session.ensureOpen();
-            wait.checkInterrupt();
+            wait.check();
             if (advance == Advance.REFUSED || !wait.goesOn()) {
                 return false;
             }
@@ -294,7 +292,8 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         if (current == null) {
             return !view.fair && view.ticket != null;
         }
-        return view.fair ? !view.serves(current) : !current.retained || current.demand || current.loss() != null;
+        boolean isKept = current.retained && !current.demand && current.loss() == null && !session.isClosing();
+        return view.fair ? !view.serves(current) : !isKept;
     }
 
     @Override

@@ -143,7 +143,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
 
     @Override
     public void awaitUnbarred(boolean interruptible, long waitNanos, long begunNanos) throws InterruptedException {
-        RemoteWait wait = new RemoteWait(session, interruptible, waitNanos, this::unavailable);
+        RemoteWait wait = newWait(interruptible, waitNanos, this::unavailable);
         barred.add(wait);
         try (wait) {
             long nanos = waitNanos == RemoteWait.FOREVER ? waitNanos : waitNanos - (session.now() - begunNanos);
@@ -161,7 +161,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     public boolean enterSharedAtOnce(long begunNanos) {
         LockTenure current = view.tenure;
         long now = session.now();
-        if (current == null || !admits(current, begunNanos, now) || !current.isUsable(now)) {
+        if (current == null || session.isClosing() || !admits(current, begunNanos, now) || !current.isUsable(now)) {
             return false;
         }
         if (!current.shared) {

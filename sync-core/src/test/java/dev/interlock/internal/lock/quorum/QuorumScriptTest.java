@@ -46,6 +46,7 @@ class QuorumScriptTest {
                 5_000,
                 1,
                 "",
+                "test",
                 SyncListener.NONE,
                 System::nanoTime);
         mine = QuorumSession.open(clients, settings);

@@ -24,7 +24,7 @@ abstract class QuorumStateFixture {
 
     final long begun = Long.MAX_VALUE - 5_000 * MILLI;
     final Settings settings =
-            new Settings(LEASE, 0, false, false, 30_000 * MILLI, 500, 1, "", SyncListener.NONE, () -> begun);
+            new Settings(LEASE, 0, false, false, 30_000 * MILLI, 500, 1, "", "test", SyncListener.NONE, () -> begun);
     final List<LeaseLostException> losses = new ArrayList<>();
     final QuorumState state = new QuorumState("name", settings, 3, 2, losses::add);
     long sequences;

@@ -148,6 +148,7 @@ class LeaseRenewerTest {
                             1_000,
                             0,
                             "",
+                            "test",
                             SyncListener.NONE,
                             () -> TimeUnit.MILLISECONDS.toNanos(clockMillis.get() / slowness)),
                     (task, millis) -> timers.add(task),

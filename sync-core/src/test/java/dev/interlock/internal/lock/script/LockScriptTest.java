@@ -73,7 +73,7 @@ public abstract class LockScriptTest {
 
     /** A session whose clock the test provides. */
     protected static RedisSession openSession(LongSupplier ticker) {
-        return RedisSession.open(redisson, false, settings(SyncListener.NONE, ticker));
+        return RedisSession.open(redisson, false, false, settings(SyncListener.NONE, ticker));
     }
 
     protected static Settings settings(SyncListener listener, LongSupplier ticker) {
@@ -86,6 +86,7 @@ public abstract class LockScriptTest {
                 5_000,
                 1,
                 "",
+                "test",
                 listener,
                 ticker);
     }
