@@ -98,6 +98,32 @@ class LazyTest {
         }
     }
 
+    /** A client of the session's own connects once; but its mailbox opens again whenever Redis has been away. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void theMailboxOpensAgainAfterAnOutage(boolean isLazy) {
+        if (!isLazy) {
+            server.restart();
+        }
+        try (Interlock session = isLazy ? lazy().open() : Interlock.connect(server.url())) {
+            if (isLazy) {
+                server.restart();
+            }
+            for (int i = 0; i < 2; i++) {
+                Awaitility.await("the mailbox is open").atMost(PATIENCE).until(() -> ((List<?>)
+                                server.command("PUBSUB", "CHANNELS", "interlock:mailbox:" + session.id()))
+                        .size()
+                        == 1);
+                server.kill();
+                server.restart();
+            }
+            Awaitility.await("the mailbox is open again").atMost(PATIENCE).until(() -> ((List<?>)
+                            server.command("PUBSUB", "CHANNELS", "interlock:mailbox:" + session.id()))
+                    .size()
+                    == 1);
+        }
+    }
+
     @Test
     void itIsAsDuringAnOutage() {
         try (Lines lines = new Lines();

@@ -1,6 +1,7 @@
 package dev.interlock.internal.latch;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.interlock.internal.RareLog;
 import dev.interlock.internal.Stake;
 import dev.interlock.internal.latch.LatchState.Effect;
 import dev.interlock.internal.redis.Failures;
@@ -26,6 +27,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class ScriptLatch extends StateSync implements RemoteLatch {
     private static final Logger log = LoggerFactory.getLogger(ScriptLatch.class);
+    private static final RareLog UNCONFIRMED = new RareLog();
 
     static final Script TELL = Script.load("latch/tell");
 
@@ -90,7 +92,12 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
         session.expect(confirmed, confirmed);
         session.await(confirmed);
         if (!confirmed.isDone()) {
-            log.warn("Redis has not confirmed that {} was counted down; it is told until it has", state.described());
+            UNCONFIRMED.say(
+                    key,
+                    often -> log.warn(
+                            "Redis has not confirmed that {} was counted down; it is told until it has{}",
+                            state.described(),
+                            often));
         }
         state.ensureAlive(session.isClosed());
         if (confirmed.isCompletedExceptionally()) {

@@ -4,6 +4,7 @@ import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.SyncListener;
 import dev.interlock.internal.Names;
+import dev.interlock.internal.RareLog;
 import dev.interlock.internal.Stake;
 import dev.interlock.internal.Stake.Hold;
 import dev.interlock.internal.Stake.Wait;
@@ -22,12 +23,17 @@ import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.function.ToLongFunction;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What the remote halves have in common: the leader, how threads enter on a tenure and check it, what listeners hear
  * of, and the cleanup behind threads that leave.
  */
 public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> implements RemoteLock, Participant {
+    private static final Logger log = LoggerFactory.getLogger(AbstractRemoteLock.class);
+    private static final RareLog UNANSWERED = new RareLog();
+
     protected final S session;
     protected final Settings settings;
     protected final String name;
@@ -301,6 +307,20 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
     /** Tells listeners of a loss. */
     protected final void reportLoss(LeaseLostException loss) {
         session.reportLoss(loss, lossListeners);
+    }
+
+    /** Tells the listener that a thread was refused because the owner of the name was silent. */
+    public final void unanswered(long waitedNanos) {
+        session.listeners().execute(() -> {
+            UNANSWERED.say(
+                    name,
+                    often -> log.info(
+                            "tryLock() of {} was refused because the session that owns it was silent for {} ms{}",
+                            Names.quoted(name),
+                            TimeUnit.NANOSECONDS.toMillis(waitedNanos),
+                            often));
+            listener.unanswered(name, waitedNanos);
+        });
     }
 
     /** Tells the listener of an acquisition. */

@@ -1,6 +1,7 @@
 package dev.interlock.internal.redis;
 
 import dev.interlock.SyncListener;
+import dev.interlock.internal.RareLog;
 import dev.interlock.internal.events.FlightEvents;
 import dev.interlock.internal.events.RedisOutage;
 import java.util.concurrent.Executor;
@@ -16,6 +17,9 @@ import org.slf4j.LoggerFactory;
  */
 public final class Outage {
     private static final Logger log = LoggerFactory.getLogger(Outage.class);
+
+    /** How often a long outage is spoken of. */
+    private static final long REMINDER_NANOS = TimeUnit.MINUTES.toNanos(1);
 
     /** How long a failure of Redis says something about now. */
     private static final long RECENT_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -36,6 +40,14 @@ public final class Outage {
     private volatile long acknowledgedNanos;
     private long sinceNanos;
     private long lastFailureNanos;
+    private long lastWarningNanos;
+
+    /** For outages that come one after the other. */
+    private final RareLog warnings = new RareLog();
+
+    /** Whether the outage is one that the log has been told of. */
+    private volatile boolean isSaid;
+
     private @Nullable Throwable cause;
     private @Nullable RedisOutage event;
 
@@ -72,15 +84,28 @@ public final class Outage {
         lastFailureNanos = ticker.getAsLong();
         cause = failure;
         if (active) {
+            remind();
             return;
         }
         sinceNanos = sentNanos;
+        lastWarningNanos = lastFailureNanos;
         active = true;
         event = FlightEvents.outage(who, session, Failures.brief(failure));
         listeners.execute(() -> {
-            log.warn("{} doesn't answer: {}", who, Failures.brief(failure));
+            isSaid = warnings.say(
+                    who, often -> log.warn("{} doesn't answer: {}{}", who, Failures.brief(failure), often));
             listener.redisUnreachable(failure);
         });
+    }
+
+    private synchronized void remind() {
+        Throwable latest = cause;
+        if (latest != null && lastFailureNanos - lastWarningNanos >= REMINDER_NANOS) {
+            lastWarningNanos = lastFailureNanos;
+            long seconds = TimeUnit.NANOSECONDS.toSeconds(lastFailureNanos - sinceNanos);
+            listeners.execute(() ->
+                    log.warn("{} has not answered for {} s: {}", who, seconds, Failures.brief(latest)));
+        }
     }
 
     /** Redis has answered. */
@@ -111,7 +136,9 @@ public final class Outage {
                 event = null;
             }
             listeners.execute(() -> {
-                log.info("{} answers again, after {} ms", who, nanos / 1_000_000);
+                if (isSaid) {
+                    log.info("{} answers again, after {} ms", who, nanos / 1_000_000);
+                }
                 listener.redisReachable(nanos);
             });
         }

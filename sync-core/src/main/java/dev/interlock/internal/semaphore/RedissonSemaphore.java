@@ -3,6 +3,7 @@ package dev.interlock.internal.semaphore;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Names;
+import dev.interlock.internal.RareLog;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.semaphore.Operations.Operation;
 import dev.interlock.internal.semaphore.Operations.Operation.Verb;
@@ -35,6 +36,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participant {
     private static final Logger log = LoggerFactory.getLogger(RedissonSemaphore.class);
+    private static final RareLog UNKNOWN = new RareLog();
 
     private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
     private static final Duration SLICE = Duration.ofSeconds(1);
@@ -287,11 +289,14 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
             } else {
                 Throwable cause = Failures.cause(failure);
                 session.outage().failed(sentNanos, cause);
-                log.warn(
-                        "It isn't known whether {} permits were added to semaphore {}: {}",
-                        permits,
+                UNKNOWN.say(
                         name,
-                        Failures.brief(cause));
+                        often -> log.warn(
+                                "It isn't known whether {} permits were added to semaphore {}: {}{}",
+                                permits,
+                                name,
+                                Failures.brief(cause),
+                                often));
             }
             answered.complete(null);
             mutex.lock();

@@ -1,6 +1,7 @@
 package dev.interlock.internal.session;
 
 import dev.interlock.internal.Names;
+import dev.interlock.internal.RareLog;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Script.Call;
 import dev.interlock.internal.redis.Settings;
@@ -12,7 +13,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
-import org.slf4j.event.Level;
 
 /**
  * Has a session's leases renewed while they last, and those noticed that are over. How time passes and who is asked is
@@ -34,6 +34,7 @@ public final class LeaseRenewer {
     }
 
     private static final Logger log = LoggerFactory.getLogger(LeaseRenewer.class);
+    private static final RareLog REFUSED = new RareLog();
 
     private final Settings settings;
     private final Timer timer;
@@ -107,12 +108,16 @@ public final class LeaseRenewer {
      */
     public void renewalFailed(String name, long leftNanos, Throwable cause) {
         listeners.execute(() -> {
-            log.atLevel(Failures.isTransient(cause) ? Level.DEBUG : Level.WARN)
-                    .log(
-                            "The lease of {} was not renewed, {} ms are left: {}",
-                            Names.quoted(name),
-                            leftNanos / 1_000_000,
-                            Failures.brief(cause));
+            if (!Failures.isTransient(cause)) {
+                REFUSED.say(
+                        name,
+                        often -> log.warn(
+                                "The lease of {} was not renewed, {} ms are left: {}{}",
+                                Names.quoted(name),
+                                leftNanos / 1_000_000,
+                                Failures.brief(cause),
+                                often));
+            }
             settings.listener().renewalFailed(name, leftNanos, cause);
         });
     }

@@ -1,7 +1,6 @@
 package dev.interlock.internal.session;
 
 import dev.interlock.LeaseLostException;
-import dev.interlock.internal.Names;
 import dev.interlock.internal.events.FlightEvents;
 import dev.interlock.internal.redis.AnswerSpinner;
 import dev.interlock.internal.redis.Mail;
@@ -384,17 +383,6 @@ public abstract class Session {
         log.warn("{}, which its thread has not heard before it unlocked", loss.getMessage());
         FlightEvents.lost(id(), loss, false);
         listeners().execute(() -> settings.listener().lostUnnoticed(loss));
-    }
-
-    /** Tells the session's listener of a name whose owner was silent. */
-    public final void reportUnanswered(String name, long waitedNanos) {
-        listeners().execute(() -> {
-            log.info(
-                    "tryLock() of {} was refused because the session that owns it was silent for {} ms",
-                    Names.quoted(name),
-                    TimeUnit.NANOSECONDS.toMillis(waitedNanos));
-            settings.listener().unanswered(name, waitedNanos);
-        });
     }
 
     // ---- the end

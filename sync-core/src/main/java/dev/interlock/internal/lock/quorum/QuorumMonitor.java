@@ -2,6 +2,7 @@ package dev.interlock.internal.lock.quorum;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.LeaseLostException;
+import dev.interlock.internal.RareLog;
 import dev.interlock.internal.lock.quorum.QuorumEffect.Expire;
 import dev.interlock.internal.lock.quorum.QuorumEffect.GiveUp;
 import dev.interlock.internal.lock.quorum.QuorumEffect.Heard;
@@ -33,6 +34,7 @@ import org.slf4j.LoggerFactory;
  */
 final class QuorumMonitor {
     private static final Logger log = LoggerFactory.getLogger(QuorumMonitor.class);
+    private static final RareLog UNRELEASED = new RareLog();
 
     private final QuorumSession session;
     private final List<QuorumNode> nodes;
@@ -229,7 +231,8 @@ final class QuorumMonitor {
             if (released != null) {
                 nodes.get(node).backlog().heard();
             } else if (isSettled && failure != null && !session.isClosed()) {
-                log.warn("A quorum lock could not be released at a node: {}", Failures.brief(failure));
+                String why = Failures.brief(failure);
+                UNRELEASED.say(why, often -> log.warn("A quorum lock could not be released at a node: {}{}", why, often));
             }
         }
     }

@@ -3,6 +3,7 @@ package dev.interlock.internal.lock.redisson;
 import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Names;
+import dev.interlock.internal.RareLog;
 import dev.interlock.internal.lock.AbstractRemoteLock;
 import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.RemoteConditions;
@@ -29,6 +30,7 @@ import org.slf4j.LoggerFactory;
  */
 public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenure> {
     private static final Logger log = LoggerFactory.getLogger(RedissonLock.class);
+    private static final RareLog UNRELEASED = new RareLog();
 
     /** How long a request waits for the lock before it is made anew: Redisson may have missed that the lock is free. */
     private static final long REQUEST_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -262,8 +264,13 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
                         // The first attempt may have released it.
                         return isRepeated.get();
                     }
-                    log.warn(
-                            "Lock {} could not be released in Redis; its lease will end it", Names.quoted(name), cause);
+                    UNRELEASED.say(
+                            name,
+                            often -> log.warn(
+                                    "Lock {} could not be released in Redis; its lease will end it: {}{}",
+                                    Names.quoted(name),
+                                    Failures.brief(cause),
+                                    often));
                     throw new IllegalStateException(cause);
                 });
         session.expect(released, released);

@@ -309,7 +309,7 @@ final class LockMonitor implements LockEffects {
 
     @Override
     public void unanswered(long waitedNanos) {
-        session.reportUnanswered(owner.name(), waitedNanos);
+        owner.unanswered(waitedNanos);
     }
 
     @Override

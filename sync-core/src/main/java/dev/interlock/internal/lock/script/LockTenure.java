@@ -39,6 +39,9 @@ final class LockTenure implements Tenure {
         /** Another session asks whether a thread is inside. */
         default void asked(Mail.IdleQuestion question) {}
 
+        /** Another session owns the name, and was silent for so long that a thread of this one was refused. */
+        default void unanswered(long waitedNanos) {}
+
         /** Returns whether a thread relies on the tenure, or is about to. */
         boolean isRelied();
 

@@ -2,6 +2,7 @@ package dev.interlock.internal.lock.script;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.RareLog;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
 import dev.interlock.internal.lock.script.LockScripts.Release;
 import dev.interlock.internal.lock.script.LockScripts.Released;
@@ -21,6 +22,7 @@ import org.slf4j.LoggerFactory;
  */
 final class ReliableRelease {
     private static final Logger log = LoggerFactory.getLogger(ReliableRelease.class);
+    private static final RareLog UNRELEASED = new RareLog();
 
     private final RedisSession session;
     private final String key;
@@ -163,7 +165,9 @@ final class ReliableRelease {
         Throwable cause = Failures.cause(failure);
         // An outage is logged by itself, for all names together.
         if (!(cause instanceof RedisUnavailableException) && !session.isClosed()) {
-            log.warn("A lock could not be released; its lease will end it: {}", Failures.brief(cause));
+            String why = Failures.brief(cause);
+            UNRELEASED.say(
+                    why, often -> log.warn("A lock could not be released; its lease will end it: {}{}", why, often));
         }
         confirmed.completeExceptionally(cause);
     }
