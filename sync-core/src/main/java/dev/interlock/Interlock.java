@@ -101,6 +101,7 @@ public final class Interlock implements AutoCloseable {
 
     /**
      * Opens a session with a Redis client of its own (one event loop per processor), which {@link #close()} shuts down.
+     * The client's threads are no daemons: the JVM doesn't end before that by itself.
      *
      * @param uri {@code redis://[user:password@]host[:port][/database]}, {@code redis-sentinel://host,…/master} or
      *     {@code redis-cluster://host,…}, each also with {@code rediss} for TLS; {@link InterlockBuilder#uri} has the

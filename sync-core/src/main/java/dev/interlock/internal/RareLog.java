@@ -20,8 +20,10 @@ public final class RareLog {
     private record Last(long nanos, int omitted) {}
 
     private final LongSupplier ticker;
-    private final ConcurrentMap<String, Last> lasts =
-            CacheBuilder.newBuilder().maximumSize(MOST_SUBJECTS).<String, Last>build().asMap();
+    private final ConcurrentMap<String, Last> lasts = CacheBuilder.newBuilder()
+            .maximumSize(MOST_SUBJECTS)
+            .<String, Last>build()
+            .asMap();
 
     /** Creates one that has let nothing through yet. */
     public RareLog() {

@@ -110,17 +110,20 @@ class LazyTest {
                 server.restart();
             }
             for (int i = 0; i < 2; i++) {
-                Awaitility.await("the mailbox is open").atMost(PATIENCE).until(() -> ((List<?>)
-                                server.command("PUBSUB", "CHANNELS", "interlock:mailbox:" + session.id()))
-                        .size()
-                        == 1);
+                Awaitility.await("the mailbox is open")
+                        .atMost(PATIENCE)
+                        .until(() ->
+                                ((List<?>) server.command("PUBSUB", "CHANNELS", "interlock:mailbox:" + session.id()))
+                                                .size()
+                                        == 1);
                 server.kill();
                 server.restart();
             }
-            Awaitility.await("the mailbox is open again").atMost(PATIENCE).until(() -> ((List<?>)
-                            server.command("PUBSUB", "CHANNELS", "interlock:mailbox:" + session.id()))
-                    .size()
-                    == 1);
+            Awaitility.await("the mailbox is open again")
+                    .atMost(PATIENCE)
+                    .until(() ->
+                            ((List<?>) server.command("PUBSUB", "CHANNELS", "interlock:mailbox:" + session.id())).size()
+                                    == 1);
         }
     }
 

@@ -37,7 +37,8 @@ class SessionNameTest {
                 assertThat(session.sessionName()).isEqualTo("orders-7f9");
                 URI admin = URI.create("redis://default:" + SECRET + "@" + address);
                 try (RespConnection connection = RespConnection.open(admin, PATIENCE)) {
-                    assertThat(String.valueOf(connection.call("CLIENT", "LIST"))).contains("name=orders-7f9 ");
+                    assertThat(String.valueOf(connection.call("CLIENT", "LIST")))
+                            .contains("name=orders-7f9 ");
                 }
                 assertThat(lines.at(Level.INFO, "is open"))
                         .singleElement()
@@ -46,7 +47,9 @@ class SessionNameTest {
                         .doesNotContain(SECRET);
                 session.close();
                 session.close();
-                await("said once").atMost(PATIENCE).until(() -> !lines.at(Level.INFO, "is closed").isEmpty());
+                await("said once")
+                        .atMost(PATIENCE)
+                        .until(() -> !lines.at(Level.INFO, "is closed").isEmpty());
                 assertThat(lines.at(Level.INFO, "is closed"))
                         .singleElement()
                         .asString()

@@ -66,6 +66,37 @@ class ThreeNodesTest extends QuorumFixture {
         lock.unlock();
     }
 
+    /** It refuses the others meanwhile. */
+    @Test
+    void closingWaitsForAHolder() {
+        QuorumInterlock session = session();
+        DistributedReentrantLock lock = session.lock(NAME);
+        DistributedReentrantLock rival = session().lock(NAME);
+        Actor holder = actor("holder");
+        holder.run(lock::lock);
+        CompletableFuture<Boolean> closed = actor("closer").begin(() -> session.close(Duration.ofMinutes(10)));
+        Actor other = actor("other");
+        await("it refuses")
+                .until(() -> other.get(() -> {
+                    try {
+                        DistributedReentrantLock probe = session.lock("other");
+                        if (probe.tryLock()) {
+                            probe.unlock();
+                        }
+                        return false;
+                    } catch (IllegalStateException e) {
+                        return true;
+                    }
+                }));
+        assertThat(closed).isNotDone();
+        holder.run(lock::unlock);
+        assertThat(closed).succeedsWithin(PATIENCE);
+        actor("rival").run(() -> {
+            assertThat(rival.tryLock(10, TimeUnit.SECONDS)).isTrue();
+            rival.unlock();
+        });
+    }
+
     /** A silent node isn't flooded by turns that do without it, and hears in the end that all are over. */
     @Test
     @Tag("proof")

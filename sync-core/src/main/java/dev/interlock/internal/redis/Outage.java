@@ -103,8 +103,7 @@ public final class Outage {
         if (latest != null && lastFailureNanos - lastWarningNanos >= REMINDER_NANOS) {
             lastWarningNanos = lastFailureNanos;
             long seconds = TimeUnit.NANOSECONDS.toSeconds(lastFailureNanos - sinceNanos);
-            listeners.execute(() ->
-                    log.warn("{} has not answered for {} s: {}", who, seconds, Failures.brief(latest)));
+            listeners.execute(() -> log.warn("{} has not answered for {} s: {}", who, seconds, Failures.brief(latest)));
         }
     }
 

@@ -395,7 +395,7 @@ public abstract class Session {
     /** Refuses new acquisitions, waits so long at most for threads that have something, and gives everything back. */
     public final void close(long waitNanos) {
         closing = true;
-        List<String> held = HolderWait.await(this, waitNanos);
+        String held = HolderWait.await(this, waitNanos);
         synchronized (this) {
             if (closed) {
                 return;
@@ -403,7 +403,7 @@ public abstract class Session {
             closed = true;
         }
         if (!held.isEmpty()) {
-            log.warn("Session {} is closed while its threads have {}", this, String.join(", ", held));
+            log.warn("Session {} is closed while its threads have {}", this, held);
         }
         long deadline = now() + TimeUnit.MILLISECONDS.toNanos(settings.commandTimeoutMillis());
         try {

@@ -232,7 +232,8 @@ final class QuorumMonitor {
                 nodes.get(node).backlog().heard();
             } else if (isSettled && failure != null && !session.isClosed()) {
                 String why = Failures.brief(failure);
-                UNRELEASED.say(why, often -> log.warn("A quorum lock could not be released at a node: {}{}", why, often));
+                UNRELEASED.say(
+                        why, often -> log.warn("A quorum lock could not be released at a node: {}{}", why, often));
             }
         }
     }
