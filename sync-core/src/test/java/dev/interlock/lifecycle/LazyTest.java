@@ -88,8 +88,7 @@ class LazyTest {
             CompletableFuture<Boolean> entered = actor.begin(lock::lock);
             server.restart();
             assertThat(entered).succeedsWithin(PATIENCE);
-            assertThat((List<?>) server.command("PUBSUB", "CHANNELS", "interlock:mailbox:" + session.id()))
-                    .hasSize(1);
+            assertThat(channels(session)).isEqualTo(1);
             actor.run(lock::unlock);
             try (Interlock other = Interlock.connect(server.url())) {
                 assertThat(other.lock("lazy").tryLock()).isTrue();
@@ -110,21 +109,22 @@ class LazyTest {
                 server.restart();
             }
             for (int i = 0; i < 2; i++) {
-                Awaitility.await("the mailbox is open")
-                        .atMost(PATIENCE)
-                        .until(() ->
-                                ((List<?>) server.command("PUBSUB", "CHANNELS", "interlock:mailbox:" + session.id()))
-                                                .size()
-                                        == 1);
+                awaitMailbox(session);
                 server.kill();
                 server.restart();
             }
-            Awaitility.await("the mailbox is open again")
-                    .atMost(PATIENCE)
-                    .until(() ->
-                            ((List<?>) server.command("PUBSUB", "CHANNELS", "interlock:mailbox:" + session.id())).size()
-                                    == 1);
+            awaitMailbox(session);
         }
+    }
+
+    private void awaitMailbox(Interlock session) {
+        Awaitility.await("the mailbox is open").atMost(PATIENCE).until(() -> channels(session) == 1);
+    }
+
+    private int channels(Interlock session) {
+        return server.command("PUBSUB", "CHANNELS", "interlock:mailbox:" + session.id()) instanceof List<?> channels
+                ? channels.size()
+                : 0;
     }
 
     @Test

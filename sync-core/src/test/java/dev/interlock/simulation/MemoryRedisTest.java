@@ -74,7 +74,7 @@ class MemoryRedisTest {
         run(seed, 400, random, new BarrierCalls(random, "orders"));
         run(seed, 450, random, new LimitCalls(random, "orders"));
         run(seed, 20, random, () -> Script.load("session/replicas").on(List.of("orders")));
-        run(seed, 5, random, () -> Script.load("session/ping").on(List.of("orders")));
+        run(seed, 20, random, () -> Script.load("session/ping").on(List.of("orders")));
     }
 
     private void run(long seed, int steps, Random random, RandomCalls calls) throws IOException {
