@@ -30,6 +30,7 @@ final class LockCalls implements RandomCalls {
     private static final Script SIGNAL = Script.load("lock/signal");
     private static final Script DOWNGRADE = Script.load("lock/downgrade");
     private static final Script INSPECT = Script.load("lock/inspect");
+    private static final Script WHO = Script.load("lock/who");
     private static final Script ANSWER = Script.load("lock/answer");
 
     private final Random random;
@@ -95,7 +96,7 @@ final class LockCalls implements RandomCalls {
         if (choice < 9) {
             return choice < 2 ? take(session) : choice < 7 ? acquire(session) : poll(session);
         } else if (choice < 11) {
-            return rarely() ? INSPECT.on(keys(session)) : rarely() ? answer(session) : await(session);
+            return rarely() ? looking(session) : rarely() ? answer(session) : await(session);
         }
         // The rest is for owners, most of the time.
         Session owner = owners.isEmpty() || rarely() ? session : any(owners);
@@ -106,6 +107,10 @@ final class LockCalls implements RandomCalls {
             case 14, 15, 16 -> signal(owner);
             default -> release(owner);
         };
+    }
+
+    private Script.Call looking(Session session) {
+        return random.nextBoolean() ? INSPECT.on(keys(session)) : WHO.on(keys(session, "queue"));
     }
 
     private Script.Call answer(Session session) {

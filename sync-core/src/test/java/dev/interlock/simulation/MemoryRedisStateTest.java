@@ -28,6 +28,11 @@ class MemoryRedisStateTest {
         public int subscribers(String channel) {
             return 0;
         }
+
+        @Override
+        public List<String> channels(String prefix) {
+            return List.of();
+        }
     };
 
     private long nowMicros = 1_700_000_000_000_000L;
@@ -175,6 +180,11 @@ class MemoryRedisStateTest {
             @Override
             public int subscribers(String channel) {
                 return 0;
+            }
+
+            @Override
+            public List<String> channels(String prefix) {
+                return List.of();
             }
         });
         assertThatThrownBy(() -> strict.eval("redis.call('publish', 'c', 'told')", List.of(), List.of()))

@@ -75,6 +75,8 @@ class MemoryRedisTest {
         run(seed, 450, random, new LimitCalls(random, "orders"));
         run(seed, 20, random, () -> Script.load("session/replicas").on(List.of("orders")));
         run(seed, 20, random, () -> Script.load("session/ping").on(List.of("orders")));
+        run(seed, 20, random, () -> Script.load("session/sessions").on(List.of("orders")));
+        run(seed, 20, random, () -> Script.load("session/tell").on(List.of("orders"), "somebody", "w 1 me =ü"));
     }
 
     private void run(long seed, int steps, Random random, RandomCalls calls) throws IOException {

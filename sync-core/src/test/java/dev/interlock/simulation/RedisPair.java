@@ -41,6 +41,11 @@ final class RedisPair implements AutoCloseable {
             public int subscribers(String channel) {
                 return subscribers;
             }
+
+            @Override
+            public List<String> channels(String prefix) {
+                return subscribers > 0 ? List.of(prefix + "somebody") : List.of();
+            }
         });
     }
 

@@ -47,8 +47,19 @@ final class ServerCommands {
         return (long) publisher.publish(Bytes.text(channel), Bytes.text(words.last()));
     }
 
+    private List<Object> channels(String pattern) {
+        if (pattern.indexOf('*') != pattern.length() - 1) {
+            throw new CommandError("ERR only patterns that end with their one * are known here");
+        }
+        String prefix = pattern.substring(0, pattern.length() - 1);
+        return publisher.channels(prefix).stream().<Object>map(Bytes::of).toList();
+    }
+
     private List<Object> subscribers(Words words) {
         String verb = words.option();
+        if (verb.equals("channels")) {
+            return channels(Bytes.text(words.last()));
+        }
         if (!verb.equals("numsub") && !verb.equals("shardnumsub")) {
             throw words.unknown();
         }

@@ -81,6 +81,14 @@ final class SimulatedServer {
             public int subscribers(String channel) {
                 return subscribers.containsKey(channel) ? 1 : 0;
             }
+
+            @Override
+            public List<String> channels(String prefix) {
+                return subscribers.keySet().stream()
+                        .filter(channel -> channel.startsWith(prefix))
+                        .sorted()
+                        .toList();
+            }
         };
     }
 
