@@ -83,6 +83,15 @@ class ArchitectureTest {
                             "a Throwable", (JavaClass owner) -> owner.isAssignableTo(Throwable.class)))))))
             .allowEmptyShould(true);
 
+    /** Who runs no command line has no picocli. */
+    @ArchTest
+    static final ArchRule only_the_command_line_needs_picocli = noClasses()
+            .that()
+            .resideOutsideOfPackage("dev.interlock.cli")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("picocli..", "dev.interlock.cli");
+
     @ArchTest
     static final ArchRule exceptions_are_declared_by_their_own_type =
             codeUnits().should(declareNeither(Exception.class, Throwable.class)).allowEmptyShould(true);
@@ -121,6 +130,8 @@ class ArchitectureTest {
     static final ArchRule dependencies_point_from_the_facade_to_the_values = synchronizers(layeredArchitecture()
                     .consideringOnlyDependenciesInLayers()
                     .ensureAllClassesAreContainedInArchitecture()
+                    .layer("command line")
+                    .definedBy("dev.interlock.cli")
                     .layer("facade")
                     .definedBy(resideInAPackage("dev.interlock").and(DescribedPredicate.not(areValues())))
                     .layer("values")
@@ -135,6 +146,8 @@ class ArchitectureTest {
                     .definedBy("dev.interlock.internal.lock")
                     .layer("words")
                     .definedBy("dev.interlock.internal"))
+            .whereLayer("command line")
+            .mayOnlyAccessLayers("facade", "values")
             .whereLayer("words")
             .mayNotAccessAnyLayer()
             .whereLayer("values")

@@ -1,0 +1,48 @@
+package dev.interlock.cli;
+
+import dev.interlock.Interlock;
+import dev.interlock.ops.NameView;
+import dev.interlock.ops.Operator;
+import dev.interlock.ops.SessionView;
+import java.time.Clock;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.function.Function;
+
+/**
+ * What was seen, and when.
+ *
+ * @param names the names that were asked for
+ * @param sessions all sessions by their ids, but for the one that has asked
+ * @param at when, by the clock of this machine
+ */
+record Snapshot(List<NameView> names, Map<String, SessionView> sessions, Instant at) {
+    /** Asks for names, and for the sessions that have them. */
+    static Snapshot take(Interlock session, Function<Operator, List<NameView>> question) {
+        Operator operator = session.operator();
+        List<NameView> names = question.apply(operator);
+        Map<String, SessionView> sessions = new LinkedHashMap<>();
+        operator.sessions().stream()
+                .filter(one -> !one.id().equals(session.id()))
+                .forEach(one -> sessions.put(one.id(), one));
+        return new Snapshot(names, sessions, Clock.systemUTC().instant());
+    }
+
+    /** Returns a session; it is silent if it has gone since, or is a plain {@code RLock} client. */
+    SessionView session(String id) {
+        SessionView session = sessions.get(id);
+        return session == null ? new SessionView(id, null, 0, null) : session;
+    }
+
+    /** Returns the sessions that haven't answered. */
+    List<SessionView> silent() {
+        return sessions.values().stream().filter(SessionView::isSilent).toList();
+    }
+
+    /** Returns whether nobody has any of the names, though threads may wait for conditions. */
+    boolean isFree() {
+        return names.stream().allMatch(name -> Contention.state(name).equals("free"));
+    }
+}
