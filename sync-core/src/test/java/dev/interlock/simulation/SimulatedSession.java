@@ -182,6 +182,11 @@ final class SimulatedSession {
         return session.isClosed();
     }
 
+    /** Returns whether its threads get nothing more. */
+    boolean isClosing() {
+        return session.isClosing();
+    }
+
     /** Returns whether it owns nothing and waits for nothing. */
     boolean isIdle() {
         return session.participants().stream().allMatch(participant -> participant == limits)

@@ -73,7 +73,7 @@ final class Worker {
                         ? violation
                         : new Violation(op.call() + " has failed by " + e, e);
             }
-            if (current.isClosed()) {
+            if (current.isClosing()) {
                 actor.sleep(REST_NANOS);
             }
         } finally {
@@ -91,6 +91,6 @@ final class Worker {
         } else if (failure instanceof RedisUnavailableException) {
             return simulation.mayBeUnavailable(op);
         }
-        return failure instanceof IllegalStateException && current.isClosed();
+        return failure instanceof IllegalStateException && current.isClosing();
     }
 }
