@@ -108,15 +108,12 @@ public final class LeaseRenewer {
      */
     public void renewalFailed(String name, long leftNanos, Throwable cause) {
         listeners.execute(() -> {
-            if (!Failures.isTransient(cause)) {
-                REFUSED.say(
-                        name,
-                        often -> log.warn(
-                                "The lease of {} was not renewed, {} ms are left: {}{}",
-                                Names.quoted(name),
-                                leftNanos / 1_000_000,
-                                Failures.brief(cause),
-                                often));
+            String what = "The lease of " + Names.quoted(name) + " was not renewed, " + leftNanos / 1_000_000
+                    + " ms are left: " + Failures.brief(cause);
+            if (Failures.isTransient(cause)) {
+                log.debug(what);
+            } else {
+                REFUSED.say(name, often -> log.warn("{}{}", what, often));
             }
             settings.listener().renewalFailed(name, leftNanos, cause);
         });
