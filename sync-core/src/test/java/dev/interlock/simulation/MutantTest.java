@@ -179,13 +179,13 @@ class MutantTest {
 
     private static List<Mutant> ofSemaphores() {
         String waits = "        try (RemoteWait wait = new RemoteWait(session, interruptible, waitNanos,"
-                + " waited -> unavailable())) {\n            Waiter";
+                + " waited -> unavailable()).acquiring()) {\n            Waiter";
         List<Mutant> mutants = List.of(
                 Mutant.named("a thread that comes beside close() isn't told")
                         .under(Fault.Kind.CLOSE)
                         .java(
                                 "semaphore/SemaphoreSync",
-                                "callOpen(known -> known.come(waiter, now))",
+                                "callAcquiring(known -> known.come(waiter, now))",
                                 "remote.call(known -> known.come(waiter, now))")
                         .java("semaphore/SemaphoreSync", waits, "        session.ensureOpen();\n" + waits)
                         .java("semaphore/SemaphoreSync", "            remote.close();\n", ""),
