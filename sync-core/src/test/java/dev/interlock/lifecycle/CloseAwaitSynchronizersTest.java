@@ -103,6 +103,7 @@ class CloseAwaitSynchronizersTest extends CloseAwaitFixture {
 
     /** A holder may wait for a condition meanwhile: it gets its lock back. */
     @Test
+    @SuppressWarnings("WaitNotInLoop") // it is signalled once
     void aHolderComesBackFromACondition() {
         Interlock session = session(builder -> builder.listener(recorder));
         DistributedReentrantLock lock = lock(session, NAME);

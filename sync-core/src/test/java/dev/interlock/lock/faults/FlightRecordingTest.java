@@ -221,6 +221,7 @@ class FlightRecordingTest extends FaultFixture {
 
     /** A thread that waits for a condition doesn't hold the lock. */
     @Test
+    @SuppressWarnings("WaitNotInLoop") // nobody signals
     void aHoldEndsAtAwait() throws IOException, InterruptedException {
         Interlock session = session();
         DistributedReentrantLock lock = lock(session, NAME);
@@ -295,7 +296,7 @@ class FlightRecordingTest extends FaultFixture {
     }
 
     /** The main class of a JVM without the recorder's module. */
-    private static final class Unrecorded {
+    static final class Unrecorded {
         public static void main(String[] args) throws InterruptedException {
             assertThat(ModuleLayer.boot().findModule("jdk.jfr")).isEmpty();
             try (Interlock session = Interlock.connect(args[0])) {
