@@ -53,8 +53,8 @@ final class ConditionQueue {
     /** Whether to ask for all, since some are over that were the oldest. */
     private boolean asksForAll;
 
-    /** Waiters without a thread that Redis may know. */
-    private final List<String> gone = new ArrayList<>();
+    /** Waiters without a thread that Redis may know, each with the number of inquiries that were made before. */
+    private final Map<String, Long> gone = new LinkedHashMap<>();
 
     /** Waiters that are over for the session, and that Redis may yet signal. */
     private final Set<Long> ghosts = new HashSet<>();
@@ -63,6 +63,12 @@ final class ConditionQueue {
     private final Map<Long, Long> told = new HashMap<>();
 
     private boolean isSignalLost;
+
+    /** The number of inquiries that were made before the last signal was lost. */
+    private long lostAfter;
+
+    /** The number of inquiries made. An answer is about what was known when its inquiry was made. */
+    private long inquiries;
 
     /** When Redis was last asked. */
     private long askedNanos;
@@ -189,9 +195,8 @@ final class ConditionQueue {
      */
     void abandonOperations(long now) {
         if (!log.isEmpty()) {
-            isSignalLost = true;
             log.clear().forEach(waiter -> over(waiter, Outcome.SIGNALLED, 0, 0, now));
-            effects.askForWaiters();
+            loseSignal();
         }
     }
 
@@ -205,7 +210,7 @@ final class ConditionQueue {
                 waiter.isConfirmed |= released != null;
                 if (ghosts.contains(waiter.sequence)) {
                     // What was said of it before may have come before it.
-                    gone.add(waiter.text);
+                    gone.put(waiter.text, inquiries);
                 }
             }
         }
@@ -245,7 +250,7 @@ final class ConditionQueue {
     boolean abandon(Waiter waiter) {
         boolean isWaiting = waiting.remove(waiter.sequence) != null;
         if (isWaiting && waiter.isRegistered) {
-            gone.add(waiter.text);
+            gone.put(waiter.text, inquiries);
             mayComeBack(waiter.sequence);
             effects.askForWaiters();
         } else if (isWaiting) {
@@ -276,9 +281,15 @@ final class ConditionQueue {
             view.arriving.decrementAndGet();
         }
         if (isLost && waiter.outcome == Outcome.SIGNALLED) {
-            isSignalLost = true;
-            effects.askForWaiters();
+            loseSignal();
         }
+    }
+
+    /** A signal has reached nobody: all others are to be signalled. */
+    private void loseSignal() {
+        isSignalLost = true;
+        lostAfter = inquiries;
+        effects.askForWaiters();
     }
 
     private void arrives(Waiter waiter) {
@@ -323,14 +334,14 @@ final class ConditionQueue {
             }
         }
         boolean saysNothing = asked.isEmpty() && leaving.isEmpty() && gone.isEmpty() && !isSignalLost;
-        return saysNothing ? null : new Inquiry(asked, leaving, List.copyOf(gone), isSignalLost);
+        return saysNothing ? null : new Inquiry(++inquiries, asked, leaving, List.copyOf(gone.keySet()), isSignalLost);
     }
 
     /** Takes the answer to what was said then. */
     void answered(Inquiry inquiry, long sentNanos, List<WaiterReply> replies, long now) {
         view.heardNanos = now;
-        gone.removeAll(inquiry.gone());
-        isSignalLost &= !inquiry.isSignalLost();
+        gone.values().removeIf(before -> before < inquiry.number());
+        isSignalLost &= lostAfter >= inquiry.number();
         boolean isAnyOver = false;
         for (WaiterReply reply : replies) {
             Waiter waiter = waiting.get(reply.waiter());
@@ -370,8 +381,7 @@ final class ConditionQueue {
         if (ticket != 0) {
             lock.ownership.grantedToNobody(ticket, number, isNews);
         } else if (isNews && number > 0 && ghosts.remove(number)) {
-            isSignalLost = true;
-            effects.askForWaiters();
+            loseSignal();
         }
     }
 
@@ -398,14 +408,15 @@ final class ConditionQueue {
     /** Ends all waits, because the session is closed. Returns what Redis has to know, null if nothing. */
     @Nullable
     Inquiry close(long now) {
-        boolean isAnyLost = view.isAnyArriving();
-        List<Waiter> all = List.copyOf(waiting.values());
-        all.forEach(waiter -> over(waiter, Outcome.CLOSED, 0, 0, now));
+        boolean isAnyLost = isSignalLost || view.isAnyArriving();
+        List<String> texts = new ArrayList<>(gone.keySet());
+        for (Waiter waiter : List.copyOf(waiting.values())) {
+            over(waiter, Outcome.CLOSED, 0, 0, now);
+            if (waiter.isRegistered) {
+                texts.add(waiter.text);
+            }
+        }
         log.removeUnregistered();
-        List<String> texts = all.stream()
-                .filter(waiter -> waiter.isRegistered)
-                .map(waiter -> waiter.text)
-                .toList();
-        return texts.isEmpty() && !isAnyLost ? null : new Inquiry(List.of(), List.of(), texts, isAnyLost);
+        return texts.isEmpty() && !isAnyLost ? null : new Inquiry(++inquiries, List.of(), List.of(), texts, isAnyLost);
     }
 }

@@ -402,12 +402,13 @@ final class LockScripts {
     /**
      * How the waiters of a session stand, and which ones it asks for.
      *
+     * @param number counts the inquiries of a lock
      * @param asked waiters of which it wants to know
      * @param leaving waiters that leave, unless they have been signalled
      * @param gone waiters that have no thread any more
      * @param isSignalLost whether a signal has reached nobody
      */
-    record Inquiry(List<String> asked, List<String> leaving, List<String> gone, boolean isSignalLost) {}
+    record Inquiry(long number, List<String> asked, List<String> leaving, List<String> gone, boolean isSignalLost) {}
 
     /** Asks how waiters stand, and has others leave. */
     CompletableFuture<List<WaiterReply>> await(Inquiry inquiry, long floor) {

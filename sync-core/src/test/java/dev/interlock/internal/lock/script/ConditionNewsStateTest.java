@@ -83,6 +83,48 @@ class ConditionNewsStateTest {
         assertThat(rig.effects()).containsExactly("unpin");
     }
 
+    /** The question was answered before the release was carried out; their answers have changed places. */
+    @Test
+    void answerThatComesLateSaysNothingOfARegistrationConfirmedBefore() {
+        rig.own(a);
+        Waiter waiter = rig.enlist(a, "c");
+        rig.giveUp();
+        rig.abandon(waiter);
+        rig.effects();
+        rig.confirm(Released.TENURE);
+        rig.answerWaiters();
+        assertThat(rig.effects()).containsExactly("ask for 0 waiters, 0 leave, 1 gone");
+        rig.answerWaiters();
+        assertThat(rig.effects()).containsExactly("unpin");
+    }
+
+    /** Redis has signalled all others before that one was lost. */
+    @Test
+    void signalLostAfterAQuestionIsNotCoveredByItsAnswer() {
+        rig.own(a);
+        Waiter first = rig.enlist(a, "c");
+        Waiter second = rig.enlist(b, "c");
+        rig.signal("c", true);
+        rig.arrive(first, true);
+        rig.arrive(second, true);
+        rig.effects();
+        rig.answerWaiters();
+        assertThat(rig.effects()).containsExactly("ask for 0 waiters, 0 leave, 0 gone, signal lost");
+        rig.answerWaiters();
+        assertThat(rig.effects()).isEmpty();
+    }
+
+    @Test
+    void sessionThatIsClosedTellsWhatIsNotAnswered() {
+        rig.own(a);
+        Waiter gone = rig.enlist(a, "c");
+        rig.giveUp();
+        rig.abandon(gone);
+        rig.effects();
+        rig.close();
+        assertThat(rig.effects()).contains("tell 1 gone");
+    }
+
     @Test
     void sequenceOfAWaiterIsGivenBackWhenItsMessageDoesntCome() {
         Waiter waiter = rig.waiting(a, "c");
