@@ -257,10 +257,7 @@ final class ConditionLog {
             return false;
         }
         for (; first <= sent.last && !log.isEmpty(); first++) {
-            Waiter waiter = log.remove(0).waiter;
-            if (waiter != null) {
-                waiter.isConfirmed = true;
-            }
+            log.remove(0);
         }
         if (log.isEmpty() && sent.last == first - 1) {
             sent.tenure.awaited = reply.conditions();

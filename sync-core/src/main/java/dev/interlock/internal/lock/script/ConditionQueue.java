@@ -165,6 +165,7 @@ final class ConditionQueue {
     boolean signalled(Signals sent, @Nullable SignalReply reply, long now) {
         LockTenure current = sent.tenure();
         if (log.done(sent, reply)) {
+            sent.operations().registered().forEach(waiter -> registered(waiter, true));
             flush(current, now);
             askForLeavers();
         }
@@ -207,14 +208,19 @@ final class ConditionQueue {
             if (released == Released.NOTHING) {
                 over(waiter, waiter.hasReleased ? Outcome.LOST : Outcome.SIGNALLED, 0, 0, now);
             } else {
-                waiter.isConfirmed |= released != null;
-                if (ghosts.contains(waiter.sequence)) {
-                    // What was said of it before may have come before it.
-                    gone.put(waiter.text, inquiries);
-                }
+                registered(waiter, released != null);
             }
         }
         askForLeavers();
+    }
+
+    /** Redis has registered a waiter, or may have. */
+    private void registered(Waiter waiter, boolean isSure) {
+        waiter.isConfirmed |= isSure;
+        if (ghosts.contains(waiter.sequence)) {
+            // What was said of it before may have come before it.
+            gone.put(waiter.text, inquiries);
+        }
     }
 
     /** Asks for those that had to wait for operations which are confirmed now. */
@@ -348,7 +354,8 @@ final class ConditionQueue {
             boolean isSignalled = reply.state() == WaiterState.SIGNALLED;
             if (waiter != null && reply.state() == WaiterState.WAITING) {
                 stillWait(waiter.condition, sentNanos);
-            } else {
+            } else if (waiter != null || reply.ticket() != 0) {
+                // Of a waiter that is over already, Redis may not have known yet.
                 isAnyOver |= waiter != null && isSignalled;
                 admitted(isSignalled ? reply.waiter() : -reply.waiter(), reply.ticket(), now);
             }

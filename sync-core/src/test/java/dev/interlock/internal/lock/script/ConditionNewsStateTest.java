@@ -98,6 +98,22 @@ class ConditionNewsStateTest {
         assertThat(rig.effects()).containsExactly("unpin");
     }
 
+    /** All of this is answered before the release is carried out. */
+    @Test
+    void waiterThatRedisDoesntKnowYetIsToldToBeGoneOnceItDoes() {
+        rig.own(a);
+        Waiter waiter = rig.enlist(a, "c");
+        rig.giveUp();
+        rig.pass(LockStateRig.SILENCE_MILLIS);
+        rig.pulse();
+        rig.abandon(waiter);
+        rig.answerWaiters(reply(waiter, WaiterState.SIGNALLED, 0));
+        rig.answerWaiters();
+        rig.effects();
+        rig.confirm(Released.TENURE);
+        assertThat(rig.effects()).containsExactly("ask for 0 waiters, 0 leave, 1 gone");
+    }
+
     /** Redis has signalled all others before that one was lost. */
     @Test
     void signalLostAfterAQuestionIsNotCoveredByItsAnswer() {
