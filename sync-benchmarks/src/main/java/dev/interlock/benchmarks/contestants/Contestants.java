@@ -42,16 +42,23 @@ public final class Contestants {
 
     private static final Duration SHORT_LEASE = Duration.ofSeconds(5);
 
+    private static final Contestant PLAIN = Contestant.locking(Interlock::connect, Interlock::lock, Interlock::close);
+
+    private static final Contestant NEW_NAMES =
+            Contestant.lockingNewNames(Interlock::connect, Interlock::lock, Interlock::close);
+
     private static final Map<String, Contestant> ALL = Map.ofEntries(
-            entry("Interlock", Contestant.locking(Interlock::connect, Interlock::lock, Interlock::close)),
+            entry("Interlock", PLAIN),
             entry("Interlock-fair", Contestant.locking(Interlock::connect, Interlock::fairLock, Interlock::close)),
             entry(
                     "Interlock-retaining",
                     Contestant.locking(
                             Interlock::connect, (session, name) -> session.lock(name, RETAINING), Interlock::close)),
-            entry(
-                    "Interlock-new-names",
-                    Contestant.lockingNewNames(Interlock::connect, Interlock::lock, Interlock::close)),
+            entry("Interlock-new-names", NEW_NAMES),
+            entry("Interlock-viewed", Observed.by(PLAIN, Observed::operator)),
+            entry("Interlock-new-names-viewed", Observed.by(NEW_NAMES, Observed::operator)),
+            entry("Interlock-recorded", Observed.by(PLAIN, address -> Observed.recording())),
+            entry("Interlock-new-names-recorded", Observed.by(NEW_NAMES, address -> Observed.recording())),
             entry(
                     "Interlock-now-and-then",
                     Contestant.lockingNowAndThen(Interlock::connect, Interlock::lock, Interlock::close)),

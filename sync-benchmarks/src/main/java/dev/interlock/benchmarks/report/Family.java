@@ -33,6 +33,11 @@ public enum Family {
             "Contention between JVMs",
             "sections",
             "a session that has to give the name away pays for a round trip and a thread to wake"),
+    OBSERVED(
+            "Watched and recorded",
+            "sections",
+            "a session that an operator asks looks through what it has; a recording makes two events of each"
+                    + " acquisition, though most are too short to be kept"),
     FAIR(
             "Fair locks",
             "sections",

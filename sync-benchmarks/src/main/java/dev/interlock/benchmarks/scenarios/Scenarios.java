@@ -41,6 +41,9 @@ public final class Scenarios {
 
     private static final Pace SMOKE = Pace.of(40, 1, 2);
 
+    /** Long enough for what happens once a second. */
+    private static final Pace LONG = Pace.of(2_000, 1, 9);
+
     /** Round trips, one after the other. */
     private static final Pace FINE = Pace.of(100, 10, 36);
 
@@ -71,7 +74,16 @@ public final class Scenarios {
 
     /** In the order in which they are played. */
     public static final List<Scenario> ALL = Stream.of(
-                    uncontended(), kept(), threads(), jvms(), handOffs(), sections(), delays(), others(), crowds())
+                    uncontended(),
+                    kept(),
+                    threads(),
+                    jvms(),
+                    handOffs(),
+                    sections(),
+                    delays(),
+                    others(),
+                    observed(),
+                    crowds())
             .flatMap(family -> family)
             .toList();
 
@@ -293,6 +305,19 @@ public final class Scenarios {
                 permits("rate-bucket-1t", 1, "Interlock-bucket", limiters, STEADY),
                 permits("rate-bucket-8t", 8, "Interlock-bucket", limiters, STEADY),
                 permits("rate-prefetch-8t", 8, "Interlock-prefetch", List.of("RRateLimiter"), BRISK));
+    }
+
+    /** The same locks without anybody who looks, and with an operator, or a recording of their events. */
+    private static Stream<Scenario> observed() {
+        return Stream.of("viewed", "recorded")
+                .flatMap(how -> Stream.of(
+                        observed(how + "-1t", 1, "Interlock", how),
+                        observed(how + "-1jvm-8t", 8, "Interlock", how),
+                        observed(how + "-new-names-1t", 1, "Interlock-new-names", how)));
+    }
+
+    private static Scenario observed(String name, int threads, String lock, String how) {
+        return scenario(Family.OBSERVED, name, Setting.of(1, threads), lock + "-" + how, List.of(lock), GLANCE, LONG);
     }
 
     private static Stream<Scenario> crowds() {

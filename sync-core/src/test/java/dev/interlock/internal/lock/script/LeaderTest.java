@@ -116,7 +116,8 @@ class LeaderTest extends LockScriptTest {
             try {
                 granted.await();
             } catch (InterruptedException e) {
-                Thread.currentThread().interrupt();
+                // The grant came before the leader looked.
+                return;
             }
             lock.join().pulse();
         }
@@ -134,6 +135,14 @@ class LeaderTest extends LockScriptTest {
      */
     @Test
     void aPermitThatTheMutexUsesUpWakesTheLeaderAllTheSame() throws InterruptedException {
+        int attempts = 0;
+        while (!isPlayed()) {
+            assertThat(++attempts).isLessThan(50);
+        }
+    }
+
+    /** Returns whether it came about: on a busy machine the answer may overtake the leader. */
+    private boolean isPlayed() throws InterruptedException {
         var choreography = new Choreography();
         RedisSession session = openSession(choreography::read);
         try {
@@ -145,12 +154,17 @@ class LeaderTest extends LockScriptTest {
             boolean entered = lock.enter(false, Long.MAX_VALUE, RemoteLock.RENEWED, 0);
             long took = System.nanoTime() - choreography.startNanos;
             assertThat(entered).isTrue();
-            assertThat(choreography.startNanos).as("played").isNotZero();
-            assertWithin(AT_ONCE, Duration.ofNanos(took));
+            boolean isPlayed = choreography.startNanos != 0;
+            if (isPlayed) {
+                assertWithin(AT_ONCE, Duration.ofNanos(took));
+            } else {
+                choreography.pulse.interrupt();
+            }
             Departure departure = lock.leave();
             assertThat(departure).isNotNull();
             departure.complete();
             choreography.pulse.join();
+            return isPlayed;
         } finally {
             session.close();
         }
