@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.InterlockBuilder;
+import dev.interlock.RedisUnavailableException;
 import dev.interlock.testing.Actor;
 import dev.interlock.testing.FaultProxy;
 import dev.interlock.testing.MovableTicker;
@@ -55,6 +56,8 @@ import org.redisson.config.SubscriptionMode;
 @Timely
 public abstract class FaultFixture {
     protected static final Duration COMMAND_TIMEOUT = Duration.ofMillis(400);
+
+    private static final int MAX_OPENINGS = 5;
 
     /** What anything may take that has to happen, on a machine with other things to do. */
     protected static final Duration PATIENCE = Duration.ofSeconds(10);
@@ -230,12 +233,19 @@ public abstract class FaultFixture {
         return over(client(url), settings);
     }
 
-    /** A session over a client. */
+    /** A session over a client. On a busy machine, opening takes longer than the impatient wait for a command. */
     protected final Interlock over(RedissonClient client, UnaryOperator<InterlockBuilder> settings) {
-        Interlock session = settings.apply(Interlock.builder().commandTimeout(COMMAND_TIMEOUT))
-                .client(client)
-                .open();
-        return closing(session);
+        InterlockBuilder builder = settings.apply(Interlock.builder().commandTimeout(COMMAND_TIMEOUT))
+                .client(client);
+        for (int attempt = 1; ; attempt++) {
+            try {
+                return closing(builder.open());
+            } catch (RedisUnavailableException e) {
+                if (attempt == MAX_OPENINGS) {
+                    throw e;
+                }
+            }
+        }
     }
 
     /** Registers a session to be closed after the test. */
