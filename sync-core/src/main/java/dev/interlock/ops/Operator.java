@@ -24,8 +24,9 @@ public interface Operator {
     /**
      * Returns the names in which sessions have something, as these tell: 10,000 of each session at most.
      *
-     * @param glob what the names have to match: {@code *} stands for anything, {@code ?} for one character
-     * @throws IllegalArgumentException if the pattern is empty
+     * @param glob what the names have to match, 1,000 characters at most: {@code *} stands for any characters or none,
+     *     {@code ?} for one
+     * @throws IllegalArgumentException if the pattern is empty or too long
      * @throws RedisUnavailableException if Redis doesn't answer
      * @throws IllegalStateException if the session is closed
      */

@@ -18,7 +18,6 @@ import dev.interlock.ops.NameView.Holder;
 import dev.interlock.ops.NameView.State;
 import dev.interlock.ops.NameView.Waiter;
 import dev.interlock.testing.Actor;
-import dev.interlock.testing.Recorder;
 import dev.interlock.testing.Requests;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -265,17 +264,46 @@ class OperatorTest extends FaultFixture {
 
     @Test
     void namesAreFoundByPatterns() {
+        List<String> names = List.of("a.b\nc", "invoice.1", "order:1", "order:2", "x\uD83D\uDE00");
         Interlock session = session();
         Actor holder = actor("holder");
-        for (String name : List.of("order:1", "order:2", "invoice.1")) {
-            holder.run(session.lock(name)::lock);
+        names.forEach(name -> holder.run(session.lock(name)::lock));
+        assertFound("*", names);
+        assertFound("**", names);
+        assertFound("order:*", List.of("order:1", "order:2"));
+        assertFound("*:?", List.of("order:1", "order:2"));
+        assertFound("order:1", List.of("order:1"));
+        assertFound("order:1*", List.of("order:1"));
+        assertFound("*r*r*1", List.of("order:1"));
+        assertFound("?nvoice.1", List.of("invoice.1"));
+        assertFound("a*c", List.of("a.b\nc"));
+        assertFound("a?b?c", List.of("a.b\nc"));
+        assertFound("x?", List.of("x\uD83D\uDE00"));
+        for (String glob :
+                List.of("order", "rder:1", "order:1?", "?order:1", "*order", "invoice?2", ".*", "x??", "[o]*")) {
+            assertFound(glob, List.of());
         }
-        assertThat(operator.find("order:*")).extracting(NameView::name).containsExactly("order:1", "order:2");
-        assertThat(operator.find("?nvoice.1")).extracting(NameView::name).containsExactly("invoice.1");
-        assertThat(operator.find("invoice?2")).isEmpty();
-        for (String name : List.of("order:1", "order:2", "invoice.1")) {
-            holder.run(session.lock(name)::unlock);
-        }
+        names.forEach(name -> holder.run(session.lock(name)::unlock));
+    }
+
+    private void assertFound(String glob, List<String> names) {
+        assertThat(operator.find(glob)).as(glob).extracting(NameView::name).containsExactlyElementsOf(names);
+    }
+
+    /** As a regular expression it would take longer than the world has existed, and keep leases from being renewed. */
+    @Test
+    void aPatternStopsNoSession() {
+        String name = "a".repeat(10_000);
+        Interlock session = session();
+        Actor holder = actor("holder");
+        holder.run(session.lock(name)::lock);
+        assertFound("*a".repeat(499) + "*b", List.of());
+        assertFound("*a".repeat(500), List.of(name));
+        assertThat(operator.sessions()).noneMatch(SessionView::isSilent);
+        holder.run(session.lock(name)::unlock);
+        assertThatThrownBy(() -> operator.find("a".repeat(1_001)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessage("glob must be at most 1000 characters long, but has 1001");
     }
 
     @Test

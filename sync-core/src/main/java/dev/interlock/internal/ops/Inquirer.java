@@ -29,7 +29,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongFunction;
 import java.util.function.Predicate;
-import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -111,12 +110,7 @@ public final class Inquirer implements Operator {
             return name -> false;
         }
         String pattern = text.substring(1);
-        return text.charAt(0) == '=' ? pattern::equals : glob(pattern).asMatchPredicate();
-    }
-
-    private static Pattern glob(String glob) {
-        String pattern = Pattern.quote(glob).replace("*", "\\E.*\\Q").replace("?", "\\E.\\Q");
-        return Pattern.compile(pattern, Pattern.DOTALL);
+        return text.charAt(0) == '=' ? pattern::equals : name -> Glob.matches(pattern, name);
     }
 
     // ---- asking
@@ -134,6 +128,10 @@ public final class Inquirer implements Operator {
         Keys.checkName("glob", glob);
         Map<String, @Nullable Answer> answers = ask("~" + session.key(glob));
         return views(answers, new TreeSet<>());
+        if (glob.length() > Glob.MOST_CHARACTERS) {
+            throw new IllegalArgumentException(
+                    "glob must be at most " + Glob.MOST_CHARACTERS + " characters long, but has " + glob.length());
+        }
     }
 
     @Override
