@@ -159,7 +159,7 @@ public final class Inquirer implements Operator {
         if (!site.isLock()) {
             return site.view(answers, List.of(), List.of());
         }
-        List<Object> who = answerTo(WHO.on(site.keys(session)));
+        List<Object> who = answersTo(List.of(WHO.on(site.keys(session)))).get(0);
         return site.view(answers, words(who.get(0)), words(who.get(1)));
     }
 
@@ -235,9 +235,10 @@ public final class Inquirer implements Operator {
     private Map<String, @Nullable Answer> ask(String wanted) {
         session.ensureOpen();
         Set<String> ids = new TreeSet<>();
-        for (String route : session.runner().routes()) {
-            answerTo(SESSIONS.on(List.of(route))).forEach(id -> ids.add((String) id));
-        }
+        List<Call> calls = session.runner().routes().stream()
+                .map(route -> SESSIONS.on(List.of(route)))
+                .toList();
+        answersTo(calls).forEach(answer -> answer.forEach(id -> ids.add((String) id)));
         Map<String, String> reports = reports(ids, number -> new Mail.Question(number, session.id(), wanted).text());
         Map<String, @Nullable Answer> answers = new TreeMap<>();
         ids.forEach(id -> answers.put(id, Answer.parse(reports.get(id), session.key(""))));
@@ -258,11 +259,15 @@ public final class Inquirer implements Operator {
         return inquiry.reports;
     }
 
-    private List<Object> answerTo(Call call) {
-        CompletableFuture<List<Object>> reply = session.runner().run(call);
-        List<Object> answer = session.await(reply);
-        if (answer != null) {
-            return answer;
+    private List<List<Object>> answersTo(List<Call> calls) {
+        List<CompletableFuture<List<Object>>> replies = session.runner().runAll(calls);
+        session.await(CompletableFuture.allOf(replies.toArray(CompletableFuture<?>[]::new)));
+        return replies.stream().map(this::answer).toList();
+    }
+
+    private List<Object> answer(CompletableFuture<List<Object>> reply) {
+        if (reply.isDone() && !reply.isCompletedExceptionally()) {
+            return reply.join();
         }
         if (reply.isCompletedExceptionally() && !Failures.isTransient(Failures.of(reply))) {
             throw Failures.refusal("an operator's question", Failures.of(reply));
