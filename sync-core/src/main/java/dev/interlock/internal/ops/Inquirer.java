@@ -3,6 +3,7 @@ package dev.interlock.internal.ops;
 import com.google.common.base.Splitter;
 import com.google.common.collect.Sets;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.RareLog;
 import dev.interlock.internal.Stake;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Keys;
@@ -43,6 +44,7 @@ public final class Inquirer implements Operator {
     private static final Logger log = LoggerFactory.getLogger(Inquirer.class);
     private static final long ANSWER_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final int MOST_NAMES = 10_000;
+    private static final RareLog UNSEEN = new RareLog();
     private static final Script SESSIONS = Script.load("session/sessions");
     private static final Script WHO = Script.load("lock/who");
 
@@ -126,12 +128,12 @@ public final class Inquirer implements Operator {
     @Override
     public List<NameView> find(String glob) {
         Keys.checkName("glob", glob);
-        Map<String, @Nullable Answer> answers = ask("~" + session.key(glob));
-        return views(answers, new TreeSet<>());
         if (glob.length() > Glob.MOST_CHARACTERS) {
             throw new IllegalArgumentException(
                     "glob must be at most " + Glob.MOST_CHARACTERS + " characters long, but has " + glob.length());
         }
+        Map<String, @Nullable Answer> answers = ask("~" + session.key(glob));
+        return views(answers, new TreeSet<>());
     }
 
     @Override
@@ -178,28 +180,39 @@ public final class Inquirer implements Operator {
         return List.copyOf(seen);
     }
 
-    /** Looks for deadlocks again and again, and tells of each once. Answers are waited for where listeners run. */
+    /**
+     * Looks for deadlocks again and again until the session ends, and tells of each once. A look waits for answers, so
+     * it has a thread of its own: the timer renews leases, and listeners are to hear of a loss at once.
+     */
     public void watch(long millis) {
         watch(millis, Set.of());
     }
 
     private void watch(long millis, Set<Deadlock> known) {
-        session.schedule(() -> session.listeners().execute(() -> watch(millis, lookedAgain(known))), millis);
+        session.schedule(
+                () -> {
+                    Thread look = new Thread(() -> watch(millis, lookedAgain(known)), "interlock-deadlocks");
+                    look.setDaemon(true);
+                    look.start();
+                },
+                millis);
     }
 
     private Set<Deadlock> lookedAgain(Set<Deadlock> known) {
-        Set<Deadlock> found;
         try {
-            found = Set.copyOf(deadlocks());
-        } catch (IllegalStateException | RedisUnavailableException e) {
-            log.debug("Deadlocks could not be looked for", e);
+            Set<Deadlock> found = Set.copyOf(deadlocks());
+            for (Deadlock deadlock : Sets.difference(found, known)) {
+                log.warn("These threads wait for each other: {}", deadlock.steps());
+                session.listeners().execute(() -> session.settings().listener().deadlocked(deadlock));
+            }
+            return found;
+        } catch (RuntimeException e) {
+            // An outage is logged by itself.
+            if (!(e instanceof RedisUnavailableException) && !session.isClosed()) {
+                UNSEEN.say(session.id(), often -> log.warn("Deadlocks could not be looked for{}", often, e));
+            }
             return known;
         }
-        for (Deadlock deadlock : Sets.difference(found, known)) {
-            log.warn("These threads wait for each other: {}", deadlock.steps());
-            session.listeners().execute(() -> session.settings().listener().deadlocked(deadlock));
-        }
-        return found;
     }
 
     @Override
