@@ -330,33 +330,6 @@ class OperatorTest extends FaultFixture {
         other.run(lock::unlock);
     }
 
-    @Test
-    void aForcedReleaseTellsTheOwnerAndLetsTheNextOneIn() {
-        Recorder recorder = new Recorder();
-        DistributedReentrantLock lock =
-                session(builder -> builder.listener(recorder)).lock(NAME);
-        DistributedReentrantLock wanted = session().lock(NAME);
-        Actor holder = actor("holder");
-        holder.run(lock::lock);
-        Actor waiter = actor("waiter");
-        var entered = queue(waiter, wanted);
-        long token = holder(inspected(NAME)).token();
-
-        assertThat(operator.forceRelease(NAME, token + 1)).isFalse();
-        assertThat(operator.forceRelease(NAME, 1)).isFalse();
-        assertThat(holder(inspected(NAME)).token()).isEqualTo(token);
-        assertThat(operator.forceRelease(NAME, token)).isTrue();
-
-        assertThat(entered).succeedsWithin(PATIENCE);
-        await("the owner is told").until(() -> recorder.count(Recorder.Kind.LOST) == 1);
-        assertThatThrownBy(() -> holder.run(lock::unlock))
-                .hasRootCauseInstanceOf(LeaseLostException.class)
-                .hasStackTraceContaining("an operator has released it");
-        assertThat(waiter.<Boolean>get(wanted::isHeldByCurrentThread)).isTrue();
-        assertThat(operator.forceRelease(NAME, token)).isFalse();
-        waiter.run(wanted::unlock);
-    }
-
     /** What a session that watches tells of. */
     private List<Deadlock> watched() {
         List<Deadlock> watched = new CopyOnWriteArrayList<>();

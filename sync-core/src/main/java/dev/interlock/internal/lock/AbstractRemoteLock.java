@@ -354,7 +354,8 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
         }
     }
 
-    private boolean isInside() {
+    /** Returns whether a thread has both halves; one that has the local half and waits for the other isn't inside. */
+    public final boolean isInside() {
         return isInUse() && leader == null;
     }
 

@@ -201,7 +201,7 @@ final class LockMonitor implements LockEffects {
             run((known, now) -> known.question.answered(answer.request(), answer.isInside()));
             owner.changed();
         } else if (mail instanceof Mail.Eviction eviction) {
-            ReliableRelease.evict(session, scripts, view.tenure, owner.isRelied(), eviction);
+            run((known, now) -> ReliableRelease.evict(session, scripts, view.tenure, owner.isInside(), eviction));
         } else if (mail instanceof Mail.AskAgain again) {
             session.schedule(this::pulse, again.millis());
         } else {

@@ -45,6 +45,11 @@ final class LockTenure implements Tenure {
         /** Returns whether a thread relies on the tenure, or is about to. */
         boolean isRelied();
 
+        /** Returns whether a thread has entered on the tenure, and has not left. */
+        default boolean isInside() {
+            return isRelied();
+        }
+
         /** A tenure was lost that a thread relied on. */
         void lost(LeaseLostException loss);
     }

@@ -103,18 +103,20 @@ final class ReliableRelease {
     }
 
     /**
-     * Takes the name from the thread that has entered with a token, if there still is one: it has lost the lock, and
-     * the next one in the queue gets that.
+     * Takes the name from the thread that has entered with a token, if it is still inside: it has lost the lock, and
+     * the next one in the queue gets that. Called under the mutex of the monitor, where threads of a fair lock draw
+     * their tokens. A plain lock's draw them without, for the sake of speed: if one leaves between the comparison and
+     * the loss, and another one of the same session enters, that one has lost the lock, and is told so.
      *
-     * @param isRelied whether a thread is inside
+     * @param isInside whether a thread is inside, asked before the token is looked at
      */
     static void evict(
             RedisSession session,
             LockScripts scripts,
             @Nullable LockTenure current,
-            boolean isRelied,
+            boolean isInside,
             Mail.Eviction eviction) {
-        boolean isMeant = current != null && isRelied && current.token() == eviction.token();
+        boolean isMeant = current != null && isInside && current.token() == eviction.token();
         if (current != null && isMeant) {
             current.lose("an operator has released it");
             giveBack(session, scripts, current.sequence, 0, false, current.tokens.remotePart() + 1);
