@@ -62,7 +62,7 @@ final class RedisUri {
     private final Topology topology;
     private final List<InetSocketAddress> nodes;
 
-    /** What the sentinels call the master, or the empty string. */
+    /** The name by which the sentinels know the master, or the empty string. */
     private final String master;
 
     private final int database;
@@ -213,7 +213,7 @@ final class RedisUri {
             config.setPassword(password);
         }
         BaseConfig<?> servers = servers(config);
-        // Whoever opens the session waits for one attempt; a lazy session makes others by itself.
+        // The thread that opens the session waits for one attempt; a lazy session makes others by itself.
         servers.setConnectTimeout(timeoutMillis).setTimeout(timeoutMillis).setRetryAttempts(0);
         servers.setPingConnectionInterval(10_000);
         servers.setClientName(sessionName);
@@ -253,7 +253,7 @@ final class RedisUri {
                 shakeHands(socket, node, trusted);
                 return;
             } catch (IOException e) {
-                // Nobody there, or somebody who does speak TLS.
+                // There is no server, or one that does speak TLS.
             }
         }
     }

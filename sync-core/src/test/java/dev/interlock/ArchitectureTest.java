@@ -53,7 +53,10 @@ class ArchitectureTest {
     private static final String INTERNAL = "dev.interlock.internal..";
     private static final int MOST_CLASSES_IN_A_PACKAGE = 15;
     private static final int FEWEST_SUBCLASSES = 2;
-    /** What users give and get; the types of {@code dev.interlock.ratelimit} and {@code ops} are such values, too. */
+    /**
+     * Values that users give and get; the types of {@code dev.interlock.ratelimit} and {@code ops} are such values,
+     * too.
+     */
     private static final Set<String> VALUES = Set.of(
             "dev.interlock.LeaseLostException",
             "dev.interlock.LockOptions",
@@ -83,7 +86,7 @@ class ArchitectureTest {
                             "a Throwable", (JavaClass owner) -> owner.isAssignableTo(Throwable.class)))))))
             .allowEmptyShould(true);
 
-    /** Who runs no command line has no picocli. */
+    /** An application that runs no command line has no picocli. */
     @ArchTest
     static final ArchRule only_the_command_line_needs_picocli = noClasses()
             .that()

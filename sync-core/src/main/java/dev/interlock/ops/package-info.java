@@ -1,4 +1,4 @@
-/** What operators see of a fleet: who holds what, and who waits for it. */
+/** Operators see which threads of a fleet hold a name, and which ones wait for it. */
 @NullMarked
 package dev.interlock.ops;
 

@@ -1,4 +1,4 @@
-/** What operators get on their terminals. */
+/** Tests of the command line of operators. */
 @NullMarked
 package dev.interlock.cli;
 

@@ -1,4 +1,4 @@
-/** What operators see. */
+/** Tests of what operators see and do. */
 @NullMarked
 package dev.interlock.ops;
 

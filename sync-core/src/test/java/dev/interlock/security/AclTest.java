@@ -102,7 +102,7 @@ class AclTest {
         assertThat(Rights.loggedAt(server)).isEmpty();
     }
 
-    /** Who looks at all sessions needs to know which ones there are. */
+    /** An operator needs to know which sessions there are. */
     @Test
     void anOperatorNeedsOneRightMore() {
         rights.giveAt(server);
@@ -176,7 +176,7 @@ class AclTest {
         }
     }
 
-    /** Who lacks a right is told at once which one, and holds nothing. */
+    /** A user that lacks a right is told at once which one, and holds nothing. */
     @Test
     void aMissingRightIsAClearError() {
         rights.without("+hset").giveAt(server);
