@@ -2,11 +2,15 @@ package dev.interlock.topology;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.catchThrowable;
+import static org.assertj.core.api.Assertions.tuple;
 
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.InterlockBuilder;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.ops.NameView;
+import dev.interlock.ops.NameView.Holder;
+import dev.interlock.ops.NameView.State;
 import dev.interlock.testing.Actor;
 import dev.interlock.testing.RedisCluster;
 import dev.interlock.testing.RedisServer;
@@ -52,6 +56,10 @@ class UriTest {
                 assertThat(theirs.lock(lock.getName()).tryLock()).isFalse();
                 assertThat(servers.masterOf(lock.getName()).command("EXISTS", lock.getName()))
                         .isEqualTo(1L);
+                assertThat(theirs.operator().inspect(lock.getName()))
+                        .flatExtracting(NameView::holders)
+                        .extracting(Holder::session, Holder::state)
+                        .containsExactly(tuple(ours.id(), State.INSIDE));
                 lock.unlock();
             }
             assertThat(servers.nodes()).allMatch(UriTest::isUsedByUser);
