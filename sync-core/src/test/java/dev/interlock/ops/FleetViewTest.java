@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -25,11 +26,14 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.extension.RegisterExtension;
 
-/** What an operator sees of other JVMs. */
+/** An operator sees the sessions of other JVMs, and acts on them. */
 @Timely
 class FleetViewTest {
     private static final Duration LEASE = Duration.ofSeconds(30);
-    private static final Duration TRAFFIC = Duration.ofMinutes(1);
+    private static final Duration TOLD = Duration.ofMillis(200);
+    private static final Duration FOUND = Duration.ofSeconds(5);
+    private static final int RELEASES = 5;
+    private static final long LEAST_TRAFFIC_SECONDS = 60;
     private static final int TRAVELLERS = 6;
     private static final int NAMES = 4;
 
@@ -102,6 +106,36 @@ class FleetViewTest {
     }
 
     @Test
+    void theOwnerIsToldOfAForcedReleaseAtOnce() {
+        String name = rig.name("order");
+        List<Peer> peers = rig.start(2, new LockSubject(), name, LEASE, "plain");
+        Peer owner = peers.get(0);
+        Peer other = peers.get(1);
+        for (int i = 1; i <= RELEASES; i++) {
+            Peer.Entry entry = owner.enter("t1", "lock");
+            other.queue("t2", "lock", 0);
+            assertThat(operator.forceRelease(name, entry.token() + 1)).isFalse();
+            assertThat(inspected(name).holders()).extracting(Holder::token).containsExactly(entry.token());
+            assertThat(owner.count("LOST lock")).isEqualTo(i - 1);
+
+            long begun = System.nanoTime();
+            assertThat(operator.forceRelease(name, entry.token())).isTrue();
+            int losses = i;
+            await("onLost")
+                    .atMost(ANSWER)
+                    .pollDelay(Duration.ZERO)
+                    .pollInterval(Duration.ofMillis(1))
+                    .until(() -> owner.count("LOST lock") == losses);
+            rig.assertTook("from the operator's call to onLost of another JVM", TOLD, begun, System.nanoTime());
+            other.awaitEntry("t2").assertTokenAfter(entry);
+            owner.tell("t1", "leave-lock");
+            owner.assertLost("t1", "leave-lock");
+            other.exit("t2", "lock");
+        }
+        rig.leave();
+    }
+
+    @Test
     void aCycleOverThreeJvmsIsFound() {
         List<String> names = List.of(rig.name("a"), rig.name("b"), rig.name("c"));
         List<Peer> peers = rig.start(3, new LockSubject(), rig.name("none"), LEASE, "plain");
@@ -112,7 +146,9 @@ class FleetViewTest {
         for (int i = 0; i < 3; i++) {
             peers.get(i).tell("t" + i, "take " + names.get((i + 1) % 3));
         }
+        long begun = System.nanoTime();
         await("the cycle").atMost(ANSWER).until(() -> operator.deadlocks().size() == 1);
+        rig.assertTook("until the cycle is found", FOUND, begun, System.nanoTime());
         List<Step> steps = operator.deadlocks().get(0).steps();
         assertThat(steps).extracting(Step::thread).containsExactly("t0", "t1", "t2");
         assertThat(steps).extracting(Step::holds).containsExactlyElementsOf(names);
@@ -138,7 +174,7 @@ class FleetViewTest {
 
     /** Threads that take locks in one order wait for each other all the time, but never in a circle. */
     @Test
-    @Tag("proof")
+    @Tag("soak")
     void nothingIsFoundInTrafficInOrder() throws InterruptedException {
         List<String> names = new ArrayList<>();
         for (int i = 0; i < NAMES; i++) {
@@ -151,10 +187,11 @@ class FleetViewTest {
             traveller.start();
             travellers.add(traveller);
         }
+        long seconds = Math.max(LEAST_TRAFFIC_SECONDS, Long.getLong("interlock.soak.seconds", LEAST_TRAFFIC_SECONDS));
         long start = System.nanoTime();
         int looks = 0;
         try {
-            while (System.nanoTime() - start < TRAFFIC.toNanos()) {
+            while (System.nanoTime() - start < TimeUnit.SECONDS.toNanos(seconds)) {
                 assertThat(operator.deadlocks()).isEmpty();
                 looks++;
             }
@@ -164,7 +201,7 @@ class FleetViewTest {
                 traveller.join();
             }
         }
-        rig.report(looks + " looks, no deadlock");
+        rig.report(looks + " looks in " + seconds + " s, no deadlock");
     }
 
     private void travel(List<String> names, AtomicBoolean ends) {
