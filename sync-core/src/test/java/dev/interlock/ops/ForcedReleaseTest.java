@@ -9,6 +9,8 @@ import dev.interlock.LeaseLostException;
 import dev.interlock.LockOptions;
 import dev.interlock.lock.faults.FaultFixture;
 import dev.interlock.testing.Actor;
+import dev.interlock.testing.FaultProxy;
+import dev.interlock.testing.Loss;
 import dev.interlock.testing.Recorder;
 import dev.interlock.testing.Requests;
 import java.time.Duration;
@@ -21,13 +23,14 @@ class ForcedReleaseTest extends FaultFixture {
     private static final String NAME = "order:42";
     private static final LockOptions KEPT = LockOptions.retain(Duration.ofMinutes(1));
 
-    private final Recorder recorder = new Recorder();
+    private Recorder recorder = new Recorder();
 
     /** On another connection than those that a test disturbs. */
     private Operator operator;
 
     @BeforeEach
     void look() {
+        recorder = new Recorder();
         operator = undisturbed().operator();
     }
 
@@ -99,13 +102,15 @@ class ForcedReleaseTest extends FaultFixture {
         user.run(lock::lock);
         long token = token();
         user.run(lock::unlock);
-        proxy().delayRequests(Requests.acquire(NAME), Duration.ofSeconds(1), 1);
+        long lost = proxy().droppedRequests();
+        proxy().dropRequests(Requests.acquire(NAME), FaultProxy.ALWAYS, Loss.CUT);
         Actor other = actor("other");
         var entered = other.begin(() -> lock.lock(1, TimeUnit.MINUTES));
-        await("the request").until(() -> proxy().holdsRequests());
+        await("the request").until(() -> proxy().droppedRequests() > lost);
 
         evict(session, token);
         assertThat(entered).isNotDone();
+        proxy().heal();
         assertThat(entered).succeedsWithin(PATIENCE);
         assertThat(recorder.count(Recorder.Kind.LOST)).isZero();
         other.run(lock::unlock);
