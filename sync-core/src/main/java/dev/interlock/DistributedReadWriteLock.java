@@ -615,8 +615,8 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         }
 
         @Override
-        public boolean isShared() {
-            return DistributedReadWriteLock.super.getReadLockCount() > 0;
+        public int shares() {
+            return DistributedReadWriteLock.super.getReadLockCount();
         }
     }
 }

@@ -58,6 +58,7 @@ final class Document {
     private static Map<String, @Nullable Object> step(Deadlock.Step step) {
         Map<String, @Nullable Object> document = new LinkedHashMap<>();
         document.put("session", step.session());
+        document.put("sessionName", step.sessionName());
         document.put("host", step.host());
         document.put("pid", step.pid());
         document.put("thread", step.thread());
@@ -91,6 +92,7 @@ final class Document {
         document.put("thread", holder.thread());
         document.put("state", Ascii.toLowerCase(holder.state().name()));
         document.put("reads", holder.reads());
+        document.put("readLocks", holder.reads() ? holder.readLocks() : null);
         document.put("permits", holder.permits() == 0 ? null : holder.permits());
         document.put("token", holder.token() == 0 ? null : token(holder.token()));
         since(document, seen, holder.age());
@@ -109,6 +111,7 @@ final class Document {
         SessionView session = seen.session(id);
         Map<String, @Nullable Object> document = new LinkedHashMap<>();
         document.put("session", id);
+        document.put("sessionName", session.name());
         document.put("silent", session.isSilent());
         document.put("host", session.host());
         document.put("pid", session.isSilent() ? null : session.pid());

@@ -187,11 +187,13 @@ public final class Main {
                     long token) {
         try (Interlock session = connection.open()) {
             boolean isReleased = session.operator().forceRelease(name, token);
-            boolean isFree = !isReleased
-                    && Snapshot.take(session, operator -> operator.inspect(name))
-                            .isFree();
-            show(() -> Text.release(name, token, isReleased, isFree), () -> Map.of("released", isReleased));
-            return isReleased ? FOUND : isFree ? NOTHING : REFUSED;
+            if (isReleased) {
+                show(() -> Text.released(name, token), () -> Map.of("released", true));
+                return FOUND;
+            }
+            Snapshot seen = Snapshot.take(session, operator -> operator.inspect(name));
+            show(() -> Text.notReleased(name, token, seen), () -> Map.of("released", false));
+            return seen.isFree() ? NOTHING : REFUSED;
         }
     }
 

@@ -12,7 +12,7 @@ import java.util.Map;
 import java.util.function.Function;
 
 /**
- * What was seen, and when.
+ * An operator's look at names and sessions, and its time.
  *
  * @param names the names that were asked for
  * @param sessions all sessions by their ids, but for the one that has asked
@@ -33,7 +33,7 @@ record Snapshot(List<NameView> names, Map<String, SessionView> sessions, Instant
     /** Returns a session; it is silent if it has gone since, or is a plain {@code RLock} client. */
     SessionView session(String id) {
         SessionView session = sessions.get(id);
-        return session == null ? new SessionView(id, null, 0, null) : session;
+        return session == null ? new SessionView(id, null, null, 0, null) : session;
     }
 
     /** Returns the sessions that haven't answered. */

@@ -3,6 +3,7 @@ package dev.interlock.cli;
 import dev.interlock.ops.Deadlock;
 import dev.interlock.ops.NameView;
 import dev.interlock.ops.NameView.Holder;
+import dev.interlock.ops.NameView.State;
 import dev.interlock.ops.NameView.Waiter;
 import dev.interlock.ops.SessionView;
 import java.time.Duration;
@@ -15,6 +16,12 @@ import org.jspecify.annotations.Nullable;
 /** What was seen, for people. */
 final class Text {
     private static final String UNKNOWN = "-";
+    private static final String SILENT =
+            "It can't be told of a loss. Its lease ends by itself: a session that stands still"
+                    + " or can't reach Redis doesn't renew it.";
+    private static final String UNCONNECTED =
+            "It can't be told of a loss. Its lease ends by itself, unless a plain RLock"
+                    + " client is alive and renews it: stop that client.";
     private static final String NEW_LINE = System.lineSeparator();
 
     private Text() {}
@@ -86,13 +93,14 @@ final class Text {
         if (seen.sessions().isEmpty()) {
             return "No sessions.";
         }
-        Table table = new Table("SESSION", "HOST", "PID", "OPEN FOR");
+        Table table = new Table("SESSION", "NAME", "HOST", "PID", "OPEN FOR");
         for (SessionView session : seen.sessions().values()) {
             String host = session.host();
             if (host == null) {
-                table.row(plain(session.id()), "silent", UNKNOWN, UNKNOWN);
+                table.row(plain(session.id()), UNKNOWN, "silent", UNKNOWN, UNKNOWN);
             } else {
-                table.row(plain(session.id()), plain(host), String.valueOf(session.pid()), age(session.age()));
+                String name = session.name() == null ? UNKNOWN : plain(session.name());
+                table.row(plain(session.id()), name, plain(host), String.valueOf(session.pid()), age(session.age()));
             }
         }
         return table.toString();
@@ -114,11 +122,25 @@ final class Text {
                         .collect(Collectors.joining(NEW_LINE));
     }
 
-    static String release(String name, long token, boolean isReleased, boolean isFree) {
-        return plain(name)
-                + (isReleased
-                        ? ": released; the thread of token " + token + " has lost it"
-                        : isFree ? ": free" : ": not released, since no thread is inside with token " + token);
+    static String released(String name, long token) {
+        return plain(name) + ": released; the thread of token " + token + " has lost it";
+    }
+
+    static String notReleased(String name, long token, Snapshot seen) {
+        if (seen.isFree()) {
+            return plain(name) + ": free";
+        }
+        List<String> lines = new ArrayList<>();
+        lines.add(plain(name) + ": not released, since no thread is known to be inside with token " + token);
+        seen.names().stream()
+                .flatMap(view -> view.holders().stream())
+                .filter(holder -> holder.state() == State.SILENT)
+                .map(Holder::session)
+                .forEach(owner -> {
+                    lines.add("  owned by " + session(seen, owner));
+                    lines.add("    " + (seen.sessions().containsKey(owner) ? SILENT : UNCONNECTED));
+                });
+        return String.join(NEW_LINE, lines);
     }
 
     static String who(String asked, Snapshot seen) {
@@ -162,6 +184,9 @@ final class Text {
 
     private static String details(Holder holder) {
         List<String> details = new ArrayList<>();
+        if (holder.reads()) {
+            details.add(holder.readLocks() + (holder.readLocks() == 1 ? " read lock" : " read locks"));
+        }
         if (holder.permits() > 0) {
             details.add(holder.permits() + " permits");
         }
@@ -182,7 +207,8 @@ final class Text {
         SessionView session = seen.session(id);
         String host = session.host();
         if (host != null) {
-            return "pid " + session.pid() + " on " + plain(host) + " (session " + plain(id) + ")";
+            String name = session.name() == null ? "" : plain(session.name()) + ", ";
+            return "pid " + session.pid() + " on " + plain(host) + " (session " + name + plain(id) + ")";
         }
         return "session " + plain(id)
                 + (seen.sessions().containsKey(id)
@@ -199,9 +225,10 @@ final class Text {
         String thread = first.thread();
         SessionView session = seen.session(first.session());
         String host = session.host();
+        String process = host == null ? plain(first.session()) : plain(host) + ":" + session.pid();
         int others = name.holders().size() - 1;
         return (thread == null ? "" : plain(thread) + " on ")
-                + (host == null ? plain(first.session()) : plain(host) + ":" + session.pid())
+                + (session.name() == null ? process : plain(session.name()))
                 + (others == 0 ? "" : " and " + others + " more");
     }
 }

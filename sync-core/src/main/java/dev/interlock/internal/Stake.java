@@ -28,7 +28,7 @@ public record Stake(String name, String kind, List<Hold> holds, List<Wait> waits
      * @param state the name of a constant of {@code NameView.State}
      * @param thread the name of the thread that is inside, or the empty string
      * @param threadId the id of that thread in its JVM, or 0
-     * @param permits how many permits it has, if it is a semaphore; else 0
+     * @param permits how many permits it has, if it is a semaphore; how many read locks, if it reads; else 0
      * @param token of that thread, or 0
      */
     public record Hold(
@@ -39,10 +39,15 @@ public record Stake(String name, String kind, List<Hold> holds, List<Wait> waits
         }
 
         /** Returns how a session has a name in which a thread is inside, or threads that aren't known. */
-        public static Hold inside(@Nullable Thread thread, boolean reads, long token, long ageMillis) {
+        public static Hold inside(@Nullable Thread thread, long token, long ageMillis) {
             return thread == null
-                    ? new Hold("INSIDE", "", 0, reads, 0, token, ageMillis)
-                    : new Hold("INSIDE", thread.getName(), thread.getId(), reads, 0, token, ageMillis);
+                    ? new Hold("INSIDE", "", 0, false, 0, token, ageMillis)
+                    : new Hold("INSIDE", thread.getName(), thread.getId(), false, 0, token, ageMillis);
+        }
+
+        /** Returns how a session has a name that threads share to read: by so many read locks. */
+        public static Hold shared(long readLocks, long token, long ageMillis) {
+            return new Hold("INSIDE", "", 0, true, readLocks, token, ageMillis);
         }
     }
 

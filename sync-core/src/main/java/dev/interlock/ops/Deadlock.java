@@ -1,6 +1,7 @@
 package dev.interlock.ops;
 
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Threads that wait for each other, each for what the next one holds and the last one for what the first one holds:
@@ -13,6 +14,7 @@ public record Deadlock(List<Step> steps) {
      * One of the threads.
      *
      * @param session the id of the session by which it holds its lock
+     * @param sessionName the name of that session, or null if it doesn't tell
      * @param host its machine
      * @param pid its process
      * @param thread its name
@@ -21,11 +23,20 @@ public record Deadlock(List<Step> steps) {
      * @param waitsFor the name of the lock that it waits for, and the next thread holds
      */
     public record Step(
-            String session, String host, long pid, String thread, String holds, long token, String waitsFor) {
+            String session,
+            @Nullable String sessionName,
+            String host,
+            long pid,
+            String thread,
+            String holds,
+            long token,
+            String waitsFor) {
         @Override
         public String toString() {
-            return "thread '" + thread + "' of process " + pid + " on " + host + " holds '" + holds + "' (token "
-                    + token + ") and waits for '" + waitsFor + "'";
+            String process = "process " + pid + " on " + host;
+            String owner = sessionName == null ? process : "session " + sessionName + " (" + process + ")";
+            return "thread '" + thread + "' of " + owner + " holds '" + holds + "' (token " + token
+                    + ") and waits for '" + waitsFor + "'";
         }
     }
 }

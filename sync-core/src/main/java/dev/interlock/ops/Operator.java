@@ -33,9 +33,9 @@ public interface Operator {
     List<NameView> find(String glob);
 
     /**
-     * Returns who has a name, and who waits for it: what the sessions tell and, of locks, what Redis knows.
-     * Synchronizers of one name but different kinds are different ones; so this returns one view for each of them that
-     * is in use, none if the name is free.
+     * Returns the holders and waiters of a name: what the sessions tell and, of locks, what Redis knows. Synchronizers
+     * of one name but different kinds are different ones; so this returns one view for each of them that is in use,
+     * none if the name is free.
      *
      * @param name the name, in this session's namespace
      * @throws IllegalArgumentException if the name is empty
@@ -55,9 +55,9 @@ public interface Operator {
 
     /**
      * Takes a lock from the thread that has entered with this fencing token: its session marks the lock as lost, as if
-     * Redis had lost it, so that its listeners are told and its {@code unlock()} throws; and gives it to who waits
-     * next. The thread itself isn't stopped. A session that is silent can't be asked; it can't renew its lease either,
-     * so the name is free when that ends.
+     * Redis had lost it, so that its listeners are told and its {@code unlock()} throws; and the next waiter gets it.
+     * The thread itself isn't stopped. A silent session can't be told, and so it loses nothing; if it stands still or
+     * can't reach Redis, it doesn't renew its lease, and the name is free when that ends.
      *
      * @param name the name of a lock or read-write lock, in this session's namespace
      * @param token what {@link NameView.Holder#token} has shown

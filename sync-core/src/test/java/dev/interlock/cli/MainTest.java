@@ -36,7 +36,7 @@ class MainTest extends FaultFixture {
         environment.clear();
     }
 
-    /** What a command has left behind. */
+    /** The outcome of a command. */
     private record Ran(int code, String out, String err) {
         List<String> lines() {
             return out.lines().toList();
@@ -89,8 +89,8 @@ class MainTest extends FaultFixture {
 
     @Test
     void aHolderAndItsWaitersAreShown() {
-        Interlock first = session();
-        Interlock second = session();
+        Interlock first = session(builder -> builder.sessionName("orders-1"));
+        Interlock second = session(builder -> builder.sessionName("orders-2"));
         DistributedReentrantLock here = first.lock(NAME);
         DistributedReentrantLock there = second.lock(NAME);
         Actor holder = actor("holder");
@@ -103,17 +103,21 @@ class MainTest extends FaultFixture {
         assertThat(who.err()).isEmpty();
         assertThat(who.out())
                 .startsWith(NAME + ": lock, inside")
-                .contains("held by thread 'holder' of pid ", "1. thread 'waiter' of pid ", first.id(), second.id());
+                .contains("held by thread 'holder' of pid ", "1. thread 'waiter' of pid ")
+                .contains("(session orders-1, " + first.id() + ")", "(session orders-2, " + second.id() + ")");
         Ran list = at("ls", "order:*");
         assertThat(list.code()).isEqualTo(Main.FOUND);
         assertThat(list.lines()).hasSize(2);
-        assertThat(list.lines().get(1)).startsWith(NAME).contains("holder on ").endsWith(" 1");
+        assertThat(list.lines().get(1))
+                .startsWith(NAME)
+                .contains("holder on orders-1 ")
+                .endsWith(" 1");
         assertThat(at("ls", "invoice:*").code()).isEqualTo(Main.NOTHING);
         assertThat(at("sessions").out()).contains(first.id(), second.id());
         assertThat(Ran.list(at("sessions", "--json").document(), "sessions"))
                 .hasSize(2)
-                .extracting(session -> session.get("session"))
-                .contains(first.id(), second.id());
+                .extracting(session -> session.get("session") + " " + session.get("sessionName"))
+                .contains(first.id() + " orders-1", second.id() + " orders-2");
 
         holder.run(here::unlock);
         waiter.run(there::unlock);
@@ -121,7 +125,7 @@ class MainTest extends FaultFixture {
 
     @Test
     void programsReadWhoHasANameAndSinceWhen() {
-        Interlock session = session();
+        Interlock session = session(builder -> builder.sessionName("orders"));
         DistributedReentrantLock lock = session.lock(NAME);
         Condition filled = lock.newCondition("is filled");
         Actor patient = actor("patient");
@@ -134,18 +138,15 @@ class MainTest extends FaultFixture {
 
         Map<String, Object> name =
                 Ran.list(at("who", NAME, "--json").document(), "names").get(0);
-        assertThat(name)
-                .containsEntry("name", NAME)
-                .containsEntry("kind", "lock")
-                .containsEntry("state", "inside");
-        long pid = ProcessHandle.current().pid();
+        assertThat(name).containsAllEntriesOf(Map.of("name", NAME, "kind", "lock", "state", "inside"));
         Map<String, Object> seen = Ran.list(name, "holders").get(0);
         assertThat(seen)
                 .containsEntry("session", session.id())
+                .containsEntry("sessionName", "orders")
                 .containsEntry("silent", false)
                 .containsEntry("thread", "holder")
                 .containsEntry("reads", false);
-        assertThat(Ran.number(seen, "pid")).isEqualTo(pid);
+        assertThat(Ran.number(seen, "pid")).isEqualTo(ProcessHandle.current().pid());
         assertThat(seen.get("token")).isEqualTo(String.valueOf(holder.<Long>get(lock::fencingToken)));
         assertThat(Ran.number(seen, "ageMillis")).isNotNegative();
         assertThat(Duration.between(Instant.parse(String.valueOf(seen.get("since"))), entered)
@@ -153,8 +154,10 @@ class MainTest extends FaultFixture {
                 .isLessThan(PATIENCE);
         assertThat(Ran.list(name, "waiters"))
                 .singleElement()
-                .satisfies(one ->
-                        assertThat(one).containsEntry("thread", "patient").containsEntry("condition", "is filled"));
+                .satisfies(one -> assertThat(one)
+                        .containsEntry("sessionName", "orders")
+                        .containsEntry("thread", "patient")
+                        .containsEntry("condition", "is filled"));
 
         holder.run(filled::signal);
         holder.run(lock::unlock);
@@ -194,10 +197,16 @@ class MainTest extends FaultFixture {
                 .satisfies(one -> assertThat(one)
                         .containsEntry("silent", true)
                         .containsEntry("state", "silent")
+                        .containsEntry("sessionName", null)
                         .containsEntry("host", null)
                         .containsEntry("pid", null)
                         .containsEntry("token", null)
                         .containsEntry("since", null));
+        Ran release = at("release", NAME, "--token", "1");
+        assertThat(release.code()).isEqualTo(Main.REFUSED);
+        assertThat(release.out())
+                .startsWith(NAME + ": not released")
+                .contains("owned by session " + silent.id() + ", which is silent", "Its lease ends by itself");
         proxy().resume();
         holder.run(lock::unlock);
     }
@@ -225,8 +234,10 @@ class MainTest extends FaultFixture {
     @Test
     void deadlocksAreShown() {
         assertThat(at("deadlocks").code()).isEqualTo(Main.NOTHING);
-        DistributedReentrantLock first = session().lock("first");
-        DistributedReentrantLock second = session().lock("second");
+        DistributedReentrantLock first =
+                session(builder -> builder.sessionName("orders-1")).lock("first");
+        DistributedReentrantLock second =
+                session(builder -> builder.sessionName("orders-2")).lock("second");
         Actor one = actor("one");
         Actor other = actor("other");
         one.run(first::lock);
@@ -240,8 +251,9 @@ class MainTest extends FaultFixture {
                 .asInstanceOf(InstanceOfAssertFactories.list(List.class))
                 .singleElement()
                 .asInstanceOf(InstanceOfAssertFactories.list(Map.class))
-                .extracting(step -> step.get("thread") + ": " + step.get("holds") + ", " + step.get("waitsFor"))
-                .containsExactly("one: first, second", "other: second, first");
+                .extracting(step -> step.get("thread") + " of " + step.get("sessionName") + ": " + step.get("holds")
+                        + ", " + step.get("waitsFor"))
+                .containsExactly("one of orders-1: first, second", "other of orders-2: second, first");
         one.interrupt();
         await("no deadlock").until(() -> at("deadlocks").code() == Main.NOTHING);
         one.run(first::unlock);

@@ -13,13 +13,14 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
+import org.assertj.core.api.InstanceOfAssertFactories;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
-/** What people read. */
+/** The command line tells people of names, sessions and threads in lines and tables. */
 class TextTest {
-    private static final SessionView ORDERS = new SessionView("s1", "web-1", 17, Duration.ofHours(30));
-    private static final SessionView STILL = new SessionView("s2", null, 0, null);
+    private static final SessionView ORDERS = new SessionView("s1", "orders", "web-1", 17, Duration.ofHours(30));
+    private static final SessionView STILL = new SessionView("s2", null, null, 0, null);
 
     private static Snapshot seen(NameView... names) {
         Map<String, SessionView> sessions = new TreeMap<>(Map.of("s1", ORDERS, "s2", STILL));
@@ -27,12 +28,12 @@ class TextTest {
     }
 
     private static Holder inside(@Nullable String thread, long seconds) {
-        return new Holder("s1", State.INSIDE, thread, false, 0, 7, Duration.ofSeconds(seconds));
+        return new Holder("s1", "orders", State.INSIDE, thread, false, 0, 0, 7, Duration.ofSeconds(seconds));
     }
 
     private static NameView lock(String name, List<Holder> holders, int waiters) {
         return new NameView(
-                name, "lock", holders, Collections.nCopies(waiters, new Waiter("s1", "waiter", null, null)));
+                name, "lock", holders, Collections.nCopies(waiters, new Waiter("s1", "orders", "waiter", null, null)));
     }
 
     @Test
@@ -42,18 +43,18 @@ class TextTest {
                 "lock",
                 List.of(inside("worker-3", 75)),
                 List.of(
-                        new Waiter("s1", "worker-4", null, Duration.ofSeconds(3)),
-                        new Waiter("s2", null, null, null),
-                        new Waiter("s1", "worker-5", "is filled", null)));
+                        new Waiter("s1", "orders", "worker-4", null, Duration.ofSeconds(3)),
+                        new Waiter("s2", null, null, null, null),
+                        new Waiter("s1", "orders", "worker-5", "is filled", null)));
         assertThat(Text.who("order:42", seen(view)).lines())
                 .containsExactly(
                         "order:42: lock, inside",
-                        "  held by thread 'worker-3' of pid 17 on web-1 (session s1)",
+                        "  held by thread 'worker-3' of pid 17 on web-1 (session orders, s1)",
                         "    for 1 min 15 s, token 7",
                         "  waiting:",
-                        "    1. thread 'worker-4' of pid 17 on web-1 (session s1), for 3 s",
+                        "    1. thread 'worker-4' of pid 17 on web-1 (session orders, s1), for 3 s",
                         "    2. session s2, which is silent",
-                        "    3. thread 'worker-5' of pid 17 on web-1 (session s1), for condition 'is filled'");
+                        "    3. thread 'worker-5' of pid 17 on web-1 (session orders, s1), for condition 'is filled'");
     }
 
     @Test
@@ -62,18 +63,19 @@ class TextTest {
                 "a",
                 "read-write lock",
                 List.of(
-                        new Holder("s1", State.INSIDE, null, true, 0, 0, null),
-                        new Holder("s1", State.KEPT, null, false, 0, 0, null),
-                        new Holder("s1", State.LEAVING, null, false, 0, 0, null),
-                        new Holder("s2", State.SILENT, null, false, 0, 0, null),
-                        new Holder("s3", State.SILENT, null, false, 0, 0, null)),
+                        new Holder("s1", "orders", State.INSIDE, null, true, 2, 0, 0, null),
+                        new Holder("s1", "orders", State.KEPT, null, false, 0, 0, 0, null),
+                        new Holder("s1", "orders", State.LEAVING, null, false, 0, 0, 0, null),
+                        new Holder("s2", null, State.SILENT, null, false, 0, 0, 0, null),
+                        new Holder("s3", null, State.SILENT, null, false, 0, 0, 0, null)),
                 List.of());
         assertThat(Text.who("a", seen(view)).lines())
                 .containsExactly(
                         "a: read-write lock, inside",
-                        "  read by pid 17 on web-1 (session s1)",
-                        "  kept by pid 17 on web-1 (session s1)",
-                        "  being released by pid 17 on web-1 (session s1)",
+                        "  read by pid 17 on web-1 (session orders, s1)",
+                        "    2 read locks",
+                        "  kept by pid 17 on web-1 (session orders, s1)",
+                        "  being released by pid 17 on web-1 (session orders, s1)",
                         "  owned by session s2, which is silent",
                         "  owned by session s3, which isn't connected: a plain RLock client, or one that is gone");
     }
@@ -83,17 +85,18 @@ class TextTest {
         NameView permits = new NameView(
                 "pool",
                 "semaphore",
-                List.of(new Holder("s1", State.INSIDE, null, false, 3, 0, Duration.ofSeconds(2))),
+                List.of(new Holder("s1", "orders", State.INSIDE, null, false, 0, 3, 0, Duration.ofSeconds(2))),
                 List.of());
-        NameView latch = new NameView("done", "latch", List.of(), List.of(new Waiter("s1", "main", null, null)));
+        NameView latch =
+                new NameView("done", "latch", List.of(), List.of(new Waiter("s1", "orders", "main", null, null)));
         assertThat(Text.who("", seen(permits, latch)).lines())
                 .containsExactly(
                         "pool: semaphore, inside",
-                        "  held by pid 17 on web-1 (session s1)",
+                        "  held by pid 17 on web-1 (session orders, s1)",
                         "    3 permits, for 2 s",
                         "done: latch, awaited",
                         "  waiting:",
-                        "    1. thread 'main' of pid 17 on web-1 (session s1)");
+                        "    1. thread 'main' of pid 17 on web-1 (session orders, s1)");
     }
 
     @Test
@@ -101,9 +104,9 @@ class TextTest {
         Snapshot seen = seen(lock("a", List.of(inside("t", 1), inside("u", 2)), 3), lock("order:42", List.of(), 1));
         assertThat(Text.names(seen).lines())
                 .containsExactly(
-                        "NAME      KIND  STATE   HOLDER                    WAITERS",
-                        "a         lock  inside  t on web-1:17 and 1 more  3",
-                        "order:42  lock  free    -                         1");
+                        "NAME      KIND  STATE   HOLDER                  WAITERS",
+                        "a         lock  inside  t on orders and 1 more  3",
+                        "order:42  lock  free    -                       1");
     }
 
     @Test
@@ -118,17 +121,47 @@ class TextTest {
                         "2026-01-02T03:04:05Z  2 sessions (1 silent), 4 names, 4 waiting",
                         "",
                         "WAITERS  HELD FOR   NAME    KIND  STATE   HOLDER",
-                        "2        0 s        wanted  lock  inside  t on web-1:17",
-                        "1        1 h 6 min  long    lock  inside  t on web-1:17",
-                        "1        1 s        short   lock  inside  t on web-1:17");
+                        "2        0 s        wanted  lock  inside  t on orders",
+                        "1        1 h 6 min  long    lock  inside  t on orders",
+                        "1        1 s        short   lock  inside  t on orders");
     }
 
     @Test
     void sessionsAreInATable() {
         assertThat(Text.sessions(seen()).lines())
                 .containsExactly(
-                        "SESSION  HOST    PID  OPEN FOR", "s1       web-1   17   1 d 6 h", "s2       silent  -    -");
+                        "SESSION  NAME    HOST    PID  OPEN FOR",
+                        "s1       orders  web-1   17   1 d 6 h",
+                        "s2       -       silent  -    -");
         assertThat(Text.silent(seen())).isEqualTo("Silent, so that not all may be shown that they have: s2");
+    }
+
+    /** Versions before sessions told their names are shown without. */
+    @Test
+    void aSessionMayTellNoName() {
+        Snapshot seen = new Snapshot(
+                List.of(lock("a", List.of(inside("t", 1)), 0)),
+                Map.of("s1", new SessionView("s1", null, "web-1", 17, Duration.ofSeconds(1))),
+                Instant.EPOCH);
+        assertThat(Text.who("a", seen)).contains("thread 't' of pid 17 on web-1 (session s1)");
+        assertThat(Text.names(seen)).contains("t on web-1:17");
+        assertThat(Text.sessions(seen).lines().toList().get(1)).startsWith("s1       -     web-1");
+    }
+
+    @Test
+    void whyALockIsNotReleasedIsTold() {
+        Holder silent = new Holder("s2", null, State.SILENT, null, false, 0, 0, 0, null);
+        Holder plain = new Holder("s3", null, State.SILENT, null, false, 0, 0, 0, null);
+        String refused = "a: not released, since no thread is known to be inside with token 8";
+        assertThat(Text.notReleased("a", 8, seen())).isEqualTo("a: free");
+        assertThat(Text.notReleased("a", 8, seen(lock("a", List.of(inside("t", 1)), 1))))
+                .isEqualTo(refused);
+        assertThat(Text.notReleased("a", 8, seen(lock("a", List.of(silent), 0))).lines())
+                .startsWith(refused, "  owned by session s2, which is silent")
+                .last(InstanceOfAssertFactories.STRING)
+                .contains("Its lease ends by itself", "doesn't renew it");
+        assertThat(Text.notReleased("a", 8, seen(lock("a", List.of(plain), 0))))
+                .contains("owned by session s3, which isn't connected", "stop that client");
     }
 
     /** A name can't clear the screen, or make up a line. */

@@ -33,7 +33,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.redisson.api.RLock;
 
-/** Who holds a lock, and who waits for it, as another session sees it. */
+/** An operator sees the holders and waiters of names in all sessions. */
 class OperatorTest extends FaultFixture {
     private static final String NAME = "order:42 \n%";
 
@@ -70,6 +70,28 @@ class OperatorTest extends FaultFixture {
         session().lock(NAME);
         assertThat(operator.inspect(NAME)).isEmpty();
         assertThat(operator.find("*")).isEmpty();
+    }
+
+    /** A name may have all that a message uses to tell its words apart. */
+    @Test
+    void namesOfSessionsAreSeen() {
+        String name = "a%20b+c:|%";
+        Interlock session = session(builder -> builder.sessionName(name));
+        Interlock other = session(builder -> builder.sessionName("other"));
+        DistributedReentrantLock lock = session.lock(NAME);
+        Actor holder = actor("holder");
+        holder.run(lock::lock);
+        Actor waiter = actor("waiter");
+        queue(waiter, other.lock(NAME));
+        assertThat(operator.sessions())
+                .filteredOn(seen -> seen.id().equals(session.id()))
+                .extracting(SessionView::name)
+                .containsExactly(name);
+        NameView view = inspected(NAME);
+        assertThat(holder(view).sessionName()).isEqualTo(name);
+        assertThat(view.waiters()).extracting(Waiter::sessionName).containsExactly("other");
+        holder.run(lock::unlock);
+        waiter.run(other.lock(NAME)::unlock);
     }
 
     @ParameterizedTest
@@ -110,14 +132,45 @@ class OperatorTest extends FaultFixture {
         DistributedReentrantLock lock = session().lock(NAME);
         Actor holder = actor("holder");
         holder.run(lock::lock);
-        await("two seconds of it").until(() -> {
-            Duration age = holder(inspected(NAME)).age();
-            return age != null && age.compareTo(Duration.ofSeconds(2)) > 0;
-        });
+        await("two seconds of it")
+                .until(() ->
+                        isAbove(Duration.ofSeconds(2), holder(inspected(NAME)).age()));
         holder.run(lock::unlock);
         holder.run(lock::lock);
         assertThat(holder(inspected(NAME)).age()).isLessThan(Duration.ofSeconds(2));
         holder.run(lock::unlock);
+    }
+
+    private static boolean isAbove(Duration bound, @Nullable Duration age) {
+        return age != null && age.compareTo(bound) > 0;
+    }
+
+    /** As the session itself has seen it once a second; it begins anew with the thread that is inside. */
+    @Test
+    void theAgeOfALocalWaitIsKnownWithinASecond() {
+        DistributedReentrantLock lock = session().lock(NAME);
+        Actor holder = actor("holder");
+        holder.run(lock::lock);
+        Actor first = actor("first");
+        Actor second = actor("second");
+        first.begin(lock::lock);
+        awaitQueued(lock, first);
+        second.begin(lock::lock);
+        awaitQueued(lock, second);
+        await("two seconds of it")
+                .until(() -> inspected(NAME).waiters().stream()
+                        .allMatch(waiter -> isAbove(Duration.ofSeconds(2), waiter.age())));
+        holder.run(lock::unlock);
+        first.run(() -> {});
+        assertThat(inspected(NAME).waiters())
+                .singleElement()
+                .satisfies(waiter ->
+                        assertThat(isAbove(Duration.ofSeconds(2), waiter.age())).isFalse());
+        await("a second of it")
+                .until(() -> isAbove(
+                        Duration.ofSeconds(1), inspected(NAME).waiters().get(0).age()));
+        first.run(lock::unlock);
+        second.run(lock::unlock);
     }
 
     @Test
@@ -188,6 +241,7 @@ class OperatorTest extends FaultFixture {
         Actor another = actor("another");
         reader.run(here.readLock()::lock);
         another.run(there.readLock()::lock);
+        another.run(there.readLock()::lock);
         Actor writer = actor("writer");
         writer.begin(third.writeLock()::lock);
 
@@ -195,14 +249,17 @@ class OperatorTest extends FaultFixture {
         NameView view = inspected(NAME);
         assertThat(view.kind()).isEqualTo("read-write lock");
         assertThat(view.holders()).hasSize(2).allMatch(Holder::reads).allMatch(held -> held.state() == State.INSIDE);
+        assertThat(view.holders()).extracting(Holder::readLocks).containsExactlyInAnyOrder(1L, 2L);
+        assertThat(view.holders()).extracting(Holder::permits).containsOnly(0L);
 
         reader.run(here.readLock()::unlock);
+        another.run(there.readLock()::unlock);
         another.run(there.readLock()::unlock);
         writer.run(third.writeLock()::unlock);
     }
 
     @Test
-    void whoWaitsForAConditionIsSeen() {
+    void waitersOfConditionsAreSeen() {
         DistributedReentrantLock lock = session().lock(NAME);
         Condition filled = lock.newCondition("is filled");
         Actor waiter = actor("waiter");
@@ -221,7 +278,7 @@ class OperatorTest extends FaultFixture {
     }
 
     @Test
-    void permitsAndWhoWaitsForThemAreSeen() {
+    void permitsAndTheirWaitersAreSeen() {
         DistributedSemaphore here = session().semaphore(NAME, 3);
         DistributedSemaphore there = session().semaphore(NAME, 3);
         here.acquireUninterruptibly(2);
@@ -236,7 +293,7 @@ class OperatorTest extends FaultFixture {
     }
 
     @Test
-    void whoWaitsAtLatchesAndBarriersIsSeen() {
+    void waitersAtLatchesAndBarriersAreSeen() {
         DistributedCountDownLatch latch = session().countDownLatch(NAME, 1);
         DistributedCyclicBarrier barrier = session().cyclicBarrier(NAME, 2);
         Actor atLatch = actor("at the latch");
@@ -330,7 +387,7 @@ class OperatorTest extends FaultFixture {
         other.run(lock::unlock);
     }
 
-    /** What a session that watches tells of. */
+    /** Returns the deadlocks that a session with a watch tells of. */
     private List<Deadlock> watched() {
         List<Deadlock> watched = new CopyOnWriteArrayList<>();
         session(builder -> builder.deadlockWatch(Duration.ofSeconds(1)).listener(new SyncListener() {

@@ -143,8 +143,8 @@ final class LocalReadWriteLockModel extends LocalLockModel implements LocalReadW
     }
 
     @Override
-    public boolean isShared() {
-        return !shares.isEmpty();
+    public int shares() {
+        return shares.values().stream().mapToInt(Integer::intValue).sum();
     }
 
     @Override

@@ -57,10 +57,7 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
     /** How many threads may have the local half for an instant, for no use of their own. */
     private final AtomicInteger probes = new AtomicInteger();
 
-    /** An acquisition that the pulse has seen. */
-    private record Seen(long token, long nanos) {}
-
-    private volatile Seen seen = new Seen(Long.MIN_VALUE, 0);
+    private final Sightings sightings = new Sightings();
 
     private final List<Consumer<? super LeaseLostException>> lossListeners = new CopyOnWriteArrayList<>();
 
@@ -346,12 +343,15 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
 
     // ---- for operators
 
-    /** Notes who is inside, so that it is known for how long, within a beat of the pulse. */
+    /** Notes which threads are inside and queued, so that it is known for how long, within a beat of the pulse. */
     protected final void see() {
+        sightings.look(front(), local, session.now());
+    }
+
+    private @Nullable Object front() {
+        RemoteWait waiting = leader;
         T current = tenure();
-        if (current != null && isInside() && seen.token != current.token()) {
-            seen = new Seen(current.token(), session.now());
-        }
+        return waiting != null || current == null || !isInside() ? waiting : Long.valueOf(current.token());
     }
 
     /** Returns whether a thread has both halves; one that has the local half and waits for the other isn't inside. */
@@ -380,15 +380,14 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
         if (waiting != null && owner != null) {
             waits.add(Wait.of(owner, "", place.applyAsLong(owner), millisSince(waiting.begunNanos())));
         }
+        Object front = front();
         for (Thread thread : local.queued()) {
-            waits.add(Wait.of(thread, "", place.applyAsLong(thread), Stake.UNKNOWN));
+            long age = sightings.millisBehind(front, thread, session.now());
+            waits.add(Wait.of(thread, "", place.applyAsLong(thread), age));
         }
         waits.addAll(conditions.get());
-        return new Stake(name, isReadWrite() ? "read-write lock" : kind, holds(isLeaving), waits);
-    }
-
-    private boolean isReadWrite() {
-        return local instanceof LocalReadWriteLock;
+        String shown = local instanceof LocalReadWriteLock ? "read-write lock" : kind;
+        return new Stake(name, shown, holds(isLeaving), waits);
     }
 
     private List<Hold> holds(boolean isLeaving) {
@@ -400,9 +399,12 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
             return List.of(Hold.nobodyInside("KEPT"));
         }
         Thread owner = local.owner();
-        Seen last = seen;
-        long age = last.token == current.token() ? millisSince(last.nanos) : 0;
-        return List.of(Hold.inside(owner, isReadWrite() && owner == null, current.token(), age));
+        long token = current.token();
+        long age = sightings.millisInFront(token, session.now());
+        return List.of(
+                owner == null && local instanceof LocalReadWriteLock shared
+                        ? Hold.shared(shared.shares(), token, age)
+                        : Hold.inside(owner, token, age));
     }
 
     private long millisSince(long nanos) {

@@ -16,8 +16,13 @@ public interface LocalReadWriteLock extends LocalLock, ReadWriteLock {
     /** Returns how many times the current thread shares it. */
     int sharedHolds();
 
+    /** Returns how many times threads share it, each as often as it does. */
+    int shares();
+
     /** Returns whether threads share it. */
-    boolean isShared();
+    default boolean isShared() {
+        return shares() > 0;
+    }
 
     /** Returns whether a thread has it whole. */
     boolean isOwned();

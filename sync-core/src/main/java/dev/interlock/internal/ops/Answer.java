@@ -16,31 +16,33 @@ import org.slf4j.LoggerFactory;
 /**
  * What a session answers: a line about itself, and one for each name that was asked for.
  *
+ * @param name its name for people, or the empty string if it doesn't tell
  * @param host the machine on which it runs
  * @param pid its process
  * @param ageMillis since when it has been open
  * @param stakes what it has
  */
-record Answer(String host, long pid, long ageMillis, List<Stake> stakes) {
+record Answer(String name, String host, long pid, long ageMillis, List<Stake> stakes) {
     private static final Logger log = LoggerFactory.getLogger(Answer.class);
 
-    /** Returns what is the same in all answers of this process, which has been open for no time and has nothing. */
-    static Answer ofThisProcess() {
+    /** Returns what is the same in all answers of a session of this process: it has been open for no time. */
+    static Answer ofThisProcess(String name) {
         String host;
         try {
             host = InetAddress.getLocalHost().getHostName();
         } catch (UnknownHostException e) {
             host = "unknown";
         }
-        return new Answer(host, ProcessHandle.current().pid(), 0, List.of());
+        return new Answer(name, host, ProcessHandle.current().pid(), 0, List.of());
     }
 
     Answer with(long millis, List<Stake> what) {
-        return new Answer(host, pid, millis, what);
+        return new Answer(name, host, pid, millis, what);
     }
 
     String text() {
-        String own = Stake.word(host) + ' ' + pid + ' ' + ageMillis;
+        // The name comes last, since versions without it read only what is before it.
+        String own = Stake.word(host) + ' ' + pid + ' ' + ageMillis + ' ' + Stake.word(name);
         return Stream.concat(Stream.of(own), stakes.stream().map(Stake::line)).collect(Collectors.joining("\n"));
     }
 
@@ -62,14 +64,20 @@ record Answer(String host, long pid, long ageMillis, List<Stake> stakes) {
                     .filter(stake -> stake.name().startsWith(prefix))
                     .map(stake -> stake.named(stake.name().substring(prefix.length())))
                     .toList();
-            return new Answer(Stake.text(own[0]), Long.parseLong(own[1]), Long.parseLong(own[2]), stakes);
+            String name = own.length > 3 ? Stake.text(own[3]) : "";
+            return new Answer(name, Stake.text(own[0]), Long.parseLong(own[1]), Long.parseLong(own[2]), stakes);
         } catch (RuntimeException e) {
             log.warn("This answer of a session can't be read: {}", Names.excerpt(text));
             return null;
         }
     }
 
+    /** Returns the name of the session that has given this answer, or null if it doesn't tell or is silent. */
+    static @Nullable String nameIn(@Nullable Answer answer) {
+        return answer == null || answer.name.isEmpty() ? null : answer.name;
+    }
+
     SessionView session(String id) {
-        return new SessionView(id, host, pid, Duration.ofMillis(ageMillis));
+        return new SessionView(id, nameIn(this), host, pid, Duration.ofMillis(ageMillis));
     }
 }

@@ -17,14 +17,15 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The graph of threads that hold locks and wait for others. A thread waits for one lock at a time, which one thread
- * holds; so who follows these from a thread gets into a cycle or comes to an end. Threads that share a lock to read
- * aren't known, so nothing leads on from there.
+ * holds; so a walk from thread to thread gets into a cycle or comes to an end. Threads that share a lock to read aren't
+ * known, so that a walk ends there.
  */
 final class Cycles {
     /** A thread of some JVM. */
     private record Actor(String host, long pid, long threadId) {}
 
-    private record Holding(Actor actor, String session, Hold hold) {}
+    private record Holding(
+            Actor actor, String session, @Nullable String sessionName, Hold hold) {}
 
     private final Map<Site, Holding> holders = new HashMap<>();
     private final Map<Actor, Site> wanted = new HashMap<>();
@@ -47,7 +48,7 @@ final class Cycles {
         for (Hold hold : stake.holds()) {
             if (hold.threadId() != 0) {
                 Actor actor = new Actor(answer.host(), answer.pid(), hold.threadId());
-                holders.put(site, new Holding(actor, id, hold));
+                holders.put(site, new Holding(actor, id, Answer.nameIn(answer), hold));
             }
         }
         for (Wait wait : stake.waits()) {
@@ -75,7 +76,7 @@ final class Cycles {
         return deadlocks;
     }
 
-    /** Returns who holds what a thread waits for, if anybody does. */
+    /** Returns the thread that holds what another one waits for, if there is one. */
     private @Nullable Actor ahead(Actor actor) {
         Site site = wanted.get(actor);
         Holding holding = site == null ? null : holders.get(site);
@@ -93,6 +94,7 @@ final class Cycles {
             if (held != null && next != null && holding != null) {
                 steps.add(new Step(
                         holding.session,
+                        holding.sessionName,
                         actor.host,
                         actor.pid,
                         holding.hold.thread(),

@@ -76,7 +76,7 @@ public final class Inquirer implements Operator {
     public Inquirer(RedisSession session) {
         this.session = session;
         this.openedNanos = session.now();
-        this.self = Answer.ofThisProcess();
+        this.self = Answer.ofThisProcess(session.settings().sessionName());
         session.onInquiry(this::receive);
     }
 
@@ -121,7 +121,7 @@ public final class Inquirer implements Operator {
     public List<SessionView> sessions() {
         List<SessionView> views = new ArrayList<>();
         ask("").forEach((id, answer) ->
-                views.add(answer == null ? new SessionView(id, null, 0, null) : answer.session(id)));
+                views.add(answer == null ? new SessionView(id, null, null, 0, null) : answer.session(id)));
         return views;
     }
 

@@ -33,7 +33,7 @@ record Site(String name, String kind) implements Comparable<Site> {
     private static final Comparator<Site> ORDER =
             Comparator.comparing(Site::name).thenComparing(Site::kind);
 
-    /** A place in the order of those who wait. */
+    /** A waiter and its place in the order. */
     private record Placed(int rank, Waiter waiter) {}
 
     static Site of(Stake stake) {
@@ -45,7 +45,7 @@ record Site(String name, String kind) implements Comparable<Site> {
         return ORDER.compare(this, other);
     }
 
-    /** Returns whether Redis knows who has it and who waits for it. */
+    /** Returns whether Redis knows its holders and waiters. */
     boolean isLock() {
         return kind.equals(LOCK) || kind.equals(READ_WRITE);
     }
@@ -58,7 +58,7 @@ record Site(String name, String kind) implements Comparable<Site> {
     }
 
     /**
-     * Returns who has it and who waits for it.
+     * Returns its holders and waiters.
      *
      * @param answers what sessions have said, null for those that are silent
      * @param owners what Redis has of its owners
@@ -82,24 +82,27 @@ record Site(String name, String kind) implements Comparable<Site> {
     private static List<Holder> holders(
             Map<String, @Nullable Answer> answers, Set<String> owners, Map<String, Stake> stakes) {
         List<Holder> holders = new ArrayList<>();
-        stakes.forEach((id, stake) -> stake.holds().forEach(hold -> holders.add(holder(id, hold))));
+        stakes.forEach((id, stake) -> stake.holds().forEach(hold -> holders.add(holder(id, answers.get(id), hold))));
         for (String owner : owners) {
             if (holders.stream().noneMatch(holder -> holder.session().equals(owner))) {
-                State state = answers.get(owner) == null ? State.SILENT : State.LEAVING;
-                holders.add(new Holder(owner, state, null, false, 0, 0, null));
+                Answer answer = answers.get(owner);
+                State state = answer == null ? State.SILENT : State.LEAVING;
+                holders.add(new Holder(owner, Answer.nameIn(answer), state, null, false, 0, 0, 0, null));
             }
         }
         return holders;
     }
 
-    private static Holder holder(String id, Hold hold) {
+    private static Holder holder(String id, @Nullable Answer answer, Hold hold) {
         String thread = hold.thread().isEmpty() ? null : hold.thread();
         return new Holder(
                 id,
+                Answer.nameIn(answer),
                 State.valueOf(hold.state()),
                 thread,
                 hold.reads(),
-                hold.permits(),
+                hold.reads() ? hold.permits() : 0,
+                hold.reads() ? 0 : hold.permits(),
                 hold.token(),
                 age(hold.ageMillis()));
     }
@@ -116,17 +119,17 @@ record Site(String name, String kind) implements Comparable<Site> {
         List<Placed> placed = new ArrayList<>();
         stakes.forEach((id, stake) -> {
             for (Wait wait : stake.waits()) {
-                // Those who wait for another thread of the session that owns it come first.
+                // Threads that wait for another one of the session that owns it come first.
                 int elsewhere = owners.contains(id) ? -1 : places.size();
                 int rank = places.getOrDefault(id + ":" + wait.place(), elsewhere);
                 boolean isForCondition = !wait.condition().isEmpty();
-                placed.add(new Placed(isForCondition ? places.size() + 1 : rank, waiter(id, wait)));
+                placed.add(new Placed(isForCondition ? places.size() + 1 : rank, waiter(id, answers.get(id), wait)));
             }
         });
         places.forEach((request, rank) -> {
             String id = sessionOf(request);
             if (answers.get(id) == null) {
-                placed.add(new Placed(rank, new Waiter(id, null, null, null)));
+                placed.add(new Placed(rank, new Waiter(id, null, null, null, null)));
             }
         });
         return placed.stream()
@@ -135,9 +138,9 @@ record Site(String name, String kind) implements Comparable<Site> {
                 .toList();
     }
 
-    private static Waiter waiter(String id, Wait wait) {
+    private static Waiter waiter(String id, @Nullable Answer answer, Wait wait) {
         String condition = wait.condition().isEmpty() ? null : Stake.text(wait.condition());
-        return new Waiter(id, wait.thread(), condition, age(wait.ageMillis()));
+        return new Waiter(id, Answer.nameIn(answer), wait.thread(), condition, age(wait.ageMillis()));
     }
 
     private static @Nullable Duration age(long millis) {
