@@ -18,9 +18,10 @@ import org.springframework.context.annotation.Bean;
  * and refused requests as they come, and how to start a second one. {@code GET /lua/alice} admits Alice three times in
  * ten seconds, {@code GET /bucket/alice} five times per second after a burst of ten. What takes part in that:
  * {@link Limits} says what is limited, {@link RateLimitInterceptor} does it, {@link RateLimitFields} and
- * {@link Problems} tell the client.
+ * {@link Problems} tell the client. Another page, from {@link dev.interlock.examples.operations}, shows the locks of
+ * the service's Redis.
  */
-@SpringBootApplication(proxyBeanMethods = false)
+@SpringBootApplication(proxyBeanMethods = false, scanBasePackages = "dev.interlock.examples")
 public class WebService {
 
     private static final String REDIS_URL = "redis.url";
@@ -49,7 +50,7 @@ public class WebService {
      * @param port 0 for any that is free
      * @return the instance, which is closed to stop it
      */
-    static ConfigurableApplicationContext start(String redisUrl, int port) {
+    public static ConfigurableApplicationContext start(String redisUrl, int port) {
         var service = new SpringApplication(WebService.class);
         service.setBannerMode(Banner.Mode.OFF);
         // Whoever wants it to be reached from elsewhere says so: -Dserver.address=0.0.0.0
@@ -58,7 +59,7 @@ public class WebService {
     }
 
     /** The port that an instance listens at. */
-    static int port(ConfigurableApplicationContext instance) {
+    public static int port(ConfigurableApplicationContext instance) {
         return instance.getEnvironment().getRequiredProperty("local.server.port", Integer.class);
     }
 
@@ -72,6 +73,7 @@ public class WebService {
 
                     curl -i http://127.0.0.1:%1$d/lua/alice        3 requests in 10 s
                     curl -i http://127.0.0.1:%1$d/bucket/alice     5 requests per second, 10 at once
+                    http://127.0.0.1:%1$d/operations.html         who holds and who waits for which lock of this Redis
 
                 A second instance with the same limits:
 

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -14,7 +15,7 @@ import javax.imageio.ImageIO;
 import org.awaitility.Awaitility;
 
 /** Looks at a page with Chromium, without a window. */
-final class HeadlessChromium {
+public final class HeadlessChromium {
 
     private static final List<String> NAMES = List.of("chromium", "chromium-browser", "google-chrome");
     private static final Duration PATIENCE = Duration.ofSeconds(60);
@@ -49,7 +50,8 @@ final class HeadlessChromium {
         }
     }
 
-    static Optional<HeadlessChromium> installed() {
+    /** Returns the first one on the path. */
+    public static Optional<HeadlessChromium> installed() {
         return Stream.of(System.getenv().getOrDefault("PATH", "").split(File.pathSeparator))
                 .flatMap(folder -> NAMES.stream().map(name -> Path.of(folder, name)))
                 .filter(Files::isExecutable)
@@ -65,36 +67,67 @@ final class HeadlessChromium {
     Sight open(String url, Path folder) throws IOException, InterruptedException {
         Path dom = folder.resolve("dom.html");
         Path picture = folder.resolve("picture.png");
-        Path errors = folder.resolve("errors.txt");
-        Path profile = folder.resolve("profile");
-        Process process = new ProcessBuilder(
-                        executable.toString(),
-                        "--headless",
-                        "--no-sandbox",
-                        "--disable-gpu",
-                        "--disable-quic",
-                        "--no-first-run",
-                        "--disable-background-networking",
-                        "--disable-component-update",
-                        "--disable-sync",
-                        "--disable-breakpad",
-                        "--user-data-dir=" + profile,
-                        "--window-size=1200,800",
-                        "--virtual-time-budget=" + AGE.toMillis(),
-                        "--screenshot=" + picture,
-                        "--dump-dom",
-                        url)
-                .redirectOutput(dom.toFile())
-                .redirectError(errors.toFile())
-                .start();
+        Process process = start(
+                folder,
+                "--window-size=1200,800",
+                "--virtual-time-budget=" + AGE.toMillis(),
+                "--screenshot=" + picture,
+                "--dump-dom",
+                url);
         try {
             if (!process.waitFor(PATIENCE.toSeconds(), TimeUnit.SECONDS) || !Files.exists(picture)) {
-                throw new AssertionError("no picture of " + url + ":\n" + Files.readString(errors));
+                throw new AssertionError(
+                        "no picture of " + url + ":\n" + Files.readString(folder.resolve("errors.txt")));
             }
             return new Sight(Files.readString(dom), ImageIO.read(picture.toFile()));
         } finally {
-            end(process, profile);
+            end(process, profile(folder));
         }
+    }
+
+    /**
+     * Opens a page that stays open until it is closed.
+     *
+     * @param folder an empty one, which may be deleted when the page is closed
+     */
+    public LivePage live(String url, Path folder) throws IOException, InterruptedException {
+        Process process = start(folder, "--remote-debugging-port=0", url);
+        Path profile = profile(folder);
+        try {
+            return LivePage.of(profile, () -> {
+                process.onExit()
+                        .completeOnTimeout(process, PATIENCE.toSeconds(), TimeUnit.SECONDS)
+                        .join();
+                end(process, profile);
+            });
+        } catch (IOException | InterruptedException | RuntimeException | Error e) {
+            end(process, profile);
+            throw e;
+        }
+    }
+
+    private static Path profile(Path folder) {
+        return folder.resolve("profile");
+    }
+
+    private Process start(Path folder, String... arguments) throws IOException {
+        var command = new ArrayList<String>(List.of(
+                executable.toString(),
+                "--headless",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-quic",
+                "--no-first-run",
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--disable-sync",
+                "--disable-breakpad",
+                "--user-data-dir=" + profile(folder)));
+        command.addAll(List.of(arguments));
+        return new ProcessBuilder(command)
+                .redirectOutput(folder.resolve("dom.html").toFile())
+                .redirectError(folder.resolve("errors.txt").toFile())
+                .start();
     }
 
     /** Kills all processes of the browser: its children outlive it for a moment, and know its profile. */
