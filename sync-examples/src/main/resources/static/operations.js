@@ -89,7 +89,7 @@ function threadOf({ thread, state, reads, permits = '0' }) {
 /** Two rows: what matters most, and below it in small letters what else is known. */
 function rowsOf(fleet, place, one) {
   const details = [
-    `session ${plain(one.session).replace(ID_PREFIX, '').slice(0, 8)}`,
+    `session ${one.sessionName ? plain(one.sessionName) : shortId(one.session)}`,
     one.reads && one.thread !== null ? 'reads' : '',
     (one.token ?? '0') === '0' ? '' : `token ${one.token}`,
   ];
@@ -129,9 +129,13 @@ function showName(fleet, card, name) {
       }, 1);
 }
 
+function shortId(id) {
+  return plain(id).replace(ID_PREFIX, '').slice(0, 8);
+}
+
 function showSession(fleet, row, session) {
   const [id, process, state, open] = row.children;
-  setText(id.firstChild, plain(session.id));
+  setText(id.firstChild, session.name ? `${plain(session.name)} (${shortId(session.id)})` : plain(session.id));
   setText(process.firstChild, session.host ? `${plain(session.host)} ${session.pid}` : 'unknown');
   setText(process.lastChild, session.id === fleet.self ? 'this service' : '');
   setState(state.firstChild, session.host ? 'answers' : 'silent');
