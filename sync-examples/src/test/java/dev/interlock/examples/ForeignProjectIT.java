@@ -1,0 +1,110 @@
+package dev.interlock.examples;
+
+import static java.nio.charset.StandardCharsets.UTF_8;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** A project of somebody else's, which has this build's artifacts from a repository, and tests with them. */
+@Tag("proof")
+class ForeignProjectIT {
+    private static final String VERSION = "0.1.0-SNAPSHOT";
+    private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
+    private static final Path JAR = ROOT.resolve("sync-core/target/sync-core-" + VERSION + ".jar");
+    private static final List<String> FILES = List.of("pom.xml", "src/test/java/shop/OrdersTest.java");
+
+    /** Where Maven keeps what it has downloaded for this build. */
+    private static final Path DOWNLOADED = Path.of(System.getProperty(
+            "localRepository",
+            Path.of(System.getProperty("user.home"), ".m2/repository").toString()));
+
+    @Test
+    void testsWithThreeLines(@TempDir Path folder) throws IOException, InterruptedException {
+        assumeTrue(Files.exists(JAR), "mvn package has not been here");
+        Path repository = folder.resolve("repository");
+        deploy(repository, "interlock-parent", ".pom", ROOT.resolve("pom.xml"));
+        deploy(repository, "sync-core", ".pom", ROOT.resolve("sync-core/pom.xml"));
+        deploy(repository, "sync-core", ".jar", JAR);
+        deploy(
+                repository,
+                "sync-core",
+                "-tests.jar",
+                ROOT.resolve("sync-core/target/sync-core-" + VERSION + "-tests.jar"));
+        Path project = folder.resolve("orders");
+        for (String file : FILES) {
+            write(project.resolve(file), withVersions(read("/foreign/" + file)));
+        }
+        Path settings = write(folder.resolve("settings.xml"), settings(folder, repository));
+        Path output = folder.resolve("output.txt");
+
+        Process maven = new ProcessBuilder("mvn", "-B", "-s", settings.toString(), "test")
+                .directory(project.toFile())
+                .redirectErrorStream(true)
+                .redirectOutput(output.toFile())
+                .start();
+        try {
+            assertThat(maven.waitFor(10, TimeUnit.MINUTES)).isTrue();
+        } finally {
+            maven.destroy();
+        }
+        assertThat(Files.readString(output))
+                .contains("Tests run: 2, Failures: 0, Errors: 0, Skipped: 0", "BUILD SUCCESS");
+    }
+
+    private static void deploy(Path repository, String artifact, String suffix, Path file) throws IOException {
+        Path folder = repository.resolve("dev/interlock").resolve(artifact).resolve(VERSION);
+        Files.createDirectories(folder);
+        Files.copy(file, folder.resolve(artifact + "-" + VERSION + suffix));
+    }
+
+    /** Takes what this build has downloaded from there, and the rest, if any, from where Maven takes it. */
+    private static String settings(Path folder, Path repository) {
+        return "<settings><localRepository>" + folder.resolve("local") + "</localRepository>"
+                + "<profiles><profile><id>here</id>"
+                + repositories("repositories", "repository", repository)
+                + repositories("pluginRepositories", "pluginRepository", repository)
+                + "</profile></profiles>"
+                + "<activeProfiles><activeProfile>here</activeProfile></activeProfiles></settings>";
+    }
+
+    private static String repositories(String list, String element, Path built) {
+        return "<" + list + ">" + repository(element, "built", built) + repository(element, "downloaded", DOWNLOADED)
+                + "</" + list + ">";
+    }
+
+    private static String repository(String element, String id, Path folder) {
+        return "<" + element + "><id>" + id + "</id><url>" + folder.toUri() + "</url></" + element + ">";
+    }
+
+    /** Replaces each {@code @property@} by its value in this build. */
+    private static String withVersions(String text) throws IOException {
+        String pom = Files.readString(ROOT.resolve("pom.xml"));
+        return Pattern.compile("@([a-z.-]+)@").matcher(text).replaceAll(found -> {
+            Matcher value = Pattern.compile("<" + found.group(1) + ">(.*?)<").matcher(pom);
+            assertThat(value.find()).as(found.group()).isTrue();
+            return Matcher.quoteReplacement(value.group(1));
+        });
+    }
+
+    private static String read(String resource) throws IOException {
+        try (var stream = ForeignProjectIT.class.getResourceAsStream(resource)) {
+            assertThat(stream).as(resource).isNotNull();
+            return new String(stream.readAllBytes(), UTF_8);
+        }
+    }
+
+    private static Path write(Path file, String text) throws IOException {
+        Files.createDirectories(file.getParent());
+        return Files.writeString(file, text);
+    }
+}
