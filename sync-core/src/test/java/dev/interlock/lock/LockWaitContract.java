@@ -103,7 +103,7 @@ abstract class LockWaitContract extends LockHoldContract {
         Visitor holder = heldBy(contender);
         long begin = System.nanoTime();
 
-        boolean entered = lock.tryLock(shortWait().toNanos(), TimeUnit.NANOSECONDS);
+        boolean entered = Entry.within(shortWait()).into(lock);
 
         Duration waited = Duration.ofNanos(System.nanoTime() - begin);
         assertThat(entered).isFalse();
@@ -139,7 +139,7 @@ abstract class LockWaitContract extends LockHoldContract {
             // On a slow machine it may time out before anybody is behind it.
             boolean entered = false;
             while (everybodyWaits.getCount() > 0 && !entered) {
-                entered = mine.tryLock(shortWait().toNanos() * 4, TimeUnit.NANOSECONDS);
+                entered = Entry.within(shortWait().multipliedBy(4)).into(mine);
             }
             return entered;
         });
@@ -203,7 +203,7 @@ abstract class LockWaitContract extends LockHoldContract {
         assertThat(lock.isLocked()).isTrue();
         assertThat(LockProbe.owner(lock)).isSameAs(dying.thread());
         assertThat(side.tryLock()).isFalse();
-        assertThat(side.tryLock(shortWait().toNanos(), TimeUnit.NANOSECONDS)).isFalse();
+        assertThat(Entry.within(shortWait()).into(side)).isFalse();
         assertThatThrownBy(side::unlock).isInstanceOf(IllegalMonitorStateException.class);
         assertThat(lock.isLocked()).isTrue();
     }
