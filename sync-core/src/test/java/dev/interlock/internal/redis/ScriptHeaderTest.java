@@ -1,5 +1,6 @@
 package dev.interlock.internal.redis;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -12,6 +13,8 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.function.UnaryOperator;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -101,6 +104,18 @@ class ScriptHeaderTest {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** A native image has only the resources that this file names. */
+    @ParameterizedTest
+    @MethodSource("resources")
+    void nativeImageHasTheScript(String name) throws IOException {
+        String config = Resources.toString(
+                Resources.getResource("META-INF/native-image/dev.interlock/sync-core/resource-config.json"), UTF_8);
+        Matcher pattern = Pattern.compile("\"pattern\": \"(.*?)\"").matcher(config);
+        assertThat(pattern.find()).isTrue();
+        assertThat("dev/interlock/lua/" + name + ".lua")
+                .matches(pattern.group(1).replace("\\\\", "\\"));
     }
 
     /** Header and body of every script agree, and each name comes from there or from what is included there. */
