@@ -1,6 +1,7 @@
 package dev.interlock.internal.ops;
 
 import com.google.common.base.Splitter;
+import com.google.common.collect.Lists;
 import com.google.common.collect.Sets;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.RareLog;
@@ -44,6 +45,10 @@ public final class Inquirer implements Operator {
     private static final Logger log = LoggerFactory.getLogger(Inquirer.class);
     private static final long ANSWER_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
     private static final int MOST_NAMES = 10_000;
+
+    /** How many names Redis is asked for at a time, so that other commands do not wait long. */
+    private static final int AT_ONCE = 100;
+
     private static final RareLog UNSEEN = new RareLog();
     private static final Script SESSIONS = Script.load("session/sessions");
     private static final Script WHO = Script.load("lock/who");
@@ -148,21 +153,29 @@ public final class Inquirer implements Operator {
             }
         }
         List<NameView> views = new ArrayList<>();
-        for (Site site : sites) {
-            NameView view = view(site, answers);
-            if (!view.holders().isEmpty() || !view.waiters().isEmpty()) {
-                views.add(view);
-            }
+        for (List<Site> some : Lists.partition(List.copyOf(sites), AT_ONCE)) {
+            views.addAll(look(some, answers));
         }
+        views.removeIf(view -> view.holders().isEmpty() && view.waiters().isEmpty());
         return views;
     }
 
-    private NameView view(Site site, Map<String, @Nullable Answer> answers) {
-        if (!site.isLock()) {
-            return site.view(answers, List.of(), List.of());
+    private List<NameView> look(List<Site> sites, Map<String, @Nullable Answer> answers) {
+        List<Site> locks = sites.stream().filter(Site::isLock).toList();
+        List<List<Object>> who =
+                answersTo(locks.stream().map(site -> WHO.on(site.keys(session))).toList());
+        List<NameView> views = new ArrayList<>();
+        for (Site site : sites) {
+            int place = locks.indexOf(site);
+            views.add(
+                    place < 0
+                            ? site.view(answers, List.of(), List.of())
+                            : site.view(
+                                    answers,
+                                    words(who.get(place).get(0)),
+                                    words(who.get(place).get(1))));
         }
-        List<Object> who = answersTo(List.of(WHO.on(site.keys(session)))).get(0);
-        return site.view(answers, words(who.get(0)), words(who.get(1)));
+        return views;
     }
 
     private static Set<Site> sites(String name) {
@@ -222,7 +235,8 @@ public final class Inquirer implements Operator {
         }
         for (Site site : sites(name)) {
             String key = (String) site.keys(session).get(0);
-            for (Holder holder : view(site, ask("=" + session.key(name))).holders()) {
+            NameView seen = look(List.of(site), ask("=" + session.key(name))).get(0);
+            for (Holder holder : seen.holders()) {
                 if (holder.token() == token && isEvicted(holder.session(), key, token)) {
                     return true;
                 }
