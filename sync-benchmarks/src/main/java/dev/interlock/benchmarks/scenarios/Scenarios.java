@@ -42,7 +42,7 @@ public final class Scenarios {
     private static final Pace SMOKE = Pace.of(40, 1, 2);
 
     /** Long enough for what happens once a second. */
-    private static final Pace LONG = Pace.of(2_000, 1, 9);
+    private static final Pace LONG = Pace.of(1_000, 1, 7);
 
     /** Round trips, one after the other. */
     private static final Pace FINE = Pace.of(100, 10, 36);
