@@ -51,6 +51,7 @@ import java.util.stream.Stream;
 class ArchitectureTest {
 
     private static final String INTERNAL = "dev.interlock.internal..";
+    private static final String SPRING = "dev.interlock.spring..";
     private static final int MOST_CLASSES_IN_A_PACKAGE = 15;
     private static final int FEWEST_SUBCLASSES = 2;
     /**
@@ -95,6 +96,19 @@ class ArchitectureTest {
             .dependOnClassesThat()
             .resideInAnyPackage("picocli..", "dev.interlock.cli");
 
+    /** An application without Spring has none of it. */
+    @ArchTest
+    static final ArchRule only_the_support_for_spring_needs_spring = noClasses()
+            .that()
+            .resideOutsideOfPackage(SPRING)
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage(
+                    "org.springframework..",
+                    "org.aopalliance..",
+                    "net.javacrumbs.shedlock..",
+                    "dev.interlock.spring..");
+
     @ArchTest
     static final ArchRule exceptions_are_declared_by_their_own_type =
             codeUnits().should(declareNeither(Exception.class, Throwable.class)).allowEmptyShould(true);
@@ -135,6 +149,8 @@ class ArchitectureTest {
                     .ensureAllClassesAreContainedInArchitecture()
                     .layer("command line")
                     .definedBy("dev.interlock.cli")
+                    .layer("spring")
+                    .definedBy(SPRING)
                     .layer("facade")
                     .definedBy(resideInAPackage("dev.interlock").and(DescribedPredicate.not(areValues())))
                     .layer("values")
@@ -151,6 +167,8 @@ class ArchitectureTest {
                     .definedBy("dev.interlock.internal"))
             .whereLayer("command line")
             .mayOnlyAccessLayers("facade", "values")
+            .whereLayer("spring")
+            .mayOnlyAccessLayers("facade", "values", "words")
             .whereLayer("words")
             .mayNotAccessAnyLayer()
             .whereLayer("values")

@@ -11,6 +11,7 @@ import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.InterlockBuilder;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.spring.boot.InterlockAutoConfiguration;
 import dev.interlock.testing.RedisServer;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -31,6 +32,9 @@ import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.api.io.TempDir;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.autoconfigure.ssl.SslAutoConfiguration;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /** Sessions over TLS, as a user of the server's ACL; and to servers that aren't who they should be, none. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -122,6 +126,23 @@ class TlsTest {
     void aSessionIsEncryptedAndSignedInByTheBuilder() {
         assertLocks(builder -> builder.uri(url("")).credentials(USER, PASSWORD));
         assertLocks(builder -> builder.uri(url("")).credentials("", PASSWORD_OF_DEFAULT));
+    }
+
+    @Test
+    void aSessionOfSpringBootTrustsAnSslBundle() {
+        String bundle = "spring.ssl.bundle.jks.redis.truststore.";
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(SslAutoConfiguration.class, InterlockAutoConfiguration.class))
+                .withPropertyValues(
+                        bundle + "location=" + certificate.trustStore().toUri(),
+                        bundle + "password=" + Certificate.PASSWORD,
+                        bundle + "type=PKCS12",
+                        "interlock.uri=" + url(""),
+                        "interlock.username=" + USER,
+                        "interlock.password=" + PASSWORD,
+                        "interlock.ssl.bundle=redis")
+                .run(context ->
+                        assertThat(context.getBean(Interlock.class).ping()).isPositive());
     }
 
     @Test

@@ -1,0 +1,86 @@
+package dev.interlock.spring;
+
+import static java.util.Objects.requireNonNull;
+
+import dev.interlock.DistributedReentrantLock;
+import dev.interlock.Interlock;
+import dev.interlock.LeaseLostException;
+import java.time.Duration;
+import java.util.Optional;
+import net.javacrumbs.shedlock.core.AbstractSimpleLock;
+import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.LockProvider;
+import net.javacrumbs.shedlock.core.SimpleLock;
+import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
+
+/**
+ * ShedLock's {@code LockProvider}, for applications that have its {@code @SchedulerLock} already; {@link Once} is the
+ * same in our own words. {@code lockAtLeastFor} counts from the beginning of a run and holds whatever becomes of the
+ * JVM. {@code lockAtMostFor} is the lease of the lock, which isn't renewed: a run that takes longer may overlap with
+ * the next one, as ShedLock has it, and a warning in the log says so. ShedLock's times are counted by Redis from when
+ * it grants the lock, so clocks of JVMs don't matter.
+ *
+ * <p>The thread that has got a lock unlocks it, as ShedLock does. A lock can't be extended: {@code LockExtender} throws
+ * {@link UnsupportedOperationException}.
+ */
+public final class InterlockLockProvider implements LockProvider {
+    private static final Logger log = LoggerFactory.getLogger(InterlockLockProvider.class);
+    private static final Duration LEAST_LEASE = Duration.ofMillis(100);
+
+    private final Interlock interlock;
+
+    /**
+     * Creates a provider.
+     *
+     * @param interlock the session, which stays open
+     */
+    public InterlockLockProvider(Interlock interlock) {
+        this.interlock = requireNonNull(interlock, "interlock");
+    }
+
+    /**
+     * Takes the lock of a run if it is free.
+     *
+     * @param configuration with a {@code lockAtMostFor} of up to 365 days; less than 100 ms are as many
+     */
+    @Override
+    public Optional<SimpleLock> lock(LockConfiguration configuration) {
+        Duration most = configuration.getLockAtMostFor();
+        @Nullable
+        DistributedReentrantLock lock = OncePerPeriod.tryBegin(
+                interlock,
+                "shedlock:" + configuration.getName(),
+                wholeMillis(configuration.getLockAtLeastFor()),
+                most.compareTo(LEAST_LEASE) < 0 ? LEAST_LEASE : most);
+        return lock == null ? Optional.empty() : Optional.of(new Run(configuration, lock));
+    }
+
+    // Up, since a run that waits for less than it was told is the worse one.
+    private static Duration wholeMillis(Duration duration) {
+        return Duration.ofMillis(duration.plusNanos(999_999).toMillis());
+    }
+
+    private static final class Run extends AbstractSimpleLock {
+        private final DistributedReentrantLock lock;
+
+        Run(LockConfiguration configuration, DistributedReentrantLock lock) {
+            super(configuration);
+            this.lock = lock;
+        }
+
+        @Override
+        protected void doUnlock() {
+            try {
+                lock.unlock();
+            } catch (LeaseLostException e) {
+                // ShedLock's locks end in silence, and a run that is done has nothing to undo.
+                log.warn(
+                        "A run took longer than its lockAtMostFor of {}, and may have overlapped with the next one",
+                        lockConfiguration.getLockAtMostFor(),
+                        e);
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+package dev.interlock.spring;
+
+import java.lang.annotation.Documented;
+import java.lang.annotation.ElementType;
+import java.lang.annotation.Retention;
+import java.lang.annotation.RetentionPolicy;
+import java.lang.annotation.Target;
+import org.springframework.core.Ordered;
+
+/**
+ * Runs a method of a bean while its thread holds a lock, in whatever JVM.
+ *
+ * <pre>{@code
+ * @Locked(name = "order:#{#id}", waitAtMost = "5s")
+ * @Transactional
+ * public void ship(long id) {
+ *     // one thread of the whole fleet per order
+ * }
+ * }</pre>
+ *
+ * <p>The lock is that of {@link dev.interlock.Interlock#lock(String)}: the thread may call other methods with the same
+ * name, and obtain the lock for its fencing token. It is released when the method has returned or thrown. It surrounds
+ * the transaction of a {@code @Transactional} method, so that it is released after the commit; see {@link #ORDER}. If
+ * the caller has begun a transaction before, the lock is released before that one is committed, and a warning in the
+ * log says so, once per method.
+ *
+ * <p>Works as all annotations of Spring AOP do: for calls from other beans, not for private methods. A method that
+ * returns a future or a publisher is refused when its bean is created, unless it is {@code @Async}: the lock would be
+ * released before the work is done.
+ *
+ * <p>Besides what the method throws, its caller may get a {@link LockBusyException},
+ * {@link dev.interlock.RedisUnavailableException}, or {@link dev.interlock.LeaseLostException} if the method has
+ * returned, but the lock had been lost meanwhile.
+ */
+@Target({ElementType.METHOD, ElementType.ANNOTATION_TYPE})
+@Retention(RetentionPolicy.RUNTIME)
+@Documented
+public @interface Locked {
+    /** Where the lock stands among what surrounds a method: outside of transactions, whose order is the lowest. */
+    int ORDER = Ordered.LOWEST_PRECEDENCE - 1_000;
+
+    /** What becomes of a call whose lock isn't available in time. */
+    enum OnBusy {
+        /** The caller gets a {@link LockBusyException}. */
+        THROW,
+
+        /** The method isn't run; the caller gets null, or an empty {@code Optional}. Not for primitive results. */
+        SKIP
+    }
+
+    /**
+     * The name of the lock. {@code #{…}} in it is an expression of Spring's (SpEL), with the arguments as {@code #id}
+     * by their names, {@code #p0} by their places, and the bean as the root; a text that begins with {@code #} or
+     * {@code '} is such an expression as a whole. {@code ${…}} is a property. An expression that is null or empty is an
+     * error.
+     */
+    String name();
+
+    /**
+     * The longest wait for the lock, such as {@code 5s}, {@code 100ms} or {@code PT5S}; {@code 0s} for none. May
+     * contain a property, {@code ${…}}.
+     */
+    String waitAtMost() default "30s";
+
+    /** What becomes of a call whose lock isn't available in time. */
+    OnBusy onBusy() default OnBusy.THROW;
+}

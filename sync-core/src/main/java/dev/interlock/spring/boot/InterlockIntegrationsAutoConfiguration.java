@@ -1,0 +1,92 @@
+package dev.interlock.spring.boot;
+
+import dev.interlock.Interlock;
+import dev.interlock.spring.InterlockAnnotationsConfiguration;
+import dev.interlock.spring.InterlockLockProvider;
+import dev.interlock.spring.InterlockLockRegistry;
+import dev.interlock.spring.RateLimitAdvice;
+import net.javacrumbs.shedlock.core.LockProvider;
+import org.springframework.aop.Advisor;
+import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnSingleCandidate;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplication;
+import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.integration.support.locks.LockRegistry;
+import org.springframework.web.bind.annotation.RestControllerAdvice;
+
+/**
+ * Joins the session to what else an application has: a nested class for each, which is there only if that is on the
+ * class path.
+ */
+@AutoConfiguration(after = InterlockAutoConfiguration.class)
+public final class InterlockIntegrationsAutoConfiguration {
+
+    /** Also without a session: a method mustn't run without the lock that its annotation wants. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(Advisor.class)
+    @Import(InterlockAnnotationsConfiguration.class)
+    static class Annotations {}
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(RestControllerAdvice.class)
+    @ConditionalOnWebApplication
+    static class Web {
+        @Bean
+        RateLimitAdvice interlockRateLimitAdvice() {
+            return new RateLimitAdvice();
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass({HealthIndicator.class, ConditionalOnEnabledHealthIndicator.class})
+    @ConditionalOnSingleCandidate(Interlock.class)
+    @ConditionalOnEnabledHealthIndicator("interlock")
+    static class HealthCheck {
+        @Bean
+        @ConditionalOnMissingBean(name = "interlockHealthIndicator")
+        InterlockHealthIndicator interlockHealthIndicator(Interlock interlock) {
+            return new InterlockHealthIndicator(interlock);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass({Endpoint.class, ConditionalOnAvailableEndpoint.class})
+    @ConditionalOnSingleCandidate(Interlock.class)
+    @ConditionalOnAvailableEndpoint(InterlockEndpoint.class)
+    static class Actuator {
+        @Bean
+        InterlockEndpoint interlockEndpoint(Interlock interlock) {
+            return new InterlockEndpoint(interlock);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(LockRegistry.class)
+    @ConditionalOnSingleCandidate(Interlock.class)
+    static class SpringIntegration {
+        @Bean
+        @ConditionalOnMissingBean(LockRegistry.class)
+        InterlockLockRegistry interlockLockRegistry(Interlock interlock) {
+            return new InterlockLockRegistry(interlock, "integration:");
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(LockProvider.class)
+    @ConditionalOnSingleCandidate(Interlock.class)
+    static class ShedLock {
+        @Bean
+        @ConditionalOnMissingBean(LockProvider.class)
+        InterlockLockProvider interlockLockProvider(Interlock interlock) {
+            return new InterlockLockProvider(interlock);
+        }
+    }
+}

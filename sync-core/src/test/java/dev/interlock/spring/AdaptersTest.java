@@ -1,0 +1,87 @@
+package dev.interlock.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatCode;
+import static org.awaitility.Awaitility.await;
+
+import dev.interlock.Interlock;
+import dev.interlock.testing.Actor;
+import dev.interlock.testing.RedisServer;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.Optional;
+import net.javacrumbs.shedlock.core.LockConfiguration;
+import net.javacrumbs.shedlock.core.SimpleLock;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+
+/** Locks of Spring Integration and ShedLock exclude all sessions. */
+class AdaptersTest {
+    private static final Duration HOUR = Duration.ofHours(1);
+    private static final RedisServer REDIS = RedisServer.launch();
+    private static final Interlock FIRST = Interlock.connect(REDIS.url());
+    private static final Interlock SECOND = Interlock.connect(REDIS.url());
+
+    private final InterlockLockProvider first = new InterlockLockProvider(FIRST);
+    private final InterlockLockProvider second = new InterlockLockProvider(SECOND);
+
+    @AfterAll
+    static void close() {
+        FIRST.close();
+        SECOND.close();
+        REDIS.close();
+    }
+
+    private static LockConfiguration job(String name, Duration atMost, Duration atLeast) {
+        return new LockConfiguration(Instant.now(), name, atMost, atLeast);
+    }
+
+    @Test
+    void aKeyOfARegistryIsOneLockInAllSessions() throws InterruptedException {
+        var here = new InterlockLockRegistry(FIRST, "files:");
+        var there = new InterlockLockRegistry(SECOND, "files:");
+        here.executeLocked(4711, () -> {
+            assertThat(FIRST.lock("files:4711").isHeldByCurrentThread()).isTrue();
+            assertThat(there.obtain(4711).tryLock()).isFalse();
+            assertThat(there.obtain("4712").tryLock()).isTrue();
+        });
+        there.obtain("4712").unlock();
+        assertThat(there.obtain("4711").tryLock()).isTrue();
+        there.obtain("4711").unlock();
+    }
+
+    @Test
+    void aLockOfShedLockIsFreeWhenItIsUnlocked() {
+        Optional<SimpleLock> lock = first.lock(job("free", HOUR, Duration.ZERO));
+        assertThat(lock).isPresent();
+        assertThat(first.lock(job("free", HOUR, Duration.ZERO))).isEmpty();
+        assertThat(second.lock(job("free", HOUR, Duration.ZERO))).isEmpty();
+        lock.orElseThrow().unlock();
+        Optional<SimpleLock> next = second.lock(job("free", HOUR, Duration.ZERO));
+        assertThat(next).isPresent();
+        next.orElseThrow().unlock();
+    }
+
+    @Test
+    void aLockOfShedLockIsHeldForAtLeastItsTime() {
+        first.lock(job("least", HOUR, HOUR)).orElseThrow().unlock();
+        assertThat(first.lock(job("least", HOUR, HOUR))).isEmpty();
+        assertThat(second.lock(job("least", HOUR, HOUR))).isEmpty();
+    }
+
+    /** As ShedLock has it: the run that takes too long isn't told. */
+    @Test
+    void aLockOfShedLockIsHeldForAtMostItsTime() {
+        Duration most = Duration.ofMillis(100);
+        try (var runner = new Actor("runner")) {
+            SimpleLock lock = runner.get(() -> first.lock(job("most", most, Duration.ofNanos(1))))
+                    .orElseThrow();
+            await().untilAsserted(() -> {
+                Optional<SimpleLock> next = second.lock(job("most", HOUR, Duration.ZERO));
+                assertThat(next).isPresent();
+                next.orElseThrow().unlock();
+            });
+            assertThatCode(() -> runner.run(lock::unlock)).doesNotThrowAnyException();
+        }
+    }
+}

@@ -1,0 +1,258 @@
+package dev.interlock.spring.boot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.interlock.DistributedReentrantLock;
+import dev.interlock.Interlock;
+import dev.interlock.RedisUnavailableException;
+import dev.interlock.spring.InterlockLockProvider;
+import dev.interlock.spring.InterlockLockRegistry;
+import dev.interlock.testing.Actor;
+import dev.interlock.testing.RedisServer;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import net.javacrumbs.shedlock.core.LockProvider;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.Test;
+import org.redisson.Redisson;
+import org.redisson.api.RedissonClient;
+import org.redisson.config.Config;
+import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.diagnostics.FailureAnalyzer;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.core.io.support.SpringFactoriesLoader;
+import org.springframework.integration.support.locks.LockRegistry;
+
+/** What an application gets, by what it has. */
+class InterlockAutoConfigurationTest {
+    private static final String NOWHERE = "interlock.uri=redis://127.0.0.1:1";
+    private static final RedisServer REDIS = RedisServer.launch();
+
+    private final ApplicationContextRunner bare = new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(
+                    InterlockAutoConfiguration.class, InterlockIntegrationsAutoConfiguration.class));
+    private final ApplicationContextRunner connected = bare.withPropertyValues("interlock.uri=" + REDIS.url());
+
+    @AfterAll
+    static void close() {
+        REDIS.close();
+    }
+
+    @Test
+    void withoutRedisThereIsNothing() {
+        bare.run(context -> assertThat(context)
+                .hasNotFailed()
+                .doesNotHaveBean(Interlock.class)
+                .doesNotHaveBean(InterlockLifecycle.class)
+                .doesNotHaveBean(HealthIndicator.class));
+    }
+
+    @Test
+    void propertiesAreThoseOfTheSession() {
+        connected
+                .withPropertyValues(
+                        "interlock.session-name=orders",
+                        "interlock.namespace=shop",
+                        "interlock.lease=5s",
+                        "interlock.handoff-slice=0s",
+                        "interlock.redis-timeout=7s",
+                        "interlock.command-timeout=2s",
+                        "interlock.replica-acknowledgements=0",
+                        "interlock.shutdown.await=0s")
+                .run(context -> {
+                    Interlock interlock = context.getBean(Interlock.class);
+                    assertThat(interlock.sessionName()).isEqualTo("orders");
+                    interlock.lock("a").lock();
+                    assertThat(REDIS.keys("*shop:a*")).isNotEmpty();
+                    assertThat((Long) REDIS.command("PTTL", "shop:a")).isBetween(1L, 5_000L);
+                    interlock.lock("a").unlock();
+                });
+    }
+
+    @Test
+    void aWrongSettingIsAnErrorOfItsProperty() {
+        refused("interlock.lease", "1ms", "must be from 100 ms to 365 days");
+        refused("interlock.session-name", "a b", "1 to 100 printable ASCII");
+        refused("interlock.replica-acknowledgements", "101", "must be from 0 to 100");
+        refused("interlock.shutdown.await", "-1s", "from 0 to 365 days");
+        refused("interlock.ssl.bundle", "shop", "begins with rediss");
+        refused("interlock.username", "ann", "needs a password");
+        refused("interlock.uri", "http://localhost", "it must begin with redis://");
+    }
+
+    private void refused(String property, String value, String why) {
+        connected
+                .withPropertyValues(property + "=" + value)
+                .run(context -> assertThat(context.getStartupFailure())
+                        .hasStackTraceContaining(InvalidConfigurationPropertyValueException.class.getName())
+                        .hasStackTraceContaining("Property " + property + " with value")
+                        .hasStackTraceContaining(why));
+    }
+
+    @Test
+    void anUnreachableRedisIsExplained() {
+        assertThat(SpringFactoriesLoader.forDefaultResourceLocation()
+                        .load(FailureAnalyzer.class, (type, name, cause) -> {}))
+                .hasAtLeastOneElementOfType(InterlockFailureAnalyzer.class);
+        bare.withPropertyValues(NOWHERE).run(context -> {
+            Throwable failure = context.getStartupFailure();
+            assertThat(failure).isNotNull();
+            FailureAnalysis analysis = new InterlockFailureAnalyzer().analyze(failure);
+            assertThat(analysis).isNotNull();
+            assertThat(analysis.getCause()).isInstanceOf(RedisUnavailableException.class);
+            assertThat(analysis.getDescription()).contains("Interlock can't reach Redis", "redis://127.0.0.1:1");
+            assertThat(analysis.getAction()).contains("interlock.uri", "interlock.lazy");
+        });
+    }
+
+    @Test
+    void aLazySessionStartsWithoutRedisAndIsDown() {
+        bare.withPropertyValues(NOWHERE, "interlock.lazy=true", "interlock.command-timeout=100ms")
+                .run(context -> {
+                    var health = context.getBean(HealthIndicator.class).health();
+                    assertThat(health).isNotNull();
+                    assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+                });
+    }
+
+    @Test
+    void theRedissonClientOfTheApplicationComesFirst() {
+        bare.withPropertyValues(NOWHERE)
+                .withBean("redisson", RedissonClient.class, InterlockAutoConfigurationTest::client)
+                .run(context -> {
+                    assertThat(context.getBean(Interlock.class).ping()).isPositive();
+                    context.getBean(Interlock.class).close();
+                    assertThat(context.getBean(RedissonClient.class).isShutdown())
+                            .isFalse();
+                });
+    }
+
+    private static RedissonClient client() {
+        var config = new Config();
+        config.useSingleServer()
+                .setAddress(REDIS.url())
+                .setConnectionMinimumIdleSize(1)
+                .setConnectionPoolSize(10);
+        return Redisson.create(config);
+    }
+
+    @Test
+    void aServiceConnectionComesBeforeTheUri() {
+        bare.withPropertyValues(NOWHERE)
+                .withBean(DataRedisConnectionDetails.class, InterlockAutoConfigurationTest::details)
+                .run(context ->
+                        assertThat(context.getBean(Interlock.class).ping()).isPositive());
+    }
+
+    @Test
+    void aServiceConnectionSuffices() {
+        bare.withBean(DataRedisConnectionDetails.class, InterlockAutoConfigurationTest::details)
+                .run(context ->
+                        assertThat(context.getBean(Interlock.class).ping()).isPositive());
+    }
+
+    private static DataRedisConnectionDetails details() {
+        return new DataRedisConnectionDetails() {
+            @Override
+            public Standalone getStandalone() {
+                return Standalone.of(REDIS.host(), REDIS.port(), 3);
+            }
+        };
+    }
+
+    @Test
+    void aSessionOfTheApplicationsOwnIsKept() {
+        try (Interlock own = Interlock.connect(REDIS.url())) {
+            bare.withPropertyValues(NOWHERE)
+                    .withBean("own", Interlock.class, () -> own)
+                    .run(context -> {
+                        assertThat(context).hasSingleBean(Interlock.class).hasSingleBean(InterlockLifecycle.class);
+                        assertThat(context.getBean(Interlock.class)).isSameAs(own);
+                    });
+        }
+    }
+
+    @Test
+    void aCustomizerSetsWhatHasNoProperty() {
+        connected
+                .withBean(InterlockBuilderCustomizer.class, () -> builder -> builder.sessionName("customized"))
+                .run(context -> assertThat(context.getBean(Interlock.class).sessionName())
+                        .isEqualTo("customized"));
+    }
+
+    @Test
+    void theEndpointIsThereIfItIsExposed() {
+        connected.run(context -> assertThat(context).doesNotHaveBean(InterlockEndpoint.class));
+        connected
+                .withPropertyValues("management.endpoints.web.exposure.include=interlock")
+                .run(context -> assertThat(context).hasSingleBean(InterlockEndpoint.class));
+    }
+
+    @Test
+    void whatIsNotOnTheClassPathIsNotNeeded() {
+        connected
+                .withClassLoader(new FilteredClassLoader(
+                        HealthIndicator.class,
+                        Endpoint.class,
+                        DataRedisConnectionDetails.class,
+                        LockRegistry.class,
+                        LockProvider.class))
+                .run(context -> assertThat(context)
+                        .hasNotFailed()
+                        .hasSingleBean(Interlock.class)
+                        .doesNotHaveBean("interlockHealthIndicator")
+                        .doesNotHaveBean("interlockLockRegistry")
+                        .doesNotHaveBean("interlockLockProvider"));
+    }
+
+    @Test
+    void adaptersAreThereIfTheirProjectsAre() {
+        connected.run(context -> assertThat(context)
+                .hasSingleBean(InterlockLockRegistry.class)
+                .hasSingleBean(InterlockLockProvider.class));
+    }
+
+    /** The holder unlocks when the session is closing already; one that did not wait would have taken the lock. */
+    @Test
+    void theSessionIsClosedWhenItsThreadsAreDone() {
+        try (var holder = new Actor("holder")) {
+            CompletableFuture<?>[] done = new CompletableFuture<?>[1];
+            connected.withPropertyValues("interlock.shutdown.await=1h").run(context -> {
+                Interlock interlock = context.getBean(Interlock.class);
+                DistributedReentrantLock lock = interlock.lock("shutdown");
+                holder.run(lock::lock);
+                done[0] = holder.begin(() -> {
+                    awaitClosing(interlock);
+                    lock.assertHeld();
+                    lock.unlock();
+                });
+            });
+            assertThat(done[0]).isNotNull();
+            done[0].join();
+        }
+    }
+
+    // A closing session admits nobody to what he doesn't have.
+    private static void awaitClosing(Interlock interlock) {
+        await().atMost(Duration.ofMinutes(1)).until(() -> {
+            try (var other = new Actor("other")) {
+                return other.get(() -> {
+                    try {
+                        interlock.execute("other", Duration.ofSeconds(30), () -> 0);
+                        return false;
+                    } catch (IllegalStateException e) {
+                        return true;
+                    }
+                });
+            }
+        });
+    }
+}

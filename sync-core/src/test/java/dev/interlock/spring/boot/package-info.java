@@ -1,0 +1,5 @@
+/** Tests of what Spring Boot configures. */
+@NullMarked
+package dev.interlock.spring.boot;
+
+import org.jspecify.annotations.NullMarked;
