@@ -576,6 +576,35 @@ public final class Interlock implements AutoCloseable {
     }
 
     /**
+     * Adds a listener for events of this session, beside those that it has; one that is among them already isn't added
+     * again. Threads may add and remove listeners at any time. A listener hears of what begins from now on, and if
+     * Redis doesn't answer now, also of that: {@link SyncListener#redisUnreachable}.
+     *
+     * @param listener the listener
+     */
+    public void addListener(SyncListener listener) {
+        session.outage().addListener(requireNonNull(listener, "listener"));
+    }
+
+    /**
+     * Removes a listener, if it is one of this session. It still hears the end of waits of whose beginning it has
+     * heard.
+     *
+     * @param listener the listener
+     */
+    public void removeListener(SyncListener listener) {
+        session.settings().listeners().remove(requireNonNull(listener, "listener"));
+    }
+
+    /**
+     * Returns how many locks threads of this session hold now, shared ones among them. No round trip; looks at each
+     * lock.
+     */
+    public int heldLocks() {
+        return session.heldLocks();
+    }
+
+    /**
      * Asks Redis for a sign of life, by a script that does nothing. The first call may have to load it.
      *
      * @return how long the answer took

@@ -3,6 +3,7 @@ package dev.interlock;
 import static java.util.Objects.requireNonNull;
 
 import dev.interlock.internal.SessionName;
+import dev.interlock.internal.events.Listeners;
 import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.session.QuorumSession;
 import dev.interlock.internal.session.RedisSession;
@@ -296,7 +297,8 @@ public final class InterlockBuilder {
     }
 
     /**
-     * Sets the listener for events of this session. Default {@link SyncListener#NONE}.
+     * Sets the listener for events of this session. Default {@link SyncListener#NONE}. More can be
+     * {@linkplain Interlock#addListener added} while the session is open.
      *
      * @param listener the listener
      * @return this
@@ -418,7 +420,7 @@ public final class InterlockBuilder {
                 replicaAcknowledgements,
                 namespace,
                 sessionName == null ? SessionName.ofProcess() : sessionName,
-                listener,
+                new Listeners(listener),
                 ticker);
     }
 

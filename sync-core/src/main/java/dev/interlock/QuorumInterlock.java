@@ -1,5 +1,7 @@
 package dev.interlock;
 
+import static java.util.Objects.requireNonNull;
+
 import com.google.common.collect.MapMaker;
 import dev.interlock.internal.lock.quorum.QuorumLock;
 import dev.interlock.internal.redis.Keys;
@@ -79,6 +81,29 @@ public final class QuorumInterlock implements AutoCloseable {
     /** Returns the id of this session, as it appears in the owner field of the locks that it owns. */
     public String id() {
         return session.id();
+    }
+
+    /** Returns how many locks threads of this session hold now, as {@link Interlock#heldLocks} does. */
+    public int heldLocks() {
+        return session.heldLocks();
+    }
+
+    /**
+     * Adds a listener, as {@link Interlock#addListener} does.
+     *
+     * @param listener the listener
+     */
+    public void addListener(SyncListener listener) {
+        session.outage().addListener(requireNonNull(listener, "listener"));
+    }
+
+    /**
+     * Removes a listener, as {@link Interlock#removeListener} does.
+     *
+     * @param listener the listener
+     */
+    public void removeListener(SyncListener listener) {
+        session.settings().listeners().remove(requireNonNull(listener, "listener"));
     }
 
     /**

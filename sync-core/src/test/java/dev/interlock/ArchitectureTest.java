@@ -109,6 +109,15 @@ class ArchitectureTest {
                     "net.javacrumbs.shedlock..",
                     "dev.interlock.spring..");
 
+    /** An application without meters has no Micrometer. */
+    @ArchTest
+    static final ArchRule only_the_metrics_need_micrometer = noClasses()
+            .that()
+            .resideOutsideOfPackage("dev.interlock.micrometer")
+            .should()
+            .dependOnClassesThat()
+            .resideInAnyPackage("io.micrometer..", "dev.interlock.micrometer");
+
     @ArchTest
     static final ArchRule exceptions_are_declared_by_their_own_type =
             codeUnits().should(declareNeither(Exception.class, Throwable.class)).allowEmptyShould(true);
@@ -151,6 +160,8 @@ class ArchitectureTest {
                     .definedBy("dev.interlock.cli")
                     .layer("spring")
                     .definedBy(SPRING)
+                    .layer("metrics")
+                    .definedBy("dev.interlock.micrometer")
                     .layer("facade")
                     .definedBy(resideInAPackage("dev.interlock").and(DescribedPredicate.not(areValues())))
                     .layer("values")
@@ -169,6 +180,8 @@ class ArchitectureTest {
             .mayOnlyAccessLayers("facade", "values")
             .whereLayer("spring")
             .mayOnlyAccessLayers("facade", "values", "words")
+            .whereLayer("metrics")
+            .mayOnlyAccessLayers("facade", "values")
             .whereLayer("words")
             .mayNotAccessAnyLayer()
             .whereLayer("values")

@@ -1,6 +1,7 @@
 package dev.interlock.model;
 
 import dev.interlock.LeaseLostException;
+import dev.interlock.internal.events.Listeners;
 import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.RemoteConditions;
 import dev.interlock.internal.lock.RemoteLock;
@@ -68,13 +69,12 @@ final class MemoryLock implements RemoteLock {
     }
 
     @Override
-    public boolean enterAtOnce(long start) {
+    public boolean enterAtOnce() {
         return owning;
     }
 
     @Override
-    public boolean enter(boolean interruptible, long waitNanos, long leaseMillis, long start)
-            throws InterruptedException {
+    public boolean enter(boolean interruptible, long waitNanos, long leaseMillis) throws InterruptedException {
         if (waitNanos == 0) {
             owning = name.take(this);
         } else {
@@ -85,7 +85,7 @@ final class MemoryLock implements RemoteLock {
     }
 
     @Override
-    public @Nullable Departure leave() {
+    public @Nullable Departure leave(long now) {
         if (!local.isWanted() && releases) {
             giveUp();
         }
@@ -141,9 +141,15 @@ final class MemoryLock implements RemoteLock {
     }
 
     @Override
-    public long beginAttempt() {
-        return 0;
+    public Listeners listeners() {
+        return new Listeners();
     }
+
+    @Override
+    public void endHold(long now) {}
+
+    @Override
+    public void beginAttempt() {}
 
     @Override
     public long fencingToken() {

@@ -2,6 +2,7 @@ package dev.interlock.simulation;
 
 import dev.interlock.LeaseLostException;
 import dev.interlock.SyncListener;
+import dev.interlock.internal.events.Listeners;
 import dev.interlock.internal.lock.script.ScriptLock;
 import dev.interlock.internal.ratelimit.RequestQueues;
 import dev.interlock.internal.redis.Node;
@@ -106,7 +107,7 @@ final class SimulatedSession {
                 0,
                 "",
                 "test",
-                plan.losesData() ? SyncListener.NONE : NOTHING_LOST,
+                new Listeners(plan.losesData() ? SyncListener.NONE : NOTHING_LOST),
                 ticker);
     }
 

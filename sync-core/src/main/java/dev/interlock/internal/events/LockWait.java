@@ -1,5 +1,7 @@
 package dev.interlock.internal.events;
 
+import dev.interlock.SyncListener.Outcome;
+import java.util.Locale;
 import jdk.jfr.Description;
 import jdk.jfr.Label;
 import jdk.jfr.Name;
@@ -36,19 +38,10 @@ public final class LockWait extends LockEvent {
         source = "redis";
     }
 
-    /** The attempt is over, and the thread has the lock. */
-    public void acquired(long fencingToken) {
+    /** The attempt is over. */
+    public void ended(Outcome attemptOutcome, long fencingToken) {
         token = fencingToken;
-        outcome = "acquired";
-    }
-
-    /** The attempt is over, and the thread has been refused. */
-    public void refused() {
-        outcome = "timeout";
-    }
-
-    /** The attempt is over by an interrupt. */
-    public void interrupted() {
-        outcome = "interrupted";
+        outcome = attemptOutcome.name().toLowerCase(Locale.ROOT);
+        commit();
     }
 }

@@ -8,6 +8,7 @@ import dev.interlock.internal.RareLog;
 import dev.interlock.internal.Stake;
 import dev.interlock.internal.Stake.Hold;
 import dev.interlock.internal.Stake.Wait;
+import dev.interlock.internal.events.Listeners;
 import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.session.Participant;
 import dev.interlock.internal.session.RemoteWait;
@@ -39,8 +40,6 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
     protected final String name;
     private final String kind;
     protected final LocalLock local;
-    private final SyncListener listener;
-    protected final boolean listening;
 
     /** Time between two attempts to take the local half from a thread that cleans up. */
     private static final long PROBE_NANOS = 10_000;
@@ -57,6 +56,7 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
     /** How many threads may have the local half for an instant, for no use of their own. */
     private final AtomicInteger probes = new AtomicInteger();
 
+    private final HoldTally tally;
     private final Sightings sightings = new Sightings();
 
     private final List<Consumer<? super LeaseLostException>> lossListeners = new CopyOnWriteArrayList<>();
@@ -72,8 +72,7 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
         this.name = name;
         this.kind = kind;
         this.local = local;
-        this.listener = settings.listener();
-        this.listening = listener != SyncListener.NONE;
+        this.tally = new HoldTally(session, name);
     }
 
     /** Returns the tenure of this session, if it has one. */
@@ -96,17 +95,29 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
     }
 
     @Override
-    public final boolean enterAtOnce(long start) {
+    public final boolean enterAtOnce() {
         // After the thread has taken the local half, and so is seen by one that closes the session.
-        boolean enters = !session.isClosing() && enterOnTenure();
-        if (enters && listening) {
-            reportAcquired(session.now() - start, true);
-        }
-        return enters;
+        return !session.isClosing() && enterOnTenure();
     }
 
     /** Enters on the tenure that the session has, if it has one that is usable. */
     protected abstract boolean enterOnTenure();
+
+    /** Notes when a thread enters: the reading that decides whether it does, as there are millions a second. */
+    protected final long entering(long now) {
+        tally.begin(now);
+        return now;
+    }
+
+    @Override
+    public final void endHold(long now) {
+        tally.end(now);
+    }
+
+    /** Returns whether anybody wants to hear of holds. */
+    protected final boolean isListenedTo() {
+        return settings.listener() != SyncListener.NONE;
+    }
 
     /** Returns the tenure that is entered, even if it is lost. */
     protected T owned() {
@@ -232,6 +243,11 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
     }
 
     @Override
+    public final Listeners listeners() {
+        return settings.listeners();
+    }
+
+    @Override
     public final long knownToken() {
         T current = tenure();
         return current == null ? 0 : current.token();
@@ -248,11 +264,10 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
     }
 
     @Override
-    public final long beginAttempt() {
+    public final void beginAttempt() {
         if (session.isClosing() && local.holds() == 0) {
             session.ensureAcquiring();
         }
-        return listening ? session.now() : 0;
     }
 
     /** Returns whether a thread has the local half only to clean up. */
@@ -316,28 +331,24 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
                             Names.quoted(name),
                             TimeUnit.NANOSECONDS.toMillis(waitedNanos),
                             often));
-            listener.unanswered(name, waitedNanos);
+            settings.listener().unanswered(name, waitedNanos);
         });
-    }
-
-    /** Tells the listener of an acquisition. */
-    protected final void reportAcquired(long waitedNanos, boolean alreadyOwned) {
-        if (listening) {
-            session.tell(() -> listener.acquired(name, waitedNanos, alreadyOwned));
-        }
     }
 
     /** Tells the listener that the tenure goes on for another thread. */
     protected final void reportHandedOff() {
-        if (listening) {
+        SyncListener listener = settings.listeners().ofAcquisitions();
+        if (listener != SyncListener.NONE) {
             session.tell(() -> listener.handedOff(name));
         }
     }
 
-    /** Tells the listener that the tenure ends. */
+    /** Tells the listener that the tenure ends. The caller has the local half. */
     protected final void reportReleased(long tenureNanos) {
-        if (listening) {
-            session.tell(() -> listener.released(name, tenureNanos));
+        SyncListener listener = settings.listener();
+        if (listener != SyncListener.NONE) {
+            tally.tell();
+            session.tell(() -> settings.listeners().ofAcquisitions().released(name, tenureNanos));
         }
     }
 
@@ -354,7 +365,7 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
         return waiting != null || current == null || !isInside() ? waiting : Long.valueOf(current.token());
     }
 
-    /** Returns whether a thread has both halves; one that has the local half and waits for the other isn't inside. */
+    @Override
     public final boolean isInside() {
         return isInUse() && leader == null;
     }

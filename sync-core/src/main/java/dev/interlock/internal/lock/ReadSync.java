@@ -3,7 +3,7 @@ package dev.interlock.internal.lock;
 import static java.util.Objects.requireNonNull;
 
 import dev.interlock.LeaseLostException;
-import dev.interlock.internal.events.LockWait;
+import dev.interlock.internal.lock.LockRecorder.Attempt;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Condition;
@@ -72,16 +72,17 @@ public final class ReadSync implements Lock {
 
     // Re-entries aren't recorded.
     private boolean isRecorded() {
-        return LockRecorder.isOn() && !isInside();
+        return recorder.isOn() && !isInside();
     }
 
     private boolean share(boolean interruptible, long waitNanos) throws InterruptedException {
         return isRecorded()
-                ? recorder.record(wait -> share(interruptible, waitNanos, wait))
+                ? recorder.record(attempt -> share(interruptible, waitNanos, attempt))
                 : share(interruptible, waitNanos, null);
     }
 
-    private boolean share(boolean interruptible, long waitNanos, @Nullable LockWait wait) throws InterruptedException {
+    private boolean share(boolean interruptible, long waitNanos, @Nullable Attempt attempt)
+            throws InterruptedException {
         if (interruptible && Thread.interrupted()) {
             throw new InterruptedException();
         }
@@ -93,7 +94,11 @@ public final class ReadSync implements Lock {
         boolean timed = waitNanos != FOREVER;
         do {
             remote.ensureAcquiring();
-            if (remote.mayEnterShared(begun)) {
+            boolean admitted = remote.mayEnterShared(begun);
+            if (attempt != null && (!admitted || local.isWanted() || local.isOwned())) {
+                attempt.begin();
+            }
+            if (admitted) {
                 if (follow(interruptible, waitNanos, begun)) {
                     return true;
                 }
@@ -101,7 +106,7 @@ public final class ReadSync implements Lock {
                 remote.awaitUnbarred(interruptible, waitNanos, begun);
             } else if (leader.compareAndSet(null, Thread.currentThread())) {
                 if (takeWhole(interruptible, Math.min(left(waitNanos, begun), remote.drainNanos()))) {
-                    return enter(interruptible, left(waitNanos, begun), begun, wait);
+                    return enter(interruptible, left(waitNanos, begun), begun, attempt);
                 }
             } else if (follow(interruptible, waitNanos, begun)) {
                 return true;
@@ -191,10 +196,10 @@ public final class ReadSync implements Lock {
         }
     }
 
-    private boolean enter(boolean interruptible, long waitNanos, long begun, @Nullable LockWait wait)
+    private boolean enter(boolean interruptible, long waitNanos, long begun, @Nullable Attempt attempt)
             throws InterruptedException {
-        if (wait != null) {
-            wait.asksRedis();
+        if (attempt != null) {
+            attempt.askRedis();
         }
         boolean entered = false;
         try {
@@ -224,10 +229,10 @@ public final class ReadSync implements Lock {
 
     // A thread that doesn't barge leaves the lock to those that queue for it.
     private boolean tryShare(boolean barges) throws InterruptedException {
-        return isRecorded() ? recorder.record(wait -> tryShare(barges, wait)) : tryShare(barges, null);
+        return isRecorded() ? recorder.record(attempt -> tryShare(barges, attempt)) : tryShare(barges, null);
     }
 
-    private boolean tryShare(boolean barges, @Nullable LockWait wait) throws InterruptedException {
+    private boolean tryShare(boolean barges, @Nullable Attempt attempt) throws InterruptedException {
         if (isInside()) {
             return local.readLock().tryLock();
         }
@@ -252,7 +257,7 @@ public final class ReadSync implements Lock {
                     leader.set(null);
                     continue;
                 }
-                return ask(begun, wait);
+                return ask(begun, attempt);
             }
             // Another thread of this session asks, too. If it only asks, or has had no answer, that is soon to come.
             if (remote.isRefused() || remote.now() - begun >= remote.commandTimeoutNanos()) {
@@ -262,7 +267,7 @@ public final class ReadSync implements Lock {
         }
     }
 
-    private boolean ask(long begun, @Nullable LockWait wait) {
+    private boolean ask(long begun, @Nullable Attempt attempt) {
         // Others may share it for an instant, only to look; or have it to clean up.
         long begunAsking = remote.now();
         while (!local.tryLock()) {
@@ -273,7 +278,7 @@ public final class ReadSync implements Lock {
             remote.pause(this, LOOK_NANOS);
         }
         try {
-            return enter(false, 0, begun, wait);
+            return enter(false, 0, begun, attempt);
         } catch (InterruptedException e) {
             throw new AssertionError("an uninterruptible wait was interrupted", e);
         }

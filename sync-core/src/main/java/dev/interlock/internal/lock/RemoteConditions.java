@@ -43,9 +43,9 @@ public interface RemoteConditions {
 
     /**
      * Enters again with the lease it had, for as long as that takes. The caller has the local half, and keeps it even
-     * if this fails.
+     * if this fails. Returns whether the session had a tenure, so that Redis wasn't asked.
      */
-    void enter(Wait wait);
+    boolean enter(Wait wait);
 
     /** Signals the thread that has waited longest, or all, as soon as the current one leaves. */
     void signal(String condition, boolean all);

@@ -1,6 +1,7 @@
 package dev.interlock.internal.lock;
 
 import dev.interlock.LeaseLostException;
+import dev.interlock.internal.events.Listeners;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -36,6 +37,9 @@ public interface RemoteLock {
     /** Returns the id of the session. */
     String sessionId();
 
+    /** Returns the listeners of the session. */
+    Listeners listeners();
+
     /** Returns the ticker's reading, in nanoseconds. */
     long now();
 
@@ -44,10 +48,9 @@ public interface RemoteLock {
 
     /**
      * Begins a thread's attempt to lock. Throws {@link IllegalStateException} if the session is closed, or about to be,
-     * unless the thread has the local half. The result is for {@link #enterAtOnce} and {@link #enter} only, which
-     * report how long the attempt took.
+     * unless the thread has the local half.
      */
-    long beginAttempt();
+    void beginAttempt();
 
     /**
      * Gets a thread that is about to queue for the local half its place in the queue of all sessions, if that is its
@@ -57,12 +60,8 @@ public interface RemoteLock {
      */
     default void announce(long leaseMillis) {}
 
-    /**
-     * Enters on the tenure that the session has, if it has one that is usable: the path without a round trip.
-     *
-     * @param start the result of {@link #beginAttempt}
-     */
-    boolean enterAtOnce(long start);
+    /** Enters on the tenure that the session has, if it has one that is usable: the path without a round trip. */
+    boolean enterAtOnce();
 
     /**
      * Gets the session a tenure and enters on it.
@@ -70,17 +69,21 @@ public interface RemoteLock {
      * @param interruptible whether an interrupt ends the wait, or is kept for later
      * @param waitNanos 0 to ask only once, {@link Long#MAX_VALUE} to wait for ever
      * @param leaseMillis {@link #RENEWED}, or the length of a fixed lease
-     * @param start the result of {@link #beginAttempt}
      * @return whether the thread has entered
      */
-    boolean enter(boolean interruptible, long waitNanos, long leaseMillis, long start) throws InterruptedException;
+    boolean enter(boolean interruptible, long waitNanos, long leaseMillis) throws InterruptedException;
+
+    /** The thread that has both halves is about to give them up: listeners are told, if there are any. */
+    void endHold(long now);
 
     /**
      * Leaves: keeps the tenure for the next local thread, or gives it up. Returns null if there is nothing to wait for.
      * The local half is freed next.
+     *
+     * @param now the ticker's reading
      */
     @Nullable
-    Departure leave();
+    Departure leave(long now);
 
     /**
      * Gives up what no thread of this session wants any more. Called without the local half, after it was released or

@@ -75,6 +75,7 @@ final class ScriptRateLimiter implements RateLimiter {
         checkPermits(permits);
         if (prefetched != null && prefetched.take(permits, session.now()) != null) {
             session.ensureOpen();
+            tellDecided(permits, true);
             return true;
         }
         return awaited(permits, 0).isGranted();
@@ -191,7 +192,9 @@ final class ScriptRateLimiter implements RateLimiter {
             session.outage().failed(begun, silence);
             return withoutRedis(permits, silence);
         }
-        return asked.isCompletedExceptionally() ? withoutRedis(permits, Failures.of(asked)) : asked.join();
+        return asked.isCompletedExceptionally()
+                ? withoutRedis(permits, Failures.of(asked))
+                : told(permits, asked.join());
     }
 
     /** As {@link #awaited}, without waiting. What follows runs on the pool, not on a thread of Redisson's. */
@@ -204,10 +207,12 @@ final class ScriptRateLimiter implements RateLimiter {
             return CompletableFuture.failedFuture(e);
         }
         if (asked.isDone() && !asked.isCompletedExceptionally()) {
-            return asked.thenApply(then);
+            return asked.thenApply(answer -> then.apply(told(permits, answer)));
         }
         return asked.handleAsync(
-                (answer, failure) -> then.apply(answer != null ? answer : withoutRedis(permits, failure)), POOL);
+                (answer, failure) ->
+                        then.apply(answer != null ? told(permits, answer) : withoutRedis(permits, failure)),
+                POOL);
     }
 
     private CompletableFuture<Answer> ask(long permits, long patienceMicros) {
@@ -249,6 +254,15 @@ final class ScriptRateLimiter implements RateLimiter {
                 fetched.completeExceptionally(failure);
             }
         });
+    }
+
+    private Answer told(long permits, Answer answer) {
+        tellDecided(permits, answer.isGranted());
+        return answer;
+    }
+
+    private void tellDecided(long permits, boolean granted) {
+        session.settings().listener().decided(shared.name, permits, granted);
     }
 
     /** Does what the policy says. */

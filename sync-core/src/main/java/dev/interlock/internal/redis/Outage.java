@@ -3,7 +3,9 @@ package dev.interlock.internal.redis;
 import dev.interlock.SyncListener;
 import dev.interlock.internal.RareLog;
 import dev.interlock.internal.events.FlightEvents;
+import dev.interlock.internal.events.Listeners;
 import dev.interlock.internal.events.RedisOutage;
+import java.util.List;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
@@ -28,8 +30,8 @@ public final class Outage {
     private final String session;
     private final LongSupplier ticker;
     private final long patienceNanos;
-    private final Executor listeners;
-    private final SyncListener listener;
+    private final Executor executor;
+    private final Listeners listeners;
 
     private volatile boolean active;
 
@@ -52,8 +54,8 @@ public final class Outage {
     private @Nullable RedisOutage event;
 
     /** Creates the record of outages of the one Redis. */
-    public Outage(String session, Settings settings, Executor listeners) {
-        this("Redis", session, settings, listeners);
+    public Outage(String session, Settings settings, Executor executor) {
+        this("Redis", session, settings, executor);
     }
 
     /**
@@ -62,15 +64,24 @@ public final class Outage {
      * @param who whose, for people
      * @param session the id of the session that meets them
      */
-    public Outage(String who, String session, Settings settings, Executor listeners) {
+    public Outage(String who, String session, Settings settings, Executor executor) {
         this.who = who;
         this.session = session;
         this.ticker = settings.ticker();
         this.heardNanos = ticker.getAsLong();
         this.acknowledgedNanos = heardNanos;
         this.patienceNanos = settings.redisTimeoutNanos();
-        this.listener = settings.listener();
-        this.listeners = listeners;
+        this.listeners = settings.listeners();
+        this.executor = executor;
+    }
+
+    /** Adds a listener to those of the session. It hears of an outage that it has come too late for. */
+    public synchronized void addListener(SyncListener added) {
+        Throwable failure = cause;
+        if (listeners.add(added) && active && failure != null) {
+            SyncListener told = Listeners.asOne(List.of(added));
+            executor.execute(() -> told.redisUnreachable(failure));
+        }
     }
 
     /** A command that was sent then has failed, or has been silent for too long. */
@@ -91,10 +102,11 @@ public final class Outage {
         lastWarningNanos = lastFailureNanos;
         active = true;
         event = FlightEvents.outage(who, session, Failures.brief(failure));
-        listeners.execute(() -> {
+        SyncListener told = listeners.current();
+        executor.execute(() -> {
             isSaid = warnings.say(
                     who, often -> log.warn("{} doesn't answer: {}{}", who, Failures.brief(failure), often));
-            listener.redisUnreachable(failure);
+            told.redisUnreachable(failure);
         });
     }
 
@@ -103,7 +115,7 @@ public final class Outage {
         if (latest != null && lastFailureNanos - lastWarningNanos >= REMINDER_NANOS) {
             lastWarningNanos = lastFailureNanos;
             long seconds = TimeUnit.NANOSECONDS.toSeconds(lastFailureNanos - sinceNanos);
-            listeners.execute(() -> log.warn("{} has not answered for {} s: {}", who, seconds, Failures.brief(latest)));
+            executor.execute(() -> log.warn("{} has not answered for {} s: {}", who, seconds, Failures.brief(latest)));
         }
     }
 
@@ -134,11 +146,12 @@ public final class Outage {
                 event.ended(nanos);
                 event = null;
             }
-            listeners.execute(() -> {
+            SyncListener told = listeners.current();
+            executor.execute(() -> {
                 if (isSaid) {
                     log.info("{} answers again, after {} ms", who, nanos / 1_000_000);
                 }
-                listener.redisReachable(nanos);
+                told.redisReachable(nanos);
             });
         }
     }

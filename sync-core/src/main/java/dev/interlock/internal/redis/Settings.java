@@ -1,6 +1,7 @@
 package dev.interlock.internal.redis;
 
 import dev.interlock.SyncListener;
+import dev.interlock.internal.events.Listeners;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 
@@ -15,8 +16,13 @@ public record Settings(
         int replicaAcknowledgements,
         String namespace,
         String sessionName,
-        SyncListener listener,
+        Listeners listeners,
         LongSupplier ticker) {
+
+    /** Returns the listeners that there are now, as one that throws nothing. */
+    public SyncListener listener() {
+        return listeners.current();
+    }
 
     /** For how long a command may be silent before it is taken to have been lost. */
     public long silenceNanos() {
@@ -35,7 +41,7 @@ public record Settings(
                 replicaAcknowledgements,
                 namespace,
                 sessionName,
-                SyncListener.NONE,
+                new Listeners(),
                 ticker);
     }
 

@@ -3,6 +3,8 @@ package dev.interlock.internal.semaphore;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.SyncListener;
+import dev.interlock.SyncListener.Outcome;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.semaphore.Operations.Operation;
@@ -22,6 +24,11 @@ import org.jspecify.annotations.Nullable;
  * remote half wakes them; which permits they get is up to {@link LocalPermits}.
  */
 public final class SemaphoreSync {
+    /** How a thread acquires permits. */
+    private interface Acquisition {
+        boolean run() throws InterruptedException;
+    }
+
     private final Session session;
     private final LocalSemaphore local;
     private final RemoteSemaphore remote;
@@ -72,22 +79,48 @@ public final class SemaphoreSync {
      * this is fair.
      */
     public boolean tryAcquire(int number, long waitNanos) throws InterruptedException {
-        if (Thread.interrupted()) {
-            throw new InterruptedException();
-        }
         if (waitNanos > 0) {
             return acquire(number, true, waitNanos);
         }
-        return !remote.call(LocalPermits::isAwaited) && tryAcquire(number);
+        return told(number, () -> {
+            if (Thread.interrupted()) {
+                throw new InterruptedException();
+            }
+            return !remote.call(LocalPermits::isAwaited) && take(number);
+        });
     }
 
     private boolean acquire(int number, boolean interruptible, long waitNanos) throws InterruptedException {
+        return told(number, () -> acquireUntold(number, interruptible, waitNanos));
+    }
+
+    private boolean acquireUntold(int number, boolean interruptible, long waitNanos) throws InterruptedException {
         if (interruptible && Thread.interrupted()) {
             throw new InterruptedException();
         }
         try (RemoteWait wait = new RemoteWait(session, interruptible, waitNanos, waited -> unavailable()).acquiring()) {
             Waiter waiter = new Waiter(Thread.currentThread(), number);
             return come(waiter, wait.begunNanos()) || acquire(waiter, wait);
+        }
+    }
+
+    /** Has the listeners know what becomes of an acquisition. */
+    private boolean told(int number, Acquisition acquisition) throws InterruptedException {
+        SyncListener listener = session.settings().listener();
+        if (listener == SyncListener.NONE) {
+            return acquisition.run();
+        }
+        long begun = session.now();
+        Outcome outcome = Outcome.FAILED;
+        try {
+            boolean acquired = acquisition.run();
+            outcome = acquired ? Outcome.ACQUIRED : Outcome.TIMEOUT;
+            return acquired;
+        } catch (InterruptedException e) {
+            outcome = Outcome.INTERRUPTED;
+            throw e;
+        } finally {
+            listener.permitsAsked(name, number, outcome, session.now() - begun);
         }
     }
 
@@ -264,6 +297,14 @@ public final class SemaphoreSync {
 
     /** Acquires permits if there are any now, past all waiters. */
     public boolean tryAcquire(int number) {
+        try {
+            return told(number, () -> take(number));
+        } catch (InterruptedException e) {
+            throw new AssertionError("no wait could be interrupted", e);
+        }
+    }
+
+    private boolean take(int number) {
         Operation taking = callAcquiring(known -> known.tryAcquire(number, session.now()));
         return taking == null || (outcome(taking) >= 0 && !taking.stray);
     }

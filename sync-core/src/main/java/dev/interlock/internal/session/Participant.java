@@ -12,6 +12,14 @@ import org.jspecify.annotations.Nullable;
 /** What a session has in a name: it owns it, or waits for it. A session keeps alive those objects that have a stake. */
 public interface Participant {
     /**
+     * Returns whether this is a lock and a thread has both halves; one that has the local half and waits for the other
+     * isn't inside.
+     */
+    default boolean isInside() {
+        return false;
+    }
+
+    /**
      * A renewal that is due, and who takes its outcome.
      *
      * @param call the command, sent together with those of other names

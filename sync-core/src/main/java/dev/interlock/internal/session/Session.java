@@ -239,6 +239,12 @@ public abstract class Session {
         return Collections.unmodifiableCollection(participants.values());
     }
 
+    /** Returns how many locks threads have now. */
+    public final int heldLocks() {
+        return (int)
+                participants.values().stream().filter(Participant::isInside).count();
+    }
+
     /** Has {@link #close} wait for a command's confirmation, until that is there or was cancelled. */
     public final void expect(Object command, CompletableFuture<?> confirmation) {
         outstanding.put(command, confirmation);

@@ -6,7 +6,7 @@ import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
 import ch.qos.logback.core.read.ListAppender;
-import dev.interlock.SyncListener;
+import dev.interlock.internal.events.Listeners;
 import dev.interlock.testing.MovableTicker;
 import java.time.Duration;
 import java.util.List;
@@ -23,7 +23,7 @@ class OutageTest {
     private final Logger logger = (Logger) LoggerFactory.getLogger(Outage.class);
     private final Outage outage = new Outage(
             "session",
-            new Settings(30_000, 0, true, false, 30_000_000_000L, 3_000, 0, "", "test", SyncListener.NONE, ticker),
+            new Settings(30_000, 0, true, false, 30_000_000_000L, 3_000, 0, "", "test", new Listeners(), ticker),
             Runnable::run);
 
     @BeforeEach

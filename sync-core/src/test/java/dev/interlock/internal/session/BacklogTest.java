@@ -2,7 +2,7 @@ package dev.interlock.internal.session;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.SyncListener;
+import dev.interlock.internal.events.Listeners;
 import dev.interlock.internal.redis.Settings;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,7 +20,7 @@ class BacklogTest {
 
     private final Backlog backlog = new Backlog(
             new Settings(
-                    30_000, 0, false, false, 1_000_000_000, 1_000, 1, "", "test", SyncListener.NONE, System::nanoTime),
+                    30_000, 0, false, false, 1_000_000_000, 1_000, 1, "", "test", new Listeners(), System::nanoTime),
             this::schedule);
 
     private void schedule(Runnable task, long millis) {

@@ -1,6 +1,7 @@
 package dev.interlock.internal.session;
 
 import dev.interlock.SyncListener;
+import dev.interlock.internal.events.Listeners;
 import dev.interlock.internal.redis.AnswerSpinner;
 import dev.interlock.internal.redis.Node;
 import dev.interlock.internal.redis.Outage;
@@ -63,7 +64,7 @@ public final class VirtualEnvironment implements Environment {
                 0,
                 "",
                 "test",
-                listener,
+                new Listeners(listener),
                 this::nanoTime);
     }
 

@@ -55,20 +55,19 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
     @Override
     protected boolean enterOnTenure() {
         QuorumTenure current = tenure();
-        return current != null && current.renewed && current.isUsable(session.now()) && current.tokens.draw();
+        return current != null && current.renewed && current.isUsable(entering(session.now())) && current.tokens.draw();
     }
 
     // ---- acquisition
 
     @Override
-    public boolean enter(boolean interruptible, long waitNanos, long leaseMillis, long start)
-            throws InterruptedException {
+    public boolean enter(boolean interruptible, long waitNanos, long leaseMillis) throws InterruptedException {
         RemoteWait wait = newWait(interruptible, waitNanos, waited -> unavailable(lastFailure()));
         boolean entered = false;
         leader = wait;
         session.pin(monitor.key(), this);
         try (wait) {
-            entered = enter(wait, leaseMillis, start);
+            entered = enter(wait, leaseMillis);
             return entered;
         } finally {
             leader = null;
@@ -79,7 +78,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
         }
     }
 
-    private boolean enter(RemoteWait wait, long leaseMillis, long start) throws InterruptedException {
+    private boolean enter(RemoteWait wait, long leaseMillis) throws InterruptedException {
         endTenure();
         if (!wait.isOnce()) {
             yieldToOthers(wait);
@@ -91,7 +90,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
             VoteRound asked = monitor.ask(millis, renewed, !wait.isOnce());
             awaitAnswers(asked, wait);
             if (own(asked)) {
-                reportAcquired(session.now() - start, false);
+                entering(session.now());
                 return true;
             }
             Defeat defeat = monitor.call(known -> known.abandon(asked));
@@ -214,9 +213,8 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
     // ---- release
 
     @Override
-    public @Nullable Departure leave() {
+    public @Nullable Departure leave(long now) {
         QuorumTenure current = owned();
-        long now = session.now();
         if (!current.isUsable(now)) {
             LeaseLostException loss = current.lose("its lease is over");
             release(now);

@@ -74,13 +74,16 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
     @Override
     protected boolean enterOnTenure() {
         RedissonTenure current = tenure;
-        return current != null && current.leaseMillis == RENEWED && current.loss() == null;
+        boolean enters = current != null && current.leaseMillis == RENEWED && current.loss() == null;
+        if (enters && isListenedTo()) {
+            entering(session.now());
+        }
+        return enters;
     }
 
     @Override
-    public boolean enter(boolean interruptible, long waitNanos, long leaseMillis, long start)
-            throws InterruptedException {
-        return enter(lock, false, interruptible, waitNanos, leaseMillis, start);
+    public boolean enter(boolean interruptible, long waitNanos, long leaseMillis) throws InterruptedException {
+        return enter(lock, false, interruptible, waitNanos, leaseMillis);
     }
 
     /**
@@ -88,7 +91,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
      *
      * @param reads whether to read beside others
      */
-    final boolean enter(RLock by, boolean reads, boolean interruptible, long waitNanos, long leaseMillis, long start)
+    final boolean enter(RLock by, boolean reads, boolean interruptible, long waitNanos, long leaseMillis)
             throws InterruptedException {
         long most = waitNanos >= RedissonTenure.FOREVER_NANOS ? RemoteWait.FOREVER : waitNanos;
         RemoteWait wait = newWait(interruptible, most, waited -> unavailable(null));
@@ -102,7 +105,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
                 RedissonTenure next = new RedissonTenure(this, settings, by, reads, leaseMillis);
                 Answer answer = request(next, wait);
                 if (answer != Answer.ASK_AGAIN) {
-                    return answer == Answer.GRANTED && own(next, start);
+                    return answer == Answer.GRANTED && own(next);
                 }
             }
         } finally {
@@ -195,17 +198,15 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
         return new RedisUnavailableException("Redis has not answered for lock " + Names.quoted(name), cause);
     }
 
-    private boolean own(RedissonTenure next, long start) {
-        long now = session.now();
+    private boolean own(RedissonTenure next) {
         session.outage().heard();
-        next.granted(now);
+        next.granted(entering(session.now()));
         tenure = next;
         if (session.isClosed()) {
             // It may have been closed before it could see this tenure.
             relinquish();
             session.ensureOpen();
         }
-        reportAcquired(now - start, false);
         return true;
     }
 
@@ -221,9 +222,8 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
     }
 
     @Override
-    public @Nullable Departure leave() {
+    public @Nullable Departure leave(long now) {
         RedissonTenure current = owned();
-        long now = session.now();
         if (current.isOver(now)) {
             current.lose("its lease is over");
         }

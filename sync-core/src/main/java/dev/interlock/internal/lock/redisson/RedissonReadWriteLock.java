@@ -64,10 +64,10 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
     }
 
     @Override
-    public @Nullable Departure leave() {
+    public @Nullable Departure leave(long now) {
         RedissonTenure current = tenure();
         if (current == null || shared.sharedHolds() == 0) {
-            return super.leave();
+            return super.leave(now);
         }
         // A tenure that is lost stays until its readers have heard of it.
         CompletableFuture<?> downgraded =
@@ -141,11 +141,7 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
     @Override
     public boolean enterSharedAtOnce(long begunNanos) {
         RedissonTenure current = tenure();
-        if (current == null || session.isClosing() || !isUsable(current)) {
-            return false;
-        }
-        reportAcquired(session.now() - begunNanos, true);
-        return true;
+        return current != null && !session.isClosing() && isUsable(current);
     }
 
     @Override
@@ -154,7 +150,7 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
         if (current != null && !isSliceOver(current, begunNanos) && enterSharedAtOnce(begunNanos)) {
             return true;
         }
-        return enter(read, true, interruptible, waitNanos, RENEWED, begunNanos);
+        return enter(read, true, interruptible, waitNanos, RENEWED);
     }
 
     @Override

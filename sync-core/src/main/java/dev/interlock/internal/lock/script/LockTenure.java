@@ -46,6 +46,7 @@ final class LockTenure implements Tenure {
         boolean isRelied();
 
         /** Returns whether a thread has entered on the tenure, and has not left. */
+        @Override
         default boolean isInside() {
             return isRelied();
         }

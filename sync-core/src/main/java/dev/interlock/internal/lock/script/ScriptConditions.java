@@ -155,13 +155,15 @@ final class ScriptConditions implements RemoteConditions {
     }
 
     @Override
-    public void enter(Wait wait) {
+    public boolean enter(Wait wait) {
         Waiter waiter = (Waiter) wait;
         monitor.run((state, now) -> state.conditions.arrived(waiter, false));
         boolean entered = false;
         lock.returns(true);
         try {
-            entered = enterAgain(waiter.leaseMillis);
+            boolean atOnce = waiter.leaseMillis == RemoteLock.RENEWED && lock.enterAtOnce();
+            entered = atOnce || enterAgain(waiter.leaseMillis);
+            return atOnce;
         } finally {
             lock.returns(false);
             if (!entered) {
@@ -205,8 +207,7 @@ final class ScriptConditions implements RemoteConditions {
 
     private boolean enterAgain(long leaseMillis) {
         try {
-            return (leaseMillis == RemoteLock.RENEWED && lock.enterAtOnce(lock.beginAttempt()))
-                    || lock.enter(false, Long.MAX_VALUE, leaseMillis, lock.beginAttempt());
+            return lock.enter(false, Long.MAX_VALUE, leaseMillis);
         } catch (InterruptedException e) {
             throw new AssertionError("an uninterruptible wait was interrupted", e);
         }

@@ -100,9 +100,9 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
             return false;
         }
         if (view.fair) {
-            return monitor.call((state, now) -> state.enterAtOnce(Thread.currentThread(), now));
+            return monitor.call((state, now) -> state.enterAtOnce(Thread.currentThread(), entering(now)));
         }
-        boolean enters = current.isUsable(session.now()) && current.tokens.draw();
+        boolean enters = current.isUsable(entering(session.now())) && current.tokens.draw();
         if (enters) {
             retention.taken();
         }
@@ -110,9 +110,8 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     }
 
     @Override
-    public boolean enter(boolean interruptible, long waitNanos, long leaseMillis, long start)
-            throws InterruptedException {
-        return enter(false, interruptible, waitNanos, leaseMillis, start);
+    public boolean enter(boolean interruptible, long waitNanos, long leaseMillis) throws InterruptedException {
+        return enter(false, interruptible, waitNanos, leaseMillis);
     }
 
     /**
@@ -120,7 +119,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
      *
      * @param reads whether to read beside others
      */
-    final boolean enter(boolean reads, boolean interruptible, long waitNanos, long leaseMillis, long start)
+    final boolean enter(boolean reads, boolean interruptible, long waitNanos, long leaseMillis)
             throws InterruptedException {
         RemoteWait wait = newWait(interruptible, waitNanos, this::unavailable);
         boolean entered = false;
@@ -128,9 +127,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         try {
             entered = await(wait, reads, leaseMillis);
             if (entered) {
-                long now = session.now();
-                retention.begun(view.tenure, now);
-                reportAcquired(now - start, false);
+                retention.begun(view.tenure, entering(session.now()));
             }
             return entered;
         } finally {
@@ -176,7 +173,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     }
 
     @Override
-    public @Nullable Departure leave() {
+    public @Nullable Departure leave(long now) {
         LeaseLostException known = localOnlyCause;
         if (known != null) {
             localOnlyCause = null;
@@ -185,7 +182,6 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
             };
         }
         LockTenure current = owned();
-        long now = session.now();
         if (!current.isUsable(now)) {
             LeaseLostException loss = current.lose("its lease is over");
             monitor.giveUp(current).insist();

@@ -68,14 +68,13 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     }
 
     @Override
-    public boolean enter(boolean interruptible, long waitNanos, long leaseMillis, long start)
-            throws InterruptedException {
+    public boolean enter(boolean interruptible, long waitNanos, long leaseMillis) throws InterruptedException {
         forget(false);
         LockTenure current = view.tenure;
         if (current != null && !current.shared && isTurnOver(current, session.now())) {
             giveUp(current);
         }
-        return super.enter(interruptible, waitNanos, leaseMillis, start);
+        return super.enter(interruptible, waitNanos, leaseMillis);
     }
 
     /** Readers are to leave for writers of this session, too, which wait for them in this JVM only. */
@@ -101,10 +100,10 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     }
 
     @Override
-    public @Nullable Departure leave() {
+    public @Nullable Departure leave(long now) {
         LockTenure current = view.tenure;
-        if (current == null || shared.sharedHolds() == 0 || !current.isUsable(session.now())) {
-            return super.leave();
+        if (current == null || shared.sharedHolds() == 0 || !current.isUsable(now)) {
+            return super.leave(now);
         }
         ReliableRelease downgrade = monitor.downgrade(current);
         return () -> {
@@ -170,7 +169,6 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
                 endTurnInTime(current);
             }
         }
-        reportAcquired(now - begunNanos, true);
         return true;
     }
 
@@ -181,7 +179,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
             // No thread is inside, and those that wait here were too late for what this session has.
             giveUp(current);
         }
-        return enter(true, interruptible, waitNanos, RENEWED, begunNanos);
+        return enter(true, interruptible, waitNanos, RENEWED);
     }
 
     @Override

@@ -2,7 +2,7 @@ package dev.interlock.internal.lock.quorum;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import dev.interlock.SyncListener;
+import dev.interlock.internal.events.Listeners;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Kept;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Released;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Status;
@@ -47,7 +47,7 @@ class QuorumScriptTest {
                 1,
                 "",
                 "test",
-                SyncListener.NONE,
+                new Listeners(),
                 System::nanoTime);
         mine = QuorumSession.open(clients, settings);
         theirs = QuorumSession.open(clients, settings);

@@ -3,7 +3,7 @@ package dev.interlock.internal.lock.quorum;
 import static java.util.Objects.requireNonNull;
 
 import dev.interlock.LeaseLostException;
-import dev.interlock.SyncListener;
+import dev.interlock.internal.events.Listeners;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Kept;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Status;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Vote;
@@ -24,7 +24,7 @@ abstract class QuorumStateFixture {
 
     final long begun = Long.MAX_VALUE - 5_000 * MILLI;
     final Settings settings =
-            new Settings(LEASE, 0, false, false, 30_000 * MILLI, 500, 1, "", "test", SyncListener.NONE, () -> begun);
+            new Settings(LEASE, 0, false, false, 30_000 * MILLI, 500, 1, "", "test", new Listeners(), () -> begun);
     final List<LeaseLostException> losses = new ArrayList<>();
     final QuorumState state = new QuorumState("name", settings, 3, 2, losses::add);
     long sequences;

@@ -151,7 +151,7 @@ class LeaderTest extends LockScriptTest {
             choreography.lock.complete(lock);
             choreography.pulse.start();
             choreography.leader.complete(Thread.currentThread());
-            boolean entered = lock.enter(false, Long.MAX_VALUE, RemoteLock.RENEWED, 0);
+            boolean entered = lock.enter(false, Long.MAX_VALUE, RemoteLock.RENEWED);
             long took = System.nanoTime() - choreography.startNanos;
             assertThat(entered).isTrue();
             boolean isPlayed = choreography.startNanos != 0;
@@ -160,7 +160,7 @@ class LeaderTest extends LockScriptTest {
             } else {
                 choreography.pulse.interrupt();
             }
-            Departure departure = lock.leave();
+            Departure departure = lock.leave(session.now());
             assertThat(departure).isNotNull();
             departure.complete();
             choreography.pulse.join();

@@ -3,7 +3,7 @@ package dev.interlock.internal.lock.script;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.interlock.LeaseLostException;
-import dev.interlock.SyncListener;
+import dev.interlock.internal.events.Listeners;
 import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Script;
@@ -149,7 +149,7 @@ class LeaseRenewerTest {
                             0,
                             "",
                             "test",
-                            SyncListener.NONE,
+                            new Listeners(),
                             () -> TimeUnit.MILLISECONDS.toNanos(clockMillis.get() / slowness)),
                     (task, millis) -> timers.add(task),
                     calls -> calls.stream().map(this::send).toList(),

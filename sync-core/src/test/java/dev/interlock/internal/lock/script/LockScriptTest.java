@@ -3,6 +3,7 @@ package dev.interlock.internal.lock.script;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.SyncListener;
+import dev.interlock.internal.events.Listeners;
 import dev.interlock.internal.lock.script.Contender.Stand;
 import dev.interlock.internal.lock.script.Contender.State;
 import dev.interlock.internal.redis.Settings;
@@ -87,7 +88,7 @@ public abstract class LockScriptTest {
                 1,
                 "",
                 "test",
-                listener,
+                new Listeners(listener),
                 ticker);
     }
 

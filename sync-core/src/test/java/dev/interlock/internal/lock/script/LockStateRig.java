@@ -3,7 +3,7 @@ package dev.interlock.internal.lock.script;
 import com.google.common.base.Verify;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.interlock.LeaseLostException;
-import dev.interlock.SyncListener;
+import dev.interlock.internal.events.Listeners;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.script.ConditionLog.Signals;
 import dev.interlock.internal.lock.script.ConditionLog.Waiter;
@@ -73,7 +73,7 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
 
     LockStateRig(boolean fair) {
         Settings settings = new Settings(
-                LEASE_MILLIS, 0, false, false, OUTAGE_NANOS, SILENCE_MILLIS, 0, "", "x", SyncListener.NONE, this::now);
+                LEASE_MILLIS, 0, false, false, OUTAGE_NANOS, SILENCE_MILLIS, 0, "", "x", new Listeners(), this::now);
         renewer = new LeaseRenewer(settings, (task, delay) -> {}, calls -> List.of(), Runnable::run);
         view = new LockView(fair, SILENCE_MILLIS);
         state = new LockState("name", view, settings, this, now());

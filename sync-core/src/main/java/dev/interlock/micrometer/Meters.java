@@ -1,0 +1,191 @@
+package dev.interlock.micrometer;
+
+import static java.util.Objects.requireNonNull;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.interlock.SyncListener.Outcome;
+import io.micrometer.core.instrument.Counter;
+import io.micrometer.core.instrument.FunctionTimer;
+import io.micrometer.core.instrument.Gauge;
+import io.micrometer.core.instrument.Meter;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.Tag;
+import io.micrometer.core.instrument.Tags;
+import io.micrometer.core.instrument.Timer;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Function;
+import java.util.function.IntSupplier;
+import org.jspecify.annotations.Nullable;
+
+/** The meters of a session in one registry. They are made when the first event needs them. */
+final class Meters {
+    private static final String OTHER = "other";
+
+    /** How many names are remembered. What the tag of others is has to be asked each time. */
+    private static final int MOST_REMEMBERED = 10_000;
+
+    private final Function<String, String> nameTag;
+    private final Tags tags;
+    private final ConcurrentMap<String, Named> byName = new ConcurrentHashMap<>();
+    private final ConcurrentMap<String, Named> byTag = new ConcurrentHashMap<>();
+
+    final LongAdder waiting = new LongAdder();
+
+    volatile boolean isRedisAvailable = true;
+
+    @GuardedBy("this")
+    private MeterRegistry registry;
+
+    @GuardedBy("this")
+    private final List<Meter> registered = new ArrayList<>();
+
+    Meters(MeterRegistry registry, Function<String, String> nameTag, Iterable<Tag> tags, IntSupplier heldLocks) {
+        this.registry = registry;
+        this.nameTag = nameTag;
+        this.tags = Tags.of(tags);
+        register(to -> Gauge.builder("interlock.lock.waiting", waiting::sum)
+                .description("Threads that wait for a lock")
+                .tags(this.tags)
+                .register(to));
+        register(to -> Gauge.builder("interlock.lock.active", heldLocks::getAsInt)
+                .description("Locks that threads hold")
+                .tags(this.tags)
+                .register(to));
+        register(to -> Gauge.builder("interlock.redis.available", () -> isRedisAvailable ? 1 : 0)
+                .description("1 while Redis answers, 0 during an outage")
+                .tags(this.tags)
+                .register(to));
+    }
+
+    private synchronized <M extends Meter> M register(Function<MeterRegistry, M> meter) {
+        M made = meter.apply(registry);
+        registered.add(made);
+        return made;
+    }
+
+    /** Takes all meters out of the registry. Those of late events go nowhere. */
+    synchronized void close() {
+        registered.forEach(registry::remove);
+        registered.clear();
+        registry = new SimpleMeterRegistry();
+    }
+
+    void waited(String name, String kind, Outcome outcome, boolean local, long waitedNanos) {
+        waiting.decrement();
+        named(name).wait(new Wait(kind, outcome, local)).record(waitedNanos, TimeUnit.NANOSECONDS);
+    }
+
+    void held(String name, long holds, long heldNanos) {
+        named(name).held(holds, heldNanos);
+    }
+
+    void lost(String name) {
+        named(name).count("interlock.lock.lost", null);
+    }
+
+    void decided(String name, String outcome) {
+        named(name).count("interlock.ratelimit.decisions", outcome);
+    }
+
+    private Named named(String name) {
+        Named known = byName.get(name);
+        return known != null ? known : tagged(name);
+    }
+
+    private Named tagged(String name) {
+        String tag = requireNonNull(nameTag.apply(name), "the tag of a name must not be null");
+        Named named = byTag.get(tag);
+        if (named == null) {
+            named = admitted(tag);
+        }
+        if (byName.size() < MOST_REMEMBERED) {
+            byName.put(name, named);
+        }
+        return named;
+    }
+
+    private synchronized Named admitted(String tag) {
+        boolean isKnown = byTag.containsKey(tag);
+        boolean isFull = byTag.size() - (byTag.containsKey(OTHER) ? 1 : 0) >= InterlockMetrics.MOST_NAMES;
+        return byTag.computeIfAbsent(!isKnown && isFull ? OTHER : tag, Named::new);
+    }
+
+    /** What is waited for, and what becomes of it. */
+    private record Wait(String kind, Outcome outcome, boolean local) {}
+
+    /** A counter of a name, and the tag {@code outcome} if it has one. */
+    private record Count(String meter, @Nullable String outcome) {}
+
+    /** The meters of one value of the tag {@code name}. */
+    private final class Named {
+        private final Tags named;
+        private final ConcurrentMap<Wait, Timer> waits = new ConcurrentHashMap<>();
+        private final ConcurrentMap<Count, Counter> counters = new ConcurrentHashMap<>();
+        private final LongAdder holds = new LongAdder();
+        private final LongAdder totalNanos = new LongAdder();
+
+        /** Written once, when the timer of the holds is registered. */
+        private volatile boolean timesHolds;
+
+        Named(String tag) {
+            named = tags.and("name", tag);
+        }
+
+        Timer wait(Wait wait) {
+            Timer known = waits.get(wait);
+            return known != null ? known : waits.computeIfAbsent(wait, this::newTimer);
+        }
+
+        private Timer newTimer(Wait wait) {
+            return register(to -> Timer.builder("interlock.lock.wait")
+                    .description("Waits of threads for locks that they didn't get at once")
+                    .tags(named)
+                    .tag("kind", wait.kind)
+                    .tag("outcome", wait.outcome.name().toLowerCase(Locale.ROOT))
+                    .tag("source", wait.local ? "local" : "redis")
+                    .register(to));
+        }
+
+        void held(long ended, long heldNanos) {
+            if (!timesHolds) {
+                timeHolds();
+            }
+            totalNanos.add(heldNanos);
+            holds.add(ended);
+        }
+
+        private void timeHolds() {
+            synchronized (Meters.this) {
+                if (!timesHolds) {
+                    register(to -> FunctionTimer.builder(
+                                    "interlock.lock.hold",
+                                    this,
+                                    of -> of.holds.sum(),
+                                    of -> of.totalNanos.sum(),
+                                    TimeUnit.NANOSECONDS)
+                            .description("Holds of locks, re-entries and readers apart")
+                            .tags(named)
+                            .register(to));
+                    timesHolds = true;
+                }
+            }
+        }
+
+        void count(String meter, @Nullable String outcome) {
+            counters.computeIfAbsent(new Count(meter, outcome), this::newCounter)
+                    .increment();
+        }
+
+        private Counter newCounter(Count count) {
+            Tags all = count.outcome == null ? named : named.and("outcome", count.outcome);
+            return register(to -> Counter.builder(count.meter).tags(all).register(to));
+        }
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package dev.interlock.micrometer;
+
+import org.jspecify.annotations.NullMarked;
