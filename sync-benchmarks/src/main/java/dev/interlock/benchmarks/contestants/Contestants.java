@@ -59,6 +59,8 @@ public final class Contestants {
             entry("Interlock-new-names-viewed", Observed.by(NEW_NAMES, Observed::operator)),
             entry("Interlock-recorded", Observed.by(PLAIN, address -> Observed.recording())),
             entry("Interlock-new-names-recorded", Observed.by(NEW_NAMES, address -> Observed.recording())),
+            entry("Interlock-metered", Observed.metered(Interlock::lock)),
+            entry("Interlock-retaining-metered", Observed.metered((session, name) -> session.lock(name, RETAINING))),
             entry(
                     "Interlock-now-and-then",
                     Contestant.lockingNowAndThen(Interlock::connect, Interlock::lock, Interlock::close)),

@@ -3,12 +3,16 @@ package dev.interlock.benchmarks.contestants;
 import dev.interlock.Interlock;
 import dev.interlock.benchmarks.contestants.Contestant.Opened;
 import dev.interlock.benchmarks.contestants.Contestant.Work;
+import dev.interlock.micrometer.InterlockMetrics;
 import dev.interlock.ops.Operator;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import jdk.jfr.Recording;
 
@@ -38,6 +42,36 @@ final class Observed {
      */
     static Contestant by(Contestant contestant, Function<String, Observer> observer) {
         return address -> new Stage(contestant.open(address), observer.apply(address));
+    }
+
+    /** A contestant whose session has meters, as a service's has. */
+    static Contestant metered(BiFunction<Interlock, String, Lock> lock) {
+        return address -> {
+            Interlock session = Interlock.connect(address);
+            Contestant playing = Contestant.locking(nowhere -> session, lock, Interlock::close);
+            return new Stage(playing.open(address), metrics(session));
+        };
+    }
+
+    private static Observer metrics(Interlock session) {
+        MeterRegistry registry = new SimpleMeterRegistry();
+        InterlockMetrics metrics = new InterlockMetrics(session);
+        return new Observer() {
+            @Override
+            public void begin() {
+                metrics.bindTo(registry);
+            }
+
+            @Override
+            public void end() {
+                metrics.close();
+            }
+
+            @Override
+            public void close() {
+                metrics.close();
+            }
+        };
     }
 
     /** Looks at all names as {@code top} does: when a round begins, and every second. */

@@ -34,10 +34,10 @@ public enum Family {
             "sections",
             "a session that has to give the name away pays for a round trip and a thread to wake"),
     OBSERVED(
-            "Watched and recorded",
+            "Watched, recorded and metered",
             "sections",
             "a session that an operator asks looks through what it has; a recording makes two events of each"
-                    + " acquisition, though most are too short to be kept"),
+                    + " acquisition, though most are too short to be kept; meters add up what each acquisition took"),
     FAIR(
             "Fair locks",
             "sections",

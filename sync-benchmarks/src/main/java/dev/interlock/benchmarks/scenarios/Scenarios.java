@@ -307,13 +307,18 @@ public final class Scenarios {
                 permits("rate-prefetch-8t", 8, "Interlock-prefetch", List.of("RRateLimiter"), BRISK));
     }
 
-    /** The same locks without anybody who looks, and with an operator, or a recording of their events. */
+    /** The same locks without anybody who looks, and with an operator, a recording of their events, or meters. */
     private static Stream<Scenario> observed() {
-        return Stream.of("viewed", "recorded")
-                .flatMap(how -> Stream.of(
-                        observed(how + "-1t", 1, "Interlock", how),
-                        observed(how + "-1jvm-8t", 8, "Interlock", how),
-                        observed(how + "-new-names-1t", 1, "Interlock-new-names", how)));
+        return Stream.concat(
+                Stream.of("viewed", "recorded")
+                        .flatMap(how -> Stream.of(
+                                observed(how + "-1t", 1, "Interlock", how),
+                                observed(how + "-1jvm-8t", 8, "Interlock", how),
+                                observed(how + "-new-names-1t", 1, "Interlock-new-names", how))),
+                Stream.of(
+                        observed("metered-1t", 1, "Interlock", "metered"),
+                        observed("metered-retained-1t", 1, "Interlock-retaining", "metered"),
+                        observed("metered-1jvm-8t", 8, "Interlock", "metered")));
     }
 
     private static Scenario observed(String name, int threads, String lock, String how) {
