@@ -1,10 +1,12 @@
 package dev.interlock.spring.boot;
 
 import dev.interlock.Interlock;
+import dev.interlock.micrometer.InterlockMetrics;
 import dev.interlock.spring.InterlockAnnotationsConfiguration;
 import dev.interlock.spring.InterlockLockProvider;
 import dev.interlock.spring.InterlockLockRegistry;
 import dev.interlock.spring.RateLimitAdvice;
+import io.micrometer.core.instrument.binder.MeterBinder;
 import net.javacrumbs.shedlock.core.LockProvider;
 import org.springframework.aop.Advisor;
 import org.springframework.boot.actuate.autoconfigure.endpoint.condition.ConditionalOnAvailableEndpoint;
@@ -65,6 +67,18 @@ public final class InterlockIntegrationsAutoConfiguration {
         @Bean
         InterlockEndpoint interlockEndpoint(Interlock interlock) {
             return new InterlockEndpoint(interlock);
+        }
+    }
+
+    /** Boot binds each {@link MeterBinder} to its registries. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(MeterBinder.class)
+    @ConditionalOnSingleCandidate(Interlock.class)
+    static class Meters {
+        @Bean
+        @ConditionalOnMissingBean
+        InterlockMetrics interlockMetrics(Interlock interlock) {
+            return new InterlockMetrics(interlock);
         }
     }
 

@@ -6,10 +6,12 @@ import static org.awaitility.Awaitility.await;
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.micrometer.InterlockMetrics;
 import dev.interlock.spring.InterlockLockProvider;
 import dev.interlock.spring.InterlockLockRegistry;
 import dev.interlock.testing.Actor;
 import dev.interlock.testing.RedisServer;
+import io.micrometer.core.instrument.binder.MeterBinder;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import net.javacrumbs.shedlock.core.LockProvider;
@@ -202,6 +204,7 @@ class InterlockAutoConfigurationTest {
                 .withClassLoader(new FilteredClassLoader(
                         HealthIndicator.class,
                         Endpoint.class,
+                        MeterBinder.class,
                         DataRedisConnectionDetails.class,
                         LockRegistry.class,
                         LockProvider.class))
@@ -209,6 +212,7 @@ class InterlockAutoConfigurationTest {
                         .hasNotFailed()
                         .hasSingleBean(Interlock.class)
                         .doesNotHaveBean("interlockHealthIndicator")
+                        .doesNotHaveBean("interlockMetrics")
                         .doesNotHaveBean("interlockLockRegistry")
                         .doesNotHaveBean("interlockLockProvider"));
     }
@@ -216,6 +220,7 @@ class InterlockAutoConfigurationTest {
     @Test
     void adaptersAreThereIfTheirProjectsAre() {
         connected.run(context -> assertThat(context)
+                .hasSingleBean(InterlockMetrics.class)
                 .hasSingleBean(InterlockLockRegistry.class)
                 .hasSingleBean(InterlockLockProvider.class));
     }
