@@ -5,9 +5,9 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.Iterator;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,12 +63,15 @@ public record Stake(String name, String kind, List<Hold> holds, List<Wait> waits
         public static Wait of(Thread thread, String condition, long place, long ageMillis) {
             return new Wait(thread.getName(), thread.getId(), condition, place, ageMillis);
         }
+
+        /** Returns how a thread waits that began to wait so many nanoseconds ago. */
+        public static Wait of(Thread thread, String condition, long nanos) {
+            return of(thread, condition, 0, TimeUnit.NANOSECONDS.toMillis(nanos));
+        }
     }
 
     /** Returns what a session has in a name for which threads wait, in this order. */
-    public static Stake ofWaiting(String name, String kind, Collection<Thread> threads) {
-        List<Wait> waits =
-                threads.stream().map(thread -> Wait.of(thread, "", 0, UNKNOWN)).toList();
+    public static Stake ofWaiting(String name, String kind, List<Wait> waits) {
         return new Stake(name, kind, List.of(), waits);
     }
 

@@ -18,6 +18,7 @@ import dev.interlock.ops.NameView.Holder;
 import dev.interlock.ops.NameView.State;
 import dev.interlock.ops.NameView.Waiter;
 import dev.interlock.testing.Actor;
+import dev.interlock.testing.Monotonic;
 import dev.interlock.testing.Requests;
 import java.net.InetAddress;
 import java.net.UnknownHostException;
@@ -269,12 +270,26 @@ class OperatorTest extends FaultFixture {
         await("its condition")
                 .until(() -> inspected(NAME).waiters().stream()
                         .anyMatch(one -> "is filled".equals(one.condition()) && "waiter".equals(one.thread())));
+        awaitAges();
         Actor signaller = actor("signaller");
         signaller.run(lock::lock);
         signaller.run(filled::signal);
         signaller.run(lock::unlock);
         assertThat(done).succeedsWithin(PATIENCE);
         waiter.run(lock::unlock);
+    }
+
+    /** All waiters of the name have waited for some time. */
+    private void awaitAges() {
+        long begun = Monotonic.nanos();
+        await("ages")
+                .until(() -> operator.inspect(NAME).stream()
+                        .flatMap(view -> view.waiters().stream())
+                        .allMatch(waiter -> isAbove(Duration.ofMillis(300), waiter.age())));
+        Duration watched = Duration.ofNanos(Monotonic.nanos() - begun);
+        assertThat(operator.inspect(NAME))
+                .flatExtracting(NameView::waiters)
+                .allMatch(waiter -> isAbove(watched.minusMillis(1), waiter.age()));
     }
 
     @Test
@@ -288,6 +303,7 @@ class OperatorTest extends FaultFixture {
         NameView view = inspected(NAME);
         assertThat(view.kind()).isEqualTo("semaphore");
         assertThat(holder(view).permits()).isEqualTo(2);
+        awaitAges();
         here.release(2);
         waiter.run(() -> there.release(2));
     }
@@ -305,6 +321,7 @@ class OperatorTest extends FaultFixture {
         assertThat(operator.inspect(NAME))
                 .flatExtracting(OperatorTest::threads)
                 .containsExactly("at the barrier", "at the latch");
+        awaitAges();
         latch.countDown();
         assertThat(actor("last").ask(barrier::await)).succeedsWithin(PATIENCE);
         await("nobody").until(() -> operator.inspect(NAME).isEmpty());
@@ -317,50 +334,6 @@ class OperatorTest extends FaultFixture {
         owner.run(plain::lock);
         assertThat(holder(inspected(NAME)).state()).isEqualTo(State.SILENT);
         owner.run(plain::unlock);
-    }
-
-    @Test
-    void namesAreFoundByPatterns() {
-        List<String> names = List.of("a.b\nc", "invoice.1", "order:1", "order:2", "x\uD83D\uDE00");
-        Interlock session = session();
-        Actor holder = actor("holder");
-        names.forEach(name -> holder.run(session.lock(name)::lock));
-        assertFound("*", names);
-        assertFound("**", names);
-        assertFound("order:*", List.of("order:1", "order:2"));
-        assertFound("*:?", List.of("order:1", "order:2"));
-        assertFound("order:1", List.of("order:1"));
-        assertFound("order:1*", List.of("order:1"));
-        assertFound("*r*r*1", List.of("order:1"));
-        assertFound("?nvoice.1", List.of("invoice.1"));
-        assertFound("a*c", List.of("a.b\nc"));
-        assertFound("a?b?c", List.of("a.b\nc"));
-        assertFound("x?", List.of("x\uD83D\uDE00"));
-        for (String glob :
-                List.of("order", "rder:1", "order:1?", "?order:1", "*order", "invoice?2", ".*", "x??", "[o]*")) {
-            assertFound(glob, List.of());
-        }
-        names.forEach(name -> holder.run(session.lock(name)::unlock));
-    }
-
-    private void assertFound(String glob, List<String> names) {
-        assertThat(operator.find(glob)).as(glob).extracting(NameView::name).containsExactlyElementsOf(names);
-    }
-
-    /** As a regular expression it would take longer than the world has existed, and keep leases from being renewed. */
-    @Test
-    void aPatternStopsNoSession() {
-        String name = "a".repeat(10_000);
-        Interlock session = session();
-        Actor holder = actor("holder");
-        holder.run(session.lock(name)::lock);
-        assertFound("*a".repeat(499) + "*b", List.of());
-        assertFound("*a".repeat(500), List.of(name));
-        assertThat(operator.sessions()).noneMatch(SessionView::isSilent);
-        holder.run(session.lock(name)::unlock);
-        assertThatThrownBy(() -> operator.find("a".repeat(1_001)))
-                .isInstanceOf(IllegalArgumentException.class)
-                .hasMessage("glob must be at most 1000 characters long, but has 1001");
     }
 
     @Test

@@ -18,6 +18,7 @@ final class Arrival {
     }
 
     final Thread thread;
+    final long sinceNanos;
 
     /** Whether the object through which it came has an action. */
     final boolean acts;
@@ -47,8 +48,9 @@ final class Arrival {
     @Nullable
     Throwable failure;
 
-    Arrival(Thread thread, boolean acts) {
+    Arrival(Thread thread, boolean acts, long nowNanos) {
         this.thread = thread;
+        this.sinceNanos = nowNanos;
         this.acts = acts;
     }
 

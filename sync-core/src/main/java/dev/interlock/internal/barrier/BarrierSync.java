@@ -39,7 +39,7 @@ final class BarrierSync {
         this.session = session;
         this.wait = wait;
         this.action = action;
-        this.arrival = new Arrival(Thread.currentThread(), action != null);
+        this.arrival = new Arrival(Thread.currentThread(), action != null, wait.begunNanos());
     }
 
     /** Returns the thread's index of arrival. */

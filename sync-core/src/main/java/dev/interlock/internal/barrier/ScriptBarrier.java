@@ -5,6 +5,7 @@ import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Locked;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.Stake;
+import dev.interlock.internal.Stake.Wait;
 import dev.interlock.internal.barrier.Arrival.Fate;
 import dev.interlock.internal.barrier.BarrierReply.Outcome;
 import dev.interlock.internal.barrier.BarrierReply.State;
@@ -70,12 +71,13 @@ public final class ScriptBarrier extends StateSync {
         if (!wanted.test(name)) {
             return null;
         }
+        long now = session.now();
         return locked.call(known -> Stake.ofWaiting(
                 name,
                 "barrier",
                 known.arrivals.stream()
                         .filter(arrival -> !arrival.hasEnded())
-                        .map(arrival -> arrival.thread)
+                        .map(arrival -> Wait.of(arrival.thread, "", now - arrival.sinceNanos))
                         .toList()));
     }
 

@@ -3,6 +3,7 @@ package dev.interlock.internal.latch;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.internal.RareLog;
 import dev.interlock.internal.Stake;
+import dev.interlock.internal.Stake.Wait;
 import dev.interlock.internal.latch.LatchState.Effect;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Keys;
@@ -11,9 +12,9 @@ import dev.interlock.internal.redis.Script;
 import dev.interlock.internal.redis.Script.Call;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.StateSync;
-import java.util.LinkedHashSet;
+import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Set;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
@@ -38,7 +39,7 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
     private final List<Object> keys;
 
     @GuardedBy("mutex")
-    private final Set<Thread> waiting = new LinkedHashSet<>();
+    private final Map<Thread, Long> waiting = new LinkedHashMap<>();
 
     /** Identifies this object among all that ever joined, so that each one's count-downs are counted separately. */
     private final String contributor;
@@ -111,7 +112,7 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
         try {
             state.ensureAlive(session.isClosed());
             Effect effect = state.arrive();
-            waiting.add(Thread.currentThread());
+            waiting.put(Thread.currentThread(), session.now());
             if (asks) {
                 return tellAndHear();
             }
@@ -141,7 +142,11 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
         }
         mutex.lock();
         try {
-            return Stake.ofWaiting(name, "latch", waiting);
+            long now = session.now();
+            List<Wait> waits = waiting.entrySet().stream()
+                    .map(one -> Wait.of(one.getKey(), "", now - one.getValue()))
+                    .toList();
+            return Stake.ofWaiting(name, "latch", waits);
         } finally {
             mutex.unlock();
         }

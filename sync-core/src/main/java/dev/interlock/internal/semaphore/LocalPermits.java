@@ -39,7 +39,7 @@ final class LocalPermits {
     private final long sliceNanos;
     private final LocalSemaphore stock;
     private final Pool pool;
-    private final SemaphoreWaiters waiters;
+    final SemaphoreWaiters waiters;
     private final PermitAges ages = new PermitAges();
     private final Deque<Taking> takings = new ArrayDeque<>();
 

@@ -32,7 +32,6 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
     private final String name;
     private final boolean owned;
     private final List<Object> keys;
-    private final LocalSemaphore queue;
 
     @GuardedBy("mutex")
     private final SemaphoreState state;
@@ -51,7 +50,6 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
         String prefix = Keys.prefix(session.key(name));
         this.name = name;
         this.owned = owned;
-        this.queue = local;
         this.keys =
                 List.of(key, prefix + "semaphore-queue", prefix + "semaphore-sessions", prefix + "semaphore-retired");
         this.state = new SemaphoreState(
@@ -114,9 +112,11 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
         if (!wanted.test(name)) {
             return null;
         }
+        long now = session.now();
         return locked.call(known -> {
             long held = known.local().holdings.valid();
-            return Stake.ofWaiting(name, "semaphore", queue.queuedThreads()).holding(held);
+            return Stake.ofWaiting(name, "semaphore", known.local().waiters.parked(now))
+                    .holding(held);
         });
     }
 

@@ -99,7 +99,7 @@ public final class SemaphoreSync {
             throw new InterruptedException();
         }
         try (RemoteWait wait = new RemoteWait(session, interruptible, waitNanos, waited -> unavailable()).acquiring()) {
-            Waiter waiter = new Waiter(Thread.currentThread(), number);
+            Waiter waiter = new Waiter(Thread.currentThread(), number, wait.begunNanos());
             return come(waiter, wait.begunNanos()) || acquire(waiter, wait);
         }
     }

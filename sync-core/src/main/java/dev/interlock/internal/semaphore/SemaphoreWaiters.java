@@ -1,6 +1,8 @@
 package dev.interlock.internal.semaphore;
 
 import com.google.common.primitives.Ints;
+import dev.interlock.internal.Stake.Wait;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -22,10 +24,12 @@ final class SemaphoreWaiters {
     static final class Waiter extends Taking {
         final Thread thread;
         final int permits;
+        final long sinceNanos;
 
-        Waiter(Thread thread, int permits) {
+        Waiter(Thread thread, int permits, long nowNanos) {
             this.thread = thread;
             this.permits = permits;
+            this.sinceNanos = nowNanos;
         }
     }
 
@@ -63,6 +67,18 @@ final class SemaphoreWaiters {
         }
         sizes.computeIfPresent(waiter.permits, (size, count) -> count == 1 ? null : count - 1);
         return true;
+    }
+
+    /** Returns those that are parked, for operators, in the order in which they are. */
+    List<Wait> parked(long nowNanos) {
+        List<Wait> waits = new ArrayList<>();
+        for (Thread thread : local.queuedThreads()) {
+            Waiter waiter = byThread.get(thread);
+            if (waiter != null) {
+                waits.add(Wait.of(thread, "", nowNanos - waiter.sinceNanos));
+            }
+        }
+        return waits;
     }
 
     /** Returns the most that any of them wants. */

@@ -20,7 +20,7 @@ abstract class BarrierStateFixture {
     long nowMillis;
 
     Arrival arrival() {
-        return new Arrival(thread, true);
+        return new Arrival(thread, true, 0);
     }
 
     Arrival arrive() {

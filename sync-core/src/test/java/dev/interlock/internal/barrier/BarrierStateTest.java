@@ -220,7 +220,7 @@ class BarrierStateTest extends BarrierStateFixture {
     @Test
     void onlyTheThreadWhoseActionItIsActs() {
         join();
-        Arrival without = new Arrival(thread, false);
+        Arrival without = new Arrival(thread, false, 0);
         state.arrive(without, false, version);
         assertThat(say().acts()).isFalse();
         arrive();

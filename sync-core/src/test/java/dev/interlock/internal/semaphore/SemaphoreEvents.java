@@ -169,7 +169,7 @@ final class SemaphoreEvents {
 
     /** A thread comes, finds nothing, and is about to park. */
     Waiter comes(int permits) {
-        Waiter waiter = new Waiter(new Thread(() -> {}), permits);
+        Waiter waiter = new Waiter(new Thread(() -> {}), permits, 0);
         if (local.come(waiter, now)) {
             throw new AssertionError("there were permits");
         }
@@ -178,7 +178,7 @@ final class SemaphoreEvents {
 
     /** A thread comes; returns whether it has acquired permits at once. */
     boolean acquiresAtOnce(int permits) {
-        return local.come(new Waiter(new Thread(() -> {}), permits), now);
+        return local.come(new Waiter(new Thread(() -> {}), permits, 0), now);
     }
 
     /** A waiter takes its permits from the superclass. */

@@ -14,7 +14,7 @@ class SemaphoreWaitersTest {
 
     private Thread add(int permits) {
         Thread thread = new Thread(() -> {});
-        waiters.add(new Waiter(thread, permits));
+        waiters.add(new Waiter(thread, permits, 0));
         return thread;
     }
 

@@ -36,6 +36,7 @@ final class ConditionLog {
         final Thread thread;
         final String condition;
         final long sequence;
+        final long sinceNanos;
 
         /** The lease with which the lock is taken back, {@link RemoteLock#RENEWED} or a fixed one. */
         final long leaseMillis;
@@ -86,6 +87,7 @@ final class ConditionLog {
             this.leaseMillis = tenure.renewed ? RemoteLock.RENEWED : tenure.ticket.leaseMillis;
             String position = padded(tenure.tokens.remotePart(), 16) + padded(tenure.awaits, 9);
             this.text = condition + ":" + position + ":" + sequence + ":" + tenure.ticket.grantMillis();
+            this.sinceNanos = nowNanos;
             this.waitingNanos = nowNanos;
         }
 

@@ -90,9 +90,9 @@ final class ConditionQueue {
     }
 
     /** Returns the threads that wait, for operators. */
-    List<Stake.Wait> waiting() {
+    List<Stake.Wait> waiting(long now) {
         return waiting.values().stream()
-                .map(one -> Stake.Wait.of(one.thread, one.condition, 0, Stake.UNKNOWN))
+                .map(one -> Stake.Wait.of(one.thread, one.condition, now - one.sinceNanos))
                 .toList();
     }
 

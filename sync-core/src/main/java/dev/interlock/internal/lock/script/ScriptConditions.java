@@ -51,7 +51,7 @@ final class ScriptConditions implements RemoteConditions {
 
     /** Returns the threads that wait, those that have waited longest first. */
     List<Stake.Wait> waiting() {
-        return monitor.call((state, now) -> state.conditions.waiting());
+        return monitor.call((state, now) -> state.conditions.waiting(now));
     }
 
     /** Returns the sequence of the ticket with which a thread waits for the lock, or 0. */
