@@ -58,7 +58,6 @@ public final class Contestants {
             entry("Interlock-viewed", Observed.by(PLAIN, Observed::operator)),
             entry("Interlock-new-names-viewed", Observed.by(NEW_NAMES, Observed::operator)),
             entry("Interlock-recorded", Observed.by(PLAIN, address -> Observed.recording())),
-            entry("Interlock-new-names-recorded", Observed.by(NEW_NAMES, address -> Observed.recording())),
             entry("Interlock-metered", Observed.metered(Interlock::lock)),
             entry("Interlock-retaining-metered", Observed.metered((session, name) -> session.lock(name, RETAINING))),
             entry(
