@@ -11,6 +11,7 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.Tag;
 import io.micrometer.core.instrument.binder.MeterBinder;
 import java.util.List;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
@@ -64,6 +65,9 @@ public final class InterlockMetrics implements MeterBinder, SyncListener, AutoCl
     private final IntSupplier heldLocks;
     private final Function<String, String> nameTag;
     private final Iterable<Tag> tags;
+
+    /** How many threads wait. Each is counted to its end, though this may be bound anew meanwhile. */
+    private final LongAdder waiting = new LongAdder();
 
     /** Those of the registry that this is bound to. */
     private volatile @Nullable Meters meters;
@@ -134,7 +138,7 @@ public final class InterlockMetrics implements MeterBinder, SyncListener, AutoCl
         if (meters != null) {
             throw new IllegalStateException("these metrics are bound to a registry already");
         }
-        meters = new Meters(requireNonNull(registry, "registry"), nameTag, tags, heldLocks);
+        meters = new Meters(requireNonNull(registry, "registry"), nameTag, tags, waiting::sum, heldLocks);
         attach.accept(this);
     }
 
@@ -163,11 +167,12 @@ public final class InterlockMetrics implements MeterBinder, SyncListener, AutoCl
 
     @Override
     public void waiting(String name, String kind) {
-        tell(bound -> bound.waiting.increment());
+        waiting.increment();
     }
 
     @Override
     public void waited(String name, String kind, Outcome outcome, boolean local, long waitedNanos) {
+        waiting.decrement();
         tell(bound -> bound.waited(name, kind, outcome, local, waitedNanos));
     }
 

@@ -22,6 +22,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Function;
 import java.util.function.IntSupplier;
+import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** The meters of a session in one registry. They are made when the first event needs them. */
@@ -36,8 +37,6 @@ final class Meters {
     private final ConcurrentMap<String, Named> byName = new ConcurrentHashMap<>();
     private final ConcurrentMap<String, Named> byTag = new ConcurrentHashMap<>();
 
-    final LongAdder waiting = new LongAdder();
-
     volatile boolean isRedisAvailable = true;
 
     @GuardedBy("this")
@@ -46,11 +45,16 @@ final class Meters {
     @GuardedBy("this")
     private final List<Meter> registered = new ArrayList<>();
 
-    Meters(MeterRegistry registry, Function<String, String> nameTag, Iterable<Tag> tags, IntSupplier heldLocks) {
+    Meters(
+            MeterRegistry registry,
+            Function<String, String> nameTag,
+            Iterable<Tag> tags,
+            LongSupplier waiting,
+            IntSupplier heldLocks) {
         this.registry = registry;
         this.nameTag = nameTag;
         this.tags = Tags.of(tags);
-        register(to -> Gauge.builder("interlock.lock.waiting", waiting::sum)
+        register(to -> Gauge.builder("interlock.lock.waiting", waiting::getAsLong)
                 .description("Threads that wait for a lock")
                 .tags(this.tags)
                 .register(to));
@@ -78,7 +82,6 @@ final class Meters {
     }
 
     void waited(String name, String kind, Outcome outcome, boolean local, long waitedNanos) {
-        waiting.decrement();
         named(name).wait(new Wait(kind, outcome, local)).record(waitedNanos, TimeUnit.NANOSECONDS);
     }
 

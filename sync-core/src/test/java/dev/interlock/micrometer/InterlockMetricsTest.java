@@ -126,6 +126,24 @@ class InterlockMetricsTest extends FaultFixture {
     }
 
     @Test
+    void aThreadThatWaitsWhileTheMetersAreBoundAnewIsCountedToItsEnd() {
+        Interlock session = session();
+        InterlockMetrics metrics = bound(session);
+        DistributedReentrantLock lock = lock(session, NAME);
+        DistributedReentrantLock other = lock(undisturbed(), NAME);
+        Actor actor = actor("actor");
+        other.lock();
+        CompletableFuture<Boolean> entered = queue(actor, lock);
+        metrics.close();
+        metrics.bindTo(registry);
+        assertThat(gauge("interlock.lock.waiting")).isEqualTo(1);
+        other.unlock();
+        assertThat(entered).succeedsWithin(PATIENCE);
+        assertThat(gauge("interlock.lock.waiting")).isZero();
+        actor.run(lock::unlock);
+    }
+
+    @Test
     void aLossIsCounted() {
         Interlock session = session();
         bound(session);
