@@ -94,10 +94,14 @@ final class BarrierWitness implements Witness {
         }
     }
 
-    // Since that time, as many threads as there are parties must have been there.
+    // Since that time, as many threads as there are parties must have been there; each counts once, however often it
+    // has come and gone.
     private void checkPresent(long nanos) {
-        long present =
-                arrivals.stream().filter(arrival -> arrival.endNanos >= nanos).count();
+        long present = arrivals.stream()
+                .filter(arrival -> arrival.endNanos >= nanos)
+                .map(arrival -> arrival.actor)
+                .distinct()
+                .count();
         if (isExact && present < parties) {
             throw new Violation("Only " + present + " of " + parties + " parties are there");
         }

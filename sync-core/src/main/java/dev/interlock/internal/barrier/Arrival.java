@@ -39,7 +39,14 @@ final class Arrival {
     boolean leaves;
 
     /** Whether the thread has gone, before it could know how its generation ends. */
-    boolean abandoned;
+    boolean isAbandoned;
+
+    /**
+     * The thread that had {@linkplain #isAbandoned gone} when this one came. The generation is to be broken, unless it
+     * has tripped without this one; so Redis is told of this one when it is known which.
+     */
+    @Nullable
+    Arrival follows;
 
     /** Whether its action has reset the barrier. */
     boolean renewed;
@@ -65,5 +72,15 @@ final class Arrival {
 
     boolean hasEnded() {
         return end.isDone();
+    }
+
+    /** Returns whether its thread has gone, and its generation is still to be broken for it. */
+    boolean isOwed() {
+        return isAbandoned && !hasEnded();
+    }
+
+    /** Returns whether Redis may be told of it. */
+    boolean isTold() {
+        return follows == null || follows.hasEnded();
     }
 }

@@ -149,6 +149,7 @@ final class BarrierState {
      */
     void arrive(Arrival arrival, boolean breaks, long lastVersion) {
         arrival.cameAfter = lastVersion;
+        arrival.follows = leavers.stream().filter(Arrival::isOwed).findFirst().orElse(null);
         arrival.leaves |= breaks;
         (breaks ? breakers : arrivals).add(arrival);
         if (arrival.leaves) {
@@ -169,7 +170,7 @@ final class BarrierState {
         if (arrival.hasEnded()) {
             return;
         }
-        arrival.abandoned = true;
+        arrival.isAbandoned = true;
         leave(arrival);
         if (arrival == actor && acted == Wish.NONE) {
             acted = Wish.FAILED;
@@ -211,8 +212,9 @@ final class BarrierState {
         if (wish == Wish.NONE && leavers.stream().anyMatch(leaver -> !leaver.hasEnded())) {
             wish = Wish.BREAK;
         }
-        boolean acts = arrivals.stream().anyMatch(arrival -> arrival.acts && !arrival.hasEnded());
-        return new BarrierStatement(membership(), generation, arrivals.size(), acts, wish, lastReset, lastResetDone);
+        List<Arrival> here = arrivals.stream().takeWhile(Arrival::isTold).toList();
+        boolean acts = here.stream().anyMatch(arrival -> arrival.acts && !arrival.hasEnded());
+        return new BarrierStatement(membership(), generation, here.size(), acts, wish, lastReset, lastResetDone);
     }
 
     private String membership() {
@@ -388,7 +390,7 @@ final class BarrierState {
     private void act() {
         arrivals.stream().filter(arrival -> arrival.place == parties).forEach(last -> {
             actor = last;
-            if (last.abandoned) {
+            if (last.isAbandoned) {
                 acted = Wish.FAILED;
                 effects.tells = true;
             } else {
@@ -406,12 +408,9 @@ final class BarrierState {
             if (counted == arrivals.size() && counted > 0) {
                 settle(outcome, counted);
                 arrived = 0;
-                if (outcome == Outcome.TRIPPED) {
-                    generation++;
-                    state = State.OPEN;
-                } else {
-                    state = State.BROKEN;
-                }
+                boolean hasTripped = outcome == Outcome.TRIPPED;
+                state = hasTripped ? State.OPEN : State.BROKEN;
+                generation += hasTripped ? 1 : 0;
             } else {
                 // The others may have been counted as well. Arrivals that end now stay until that is known.
                 arrivals.subList(0, counted).forEach(arrival -> arrival.end(fate(outcome)));

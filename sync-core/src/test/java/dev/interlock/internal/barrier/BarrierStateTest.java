@@ -326,4 +326,47 @@ class BarrierStateTest extends BarrierStateFixture {
         state.abandon(gone);
         assertThat(state.takeEffects().tells).as("it has ended").isFalse();
     }
+
+    @Test
+    void aThreadIsNotCountedTogetherWithOneThatHasGone() {
+        join();
+        Arrival gone = arrive();
+        say();
+        state.abandon(gone);
+        Arrival next = arrive();
+        BarrierStatement statement = say();
+        assertThat(statement.arrivals()).isEqualTo(1);
+        assertThat(statement.wish()).isEqualTo(Wish.BREAK);
+        answer(reply(1, State.BROKEN, NOBODY, 1, Outcome.BROKEN_HERE, 1));
+        assertThat(next.end).isCompletedWithValue(Fate.BROKEN);
+    }
+
+    @Test
+    void aThreadIsCountedInTheNextGenerationIfThatOfOneThatHasGoneTrips() {
+        join();
+        Arrival gone = arrive();
+        say();
+        state.abandon(gone);
+        Arrival next = arrive();
+        assertThat(say().arrivals()).isEqualTo(1);
+        assertThat(answer(reply(2, State.OPEN, NOBODY, 1, Outcome.TRIPPED, 2)).tells)
+                .isTrue();
+        BarrierStatement statement = say();
+        assertThat(statement.arrivals()).isEqualTo(1);
+        assertThat(statement.generation()).isEqualTo(2);
+        assertThat(statement.wish()).isEqualTo(Wish.NONE);
+        assertThat(next.hasEnded()).isFalse();
+    }
+
+    @Test
+    void aThreadIsNotCountedBeforeOneThatCameToBreakAndHasGone() {
+        join();
+        Arrival gone = comeToBreak();
+        say();
+        state.abandon(gone);
+        Arrival next = arrive();
+        assertThat(say().arrivals()).isZero();
+        answer(reply(1, State.BROKEN, NOBODY, 1, Outcome.BROKEN_HERE));
+        assertThat(next.end).isCompletedWithValue(Fate.BROKEN);
+    }
 }
