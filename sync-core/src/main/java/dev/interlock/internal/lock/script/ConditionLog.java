@@ -17,6 +17,33 @@ import org.jspecify.annotations.Nullable;
  * tenure goes on for other threads, signals are sent ahead. Operations are numbered, and done once.
  */
 final class ConditionLog {
+    /** How a waiter stands, by {@link LockScripts#await}. */
+    enum WaiterState {
+        SIGNALLED,
+        WAITING,
+        LEFT
+    }
+
+    /**
+     * What {@link LockScripts#await} tells of one waiter.
+     *
+     * @param waiter its sequence
+     * @param state {@link WaiterState#SIGNALLED} also if Redis doesn't know it
+     * @param ticket the sequence of its ticket, or 0
+     */
+    record WaiterReply(long waiter, WaiterState state, long ticket) {}
+
+    /**
+     * How the waiters of a session stand, and which ones it asks for.
+     *
+     * @param number counts the inquiries of a lock
+     * @param asked waiters of which it wants to know
+     * @param leaving waiters that leave, unless they have been signalled
+     * @param gone waiters that have no thread any more
+     * @param isSignalLost whether a signal has reached nobody
+     */
+    record Inquiry(long number, List<String> asked, List<String> leaving, List<String> gone, boolean isSignalLost) {}
+
     /**
      * A thread that waits for a condition, from when it is about to give the lock up until it has it back. Its state is
      * part of the {@link LockState}, except for what is volatile.

@@ -2,14 +2,14 @@ package dev.interlock.internal.lock.script;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.internal.Names;
+import dev.interlock.internal.lock.script.ConditionLog.Inquiry;
 import dev.interlock.internal.lock.script.ConditionLog.Signals;
 import dev.interlock.internal.lock.script.ConditionLog.Waiter;
+import dev.interlock.internal.lock.script.ConditionLog.WaiterReply;
 import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
-import dev.interlock.internal.lock.script.LockScripts.Inquiry;
 import dev.interlock.internal.lock.script.LockScripts.Release;
+import dev.interlock.internal.lock.script.LockScripts.Request;
 import dev.interlock.internal.lock.script.LockScripts.SignalReply;
-import dev.interlock.internal.lock.script.LockScripts.WaiterReply;
-import dev.interlock.internal.lock.script.TicketQueue.Request;
 import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.UnlockChannels;

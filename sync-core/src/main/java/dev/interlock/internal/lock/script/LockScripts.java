@@ -1,9 +1,11 @@
 package dev.interlock.internal.lock.script;
 
 import com.google.common.primitives.ImmutableLongArray;
+import dev.interlock.internal.lock.script.ConditionLog.Inquiry;
 import dev.interlock.internal.lock.script.ConditionLog.Signals;
 import dev.interlock.internal.lock.script.ConditionLog.Waiter;
-import dev.interlock.internal.lock.script.TicketQueue.Request;
+import dev.interlock.internal.lock.script.ConditionLog.WaiterReply;
+import dev.interlock.internal.lock.script.ConditionLog.WaiterState;
 import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Mail;
@@ -104,6 +106,23 @@ final class LockScripts {
     String channel() {
         return channel;
     }
+
+    /**
+     * What {@link #acquire} asks for.
+     *
+     * @param tickets those asked for
+     * @param sequences what these have; a ticket that is over gets another one
+     * @param isNew whether the first of them is sent for the first time
+     * @param earlier as {@link #acquire} takes it
+     * @param used tickets that were served on the tenure of another one
+     */
+    record Request(
+            List<Ticket> tickets,
+            ImmutableLongArray sequences,
+            boolean isNew,
+            long earlier,
+            List<Ticket> used,
+            long sentNanos) {}
 
     /**
      * The answer to {@link #acquire}.
@@ -383,43 +402,16 @@ final class LockScripts {
                         reply.stream().skip(4).map(number -> (Long) number).collect(Collectors.toSet())));
     }
 
-    /** How a waiter stands, by {@link #await}. */
-    enum WaiterState {
-        SIGNALLED,
-        WAITING,
-        LEFT
-    }
-
-    /**
-     * What {@link #await} tells of one waiter.
-     *
-     * @param waiter its sequence
-     * @param state {@link WaiterState#SIGNALLED} also if Redis doesn't know it
-     * @param ticket the sequence of its ticket, or 0
-     */
-    record WaiterReply(long waiter, WaiterState state, long ticket) {}
-
-    /**
-     * How the waiters of a session stand, and which ones it asks for.
-     *
-     * @param number counts the inquiries of a lock
-     * @param asked waiters of which it wants to know
-     * @param leaving waiters that leave, unless they have been signalled
-     * @param gone waiters that have no thread any more
-     * @param isSignalLost whether a signal has reached nobody
-     */
-    record Inquiry(long number, List<String> asked, List<String> leaving, List<String> gone, boolean isSignalLost) {}
-
     /** Asks how waiters stand, and has others leave. */
     CompletableFuture<List<WaiterReply>> await(Inquiry inquiry, long floor) {
         Call call = AWAIT.on(
                 conditionKeys(),
                 id,
                 floor,
-                String.join(" ", inquiry.asked),
-                String.join(" ", inquiry.leaving),
-                String.join(" ", inquiry.gone),
-                inquiry.isSignalLost ? 1 : 0);
+                String.join(" ", inquiry.asked()),
+                String.join(" ", inquiry.leaving()),
+                String.join(" ", inquiry.gone()),
+                inquiry.isSignalLost() ? 1 : 0);
         return runner.run(call).thenApply(LockScripts::waiterReplies);
     }
 

@@ -4,6 +4,7 @@ import com.google.common.primitives.ImmutableLongArray;
 import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
 import dev.interlock.internal.lock.script.LockScripts.Operations;
 import dev.interlock.internal.lock.script.LockScripts.Release;
+import dev.interlock.internal.lock.script.LockScripts.Request;
 import dev.interlock.internal.lock.script.LockScripts.Status;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -118,23 +119,6 @@ final class TicketQueue {
             return queuedRedisMicros;
         }
     }
-
-    /**
-     * A command about tickets.
-     *
-     * @param tickets those asked for
-     * @param sequences what these have; a ticket that is over gets another one
-     * @param isNew whether the first of them is sent for the first time
-     * @param earlier as {@link LockScripts#acquire} takes it
-     * @param used tickets that were served on the tenure of another one
-     */
-    record Request(
-            List<Ticket> tickets,
-            ImmutableLongArray sequences,
-            boolean isNew,
-            long earlier,
-            List<Ticket> used,
-            long sentNanos) {}
 
     /** After so long without word a waiting thread asks by itself, should the pulse have failed to. */
     static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(1_500);
@@ -372,15 +356,15 @@ final class TicketQueue {
 
     /** A request was answered: its tickets stand in Redis' queue, or are refused. */
     void answered(Request request, AcquireReply reply, boolean isLatest, long now) {
-        used.removeAll(request.used);
+        used.removeAll(request.used());
         if (isLatest) {
             long ttlMillis = reply.status() == Status.GRANTED ? -1 : reply.ttlMillis();
             long ttlNanos = TimeUnit.MILLISECONDS.toNanos(ttlMillis + 1);
             pollAtNanos = now + (ttlNanos > 0 ? Math.min(POLL_NANOS, ttlNanos) : POLL_NANOS);
         }
-        for (int i = 0; i < request.tickets.size(); i++) {
-            Ticket ticket = request.tickets.get(i);
-            long sequence = request.sequences.get(i);
+        for (int i = 0; i < request.tickets().size(); i++) {
+            Ticket ticket = request.tickets().get(i);
+            long sequence = request.sequences().get(i);
             if (ticket.sequence != sequence || sequence == reply.owner()) {
                 continue;
             }
@@ -388,7 +372,7 @@ final class TicketQueue {
                 remove(ticket);
                 continue;
             }
-            ticket.queuedAt(request.sentNanos, reply.redisMicros());
+            ticket.queuedAt(request.sentNanos(), reply.redisMicros());
             if (ticket.from != 0 && contains(ticket)) {
                 // There was nothing to continue: it has its place by its sequence, like any other.
                 ticket.from = 0;

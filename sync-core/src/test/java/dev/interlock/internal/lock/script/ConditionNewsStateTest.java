@@ -6,8 +6,8 @@ import static dev.interlock.internal.lock.script.LockStateRig.thread;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.internal.lock.script.ConditionLog.Waiter;
+import dev.interlock.internal.lock.script.ConditionLog.WaiterState;
 import dev.interlock.internal.lock.script.LockScripts.Released;
-import dev.interlock.internal.lock.script.LockScripts.WaiterState;
 import java.util.Objects;
 import org.junit.jupiter.api.Test;
 

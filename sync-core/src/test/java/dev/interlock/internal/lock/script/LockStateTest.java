@@ -16,9 +16,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.interlock.internal.lock.FencingTokens;
 import dev.interlock.internal.lock.RemoteLock;
+import dev.interlock.internal.lock.script.LockScripts.Request;
 import dev.interlock.internal.lock.script.LockScripts.Status;
 import dev.interlock.internal.lock.script.LockState.Advance;
-import dev.interlock.internal.lock.script.TicketQueue.Request;
 import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
