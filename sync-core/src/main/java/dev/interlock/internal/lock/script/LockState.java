@@ -400,7 +400,7 @@ final class LockState {
             effects.listen(reply.foreign() && view.ticket != null);
         }
         tickets.requestEnded();
-        if (!effects.isAsking() && tickets.hasUnsent()) {
+        if (!effects.isAsking() && tickets.hasMore()) {
             effects.askLater();
         }
     }

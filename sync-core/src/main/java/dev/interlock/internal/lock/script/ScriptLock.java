@@ -144,11 +144,14 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         for (boolean first = true; ; first = false) {
             // Both before the step, which sees what an answer has brought.
             wait.look();
-            if (view.hasHeardSince(wait.begunNanos())) {
+            boolean isQueued =
+                    first && view.fair && monitor.call((state, now) -> state.tickets.isQueued(attempt.thread()));
+            if (isQueued || view.hasHeardSince(wait.begunNanos())) {
                 wait.heard();
             }
-            // A thread that waits for ever needs no answer as long as its ticket, announced before, may be granted.
-            boolean asks = first && (wait.isTimed() || !view.fair);
+            // A thread needs no answer if its ticket, announced before, is known to stand in the queue; one that waits
+            // for ever, if it is announced.
+            boolean asks = first && !isQueued && (wait.isTimed() || !view.fair);
             wait.ensureOpen();
             Advance advance = monitor.call((state, now) -> state.advance(attempt, asks, now));
             if (advance == Advance.ENTERED) {

@@ -123,6 +123,9 @@ final class TicketQueue {
     /** After so long without word a waiting thread asks by itself, should the pulse have failed to. */
     static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(1_500);
 
+    /** So many go with a command at most, so that its time doesn't grow with the number of threads that wait. */
+    static final int MOST_ASKED = 100;
+
     private final LockView view;
     private final LockEffects effects;
     private final List<Ticket> standing = new ArrayList<>();
@@ -134,8 +137,11 @@ final class TicketQueue {
     /** Those to be cancelled once the command that announces them has been answered. */
     final List<Ticket> leaving = new ArrayList<>();
 
-    /** Whether the next command asks for all. */
-    private boolean isComplete;
+    /** Whether the next command also asks for tickets that are known to stand in the queue. */
+    private boolean asksAgain;
+
+    /** The last one that such a command asked for, 0 if there were no more. */
+    private long askedUpTo;
 
     /** Whether a grant has to be confirmed as soon as the command in flight has been answered. */
     boolean isUnconfirmed;
@@ -177,10 +183,7 @@ final class TicketQueue {
         return standing.contains(ticket);
     }
 
-    /**
-     * Adds a ticket behind the others; one that continues a tenure in front of them, for so does the thread it belongs
-     * to.
-     */
+    /** Adds a ticket behind the others; one that continues a tenure in front of them, as its thread does. */
     void add(Ticket ticket) {
         standing.add(ticket.from == 0 ? standing.size() : 0, ticket);
         if (ticket.thread != null) {
@@ -252,10 +255,10 @@ final class TicketQueue {
 
     // ---- what is to be said
 
-    /** Asks for all that isn't granted. */
+    /** Asks for what isn't granted. */
     void ask(long now) {
         if (!asked(true).isEmpty()) {
-            isComplete = true;
+            asksAgain = true;
             effects.ask(now);
         }
     }
@@ -310,18 +313,21 @@ final class TicketQueue {
     }
 
     /**
-     * Returns those to be asked for next: one that can't be sent with others; or all that aren't granted; or of these
-     * the oldest and those of which Redis has not said that they are queued.
+     * Returns those to be asked for next: one that can't be sent with others; or of those that aren't granted the
+     * oldest and those of which Redis has not said that they are queued.
+     *
+     * @param again whether also to ask for some of which it has: those in front, and others in turn
      */
-    private List<Ticket> asked(boolean isAboutAll) {
+    private List<Ticket> asked(boolean again) {
         LockTenure current = view.tenure;
-        List<Ticket> asked = new ArrayList<>(standing.size());
+        List<Ticket> asked = new ArrayList<>();
         for (Ticket ticket : standing) {
             if (ticket.from != 0 || !ticket.queues) {
                 return List.of(ticket);
             }
             boolean isGranted = current != null && ticket.sequence == current.sequence;
-            if (!isGranted && (isAboutAll || asked.isEmpty() || !ticket.isQueued())) {
+            boolean isNext = again && (asked.size() < MOST_ASKED / 2 || ticket.sequence > askedUpTo);
+            if (!isGranted && (asked.isEmpty() || !ticket.isQueued() || isNext) && asked.size() < MOST_ASKED) {
                 asked.add(ticket);
             }
         }
@@ -335,11 +341,15 @@ final class TicketQueue {
      */
     @Nullable
     Request request(long others, long now) {
-        List<Ticket> asked = asked(isComplete);
+        List<Ticket> asked = asked(asksAgain);
         if (asked.isEmpty()) {
             return null;
         }
-        isComplete = false;
+        if (asksAgain) {
+            Ticket last = asked.get(asked.size() - 1);
+            askedUpTo = last == standing.get(standing.size() - 1) ? 0 : last.sequence;
+            asksAgain = false;
+        }
         pollAtNanos = now + POLL_NANOS;
         Ticket oldest = asked.get(0);
         boolean isNew = oldest.sequence == 0;
@@ -357,6 +367,8 @@ final class TicketQueue {
     /** A request was answered: its tickets stand in Redis' queue, or are refused. */
     void answered(Request request, AcquireReply reply, boolean isLatest, long now) {
         used.removeAll(request.used());
+        // Others may be over as well.
+        asksAgain |= askedUpTo != 0 && !reply.over().isEmpty();
         if (isLatest) {
             long ttlMillis = reply.status() == Status.GRANTED ? -1 : reply.ttlMillis();
             long ttlNanos = TimeUnit.MILLISECONDS.toNanos(ttlMillis + 1);
@@ -384,7 +396,7 @@ final class TicketQueue {
 
     /** A request has failed by what may pass, and will be repeated. */
     void requestFailed() {
-        isComplete = true;
+        asksAgain = true;
     }
 
     /** The end of an answer, or a failure. */
@@ -394,10 +406,7 @@ final class TicketQueue {
         }
         leaving.forEach(ticket -> effects.release(Release.of(ticket, Operations.NONE)));
         leaving.clear();
-        if (isUnconfirmed && view.tenure == null) {
-            isComplete = true;
-            effects.askLater();
-        }
+        asksAgain |= isUnconfirmed && view.tenure == null;
         isUnconfirmed = false;
     }
 
@@ -408,8 +417,19 @@ final class TicketQueue {
         return drained;
     }
 
+    /** Returns whether Redis has said that the thread's ticket stands in the queue, so that a grant will be told. */
+    boolean isQueued(Thread thread) {
+        Ticket ticket = byThread.get(thread);
+        return ticket != null && ticket.isQueued();
+    }
+
+    /** Returns whether there is something to ask that the last command didn't. */
+    boolean hasMore() {
+        return asksAgain || hasUnsent();
+    }
+
     /** Returns whether there are tickets that were not sent: one that continues a tenure is the first, others last. */
-    boolean hasUnsent() {
+    private boolean hasUnsent() {
         int last = standing.size() - 1;
         return last >= 0 && (standing.get(0).sequence == 0 || standing.get(last).sequence == 0);
     }

@@ -13,7 +13,11 @@ import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.script.LockScripts.Request;
 import dev.interlock.internal.lock.script.LockState.Advance;
 import dev.interlock.internal.lock.script.TicketQueue.Ticket;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
 import java.util.Objects;
+import java.util.Set;
 import org.junit.jupiter.api.Test;
 
 /** What a session knows of a fair lock, by its events alone: a ticket for each thread, and runs. */
@@ -59,6 +63,55 @@ class FairLockStateTest {
         rig.answer(queued(9));
         rig.pulse();
         assertThat(rig.effects()).containsExactly("ask 1", "ask 1 2 3");
+    }
+
+    /** Many threads wait, and Redis has said so of each. */
+    private void queue(int threads) {
+        for (int i = 0; i < threads; i++) {
+            announce(thread("waits"));
+        }
+        List<Integer> sizes = new ArrayList<>();
+        for (int unsent = threads; unsent > 0; unsent -= sizes.get(sizes.size() - 1)) {
+            sizes.add(Objects.requireNonNull(rig.inFlight).tickets().size() - (sizes.isEmpty() ? 0 : 1));
+            rig.answer(queued(sizes.size()));
+            rig.event(() -> rig.ask(rig.now()));
+        }
+        rig.answer(queued(sizes.size() + 1));
+        assertThat(sizes).allMatch(size -> size <= TicketQueue.MOST_ASKED);
+    }
+
+    private List<Long> askedByPulse() {
+        rig.pulse();
+        return Objects.requireNonNull(rig.inFlight).sequences().asList();
+    }
+
+    @Test
+    void manyTicketsAreAskedForInTurn() {
+        queue(250);
+        Set<Long> asked = new HashSet<>();
+        for (int i = 0; i < 4; i++) {
+            List<Long> sequences = askedByPulse();
+            rig.answer(queued(100 + i));
+            assertThat(sequences)
+                    .hasSizeLessThanOrEqualTo(TicketQueue.MOST_ASKED)
+                    .isSorted();
+            assertThat(sequences).as("those in front").contains(step(1), step(TicketQueue.MOST_ASKED / 2));
+            asked.addAll(sequences);
+        }
+        assertThat(asked).hasSize(250);
+        assertThat(askedByPulse()).hasSize(TicketQueue.MOST_ASKED).contains(step(60));
+    }
+
+    @Test
+    void whatElseIsOverIsFoundAtOnce() {
+        queue(250);
+        askedByPulse();
+        rig.effects();
+        rig.answer(over(step(1), step(2)));
+        assertThat(rig.effects()).as("the next ones").containsExactly("ask later");
+        rig.event(() -> rig.ask(rig.now()));
+        List<Long> sequences = Objects.requireNonNull(rig.inFlight).sequences().asList();
+        assertThat(sequences).contains(step(110)).isSorted();
     }
 
     @Test
