@@ -184,8 +184,12 @@ public interface RateLimiter {
      * which the JVMs obtained this limiter, it stays in Redis. Permits already taken count against the new limit if it
      * has the same algorithm, but no more than a whole new burst of them.
      *
+     * <p>The limit is set in 257 keys, one for every 256th of what this limiter is {@linkplain #forKey for}, so that
+     * these are spread over the nodes of a cluster. While this is going on, some have the old limit yet.
+     *
      * @param limit the new limit
-     * @throws dev.interlock.RedisUnavailableException if Redis doesn't answer, under any policy
+     * @throws dev.interlock.RedisUnavailableException if Redis doesn't answer, under any policy; some may have the new
+     *     limit by then, so call this again
      * @throws IllegalStateException if the session is closed
      */
     void update(RateLimit limit);

@@ -75,7 +75,7 @@ final class RequestQueue {
     }
 
     private final RedisSession session;
-    private final String key;
+    private final List<Object> keys;
     private final Consumer<RequestQueue> onEnd;
     private final ReentrantLock mutex = new ReentrantLock();
     private final CommandLoop<Reply> loop;
@@ -101,11 +101,12 @@ final class RequestQueue {
     /**
      * Creates an empty queue.
      *
+     * @param keys those of the script
      * @param onEnd called when there has been nothing to do for a second, after which the queue takes no requests
      */
-    RequestQueue(RedisSession session, String key, Consumer<RequestQueue> onEnd) {
+    RequestQueue(RedisSession session, List<Object> keys, Consumer<RequestQueue> onEnd) {
         this.session = session;
-        this.key = key;
+        this.keys = keys;
         this.onEnd = onEnd;
         this.loop = new CommandLoop<>(session, mutex, new Batches());
     }
@@ -209,8 +210,7 @@ final class RequestQueue {
         if (limit == null) {
             return null;
         }
-        Call call = DECIDE.on(
-                List.of(key, limit.updatedKey()), session.id(), session.nextSequence(), limit.ownText, text.toString());
+        Call call = DECIDE.on(keys, session.id(), session.nextSequence(), limit.ownText, text.toString());
         return new Batch(requests, call, nowNanos);
     }
 

@@ -6,6 +6,7 @@ import dev.interlock.internal.session.Participant;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.ratelimit.RateLimit;
 import dev.interlock.ratelimit.RateLimiter;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -26,7 +27,7 @@ public final class RequestQueues implements Participant {
 
     final RedisSession session;
 
-    private final ConcurrentMap<String, RequestQueue> queues = new ConcurrentHashMap<>();
+    private final ConcurrentMap<List<Object>, RequestQueue> queues = new ConcurrentHashMap<>();
     private final AtomicLong nextTryNanos;
 
     /** The waits for reserved permits. */
@@ -48,7 +49,7 @@ public final class RequestQueues implements Participant {
      * Has Redis decide on a request. The result fails by what Redis failed with; during an outage it fails at once,
      * except for the request that tries whether the outage is over.
      */
-    CompletableFuture<Answer> ask(String key, SharedLimit limit, long permits, long more, long patienceMicros) {
+    CompletableFuture<Answer> ask(List<Object> keys, SharedLimit limit, long permits, long more, long patienceMicros) {
         session.ensureOpen();
         var answer = new CompletableFuture<Answer>();
         if (session.outage().isOfTheMaster() && !isToTry()) {
@@ -57,10 +58,10 @@ public final class RequestQueues implements Participant {
             return answer;
         }
         Request request = new Request(limit, permits, more, patienceMicros, answer);
-        RequestQueue queue = queues.computeIfAbsent(key, this::queue);
+        RequestQueue queue = queues.computeIfAbsent(keys, this::queue);
         while (!queue.add(request)) {
-            queues.remove(key, queue);
-            queue = queues.computeIfAbsent(key, this::queue);
+            queues.remove(keys, queue);
+            queue = queues.computeIfAbsent(keys, this::queue);
         }
         if (session.isClosed()) {
             close();
@@ -90,8 +91,8 @@ public final class RequestQueues implements Participant {
         return now - next >= 0 && nextTryNanos.compareAndSet(next, now + pause);
     }
 
-    private RequestQueue queue(String key) {
-        return new RequestQueue(session, key, ended -> queues.remove(key, ended));
+    private RequestQueue queue(List<Object> keys) {
+        return new RequestQueue(session, keys, ended -> queues.remove(keys, ended));
     }
 
     @Override

@@ -47,7 +47,7 @@ final class ScriptRateLimiter implements RateLimiter {
     private final RedisSession session;
     private final SharedLimit shared;
     private final @Nullable String of;
-    private final String key;
+    private final List<Object> keys;
     private final OutagePolicy policy;
     private final @Nullable PrefetchedPermits prefetched;
 
@@ -61,7 +61,7 @@ final class ScriptRateLimiter implements RateLimiter {
         this.session = queues.session;
         this.shared = shared;
         this.of = of;
-        this.key = of == null ? shared.stateKey() : shared.stateKey(of);
+        this.keys = shared.keys(of);
         this.policy = policy;
         this.prefetched = prefetched;
     }
@@ -217,7 +217,7 @@ final class ScriptRateLimiter implements RateLimiter {
 
     private CompletableFuture<Answer> ask(long permits, long patienceMicros) {
         if (prefetched == null || permits > prefetched.size) {
-            return queues.ask(key, shared, permits, 0, patienceMicros);
+            return queues.ask(keys, shared, permits, 0, patienceMicros);
         }
         session.ensureOpen();
         return fromPrefetched(prefetched, permits, patienceMicros);
@@ -233,12 +233,12 @@ final class ScriptRateLimiter implements RateLimiter {
         if (other != null) {
             return other.handle((answer, failure) -> answer != null && answer.isGranted()
                             ? fromPrefetched(from, permits, patienceMicros)
-                            : queues.ask(key, shared, permits, 0, patienceMicros))
+                            : queues.ask(keys, shared, permits, 0, patienceMicros))
                     .thenCompose(asked -> asked);
         }
         CompletableFuture<Answer> own;
         try {
-            own = queues.ask(key, shared, permits, from.size - permits, patienceMicros);
+            own = queues.ask(keys, shared, permits, from.size - permits, patienceMicros);
         } catch (RuntimeException | Error e) {
             from.endFetch();
             fetched.completeExceptionally(e);
@@ -329,11 +329,12 @@ final class ScriptRateLimiter implements RateLimiter {
         requireNonNull(limit, "limit");
         session.ensureOpen();
         String text = SharedLimit.text(limit);
-        CompletableFuture<List<Object>> updated =
-                session.runner().runDurably(UPDATE.on(List.of(shared.updatedKey()), text));
-        if (session.await(updated) == null) {
-            throw unavailable(
-                    updated.isCompletedExceptionally() ? Failures.of(updated) : new TimeoutException("no answer"));
+        CompletableFuture<Void> updated = CompletableFuture.allOf(shared.updatedKeys()
+                .map(key -> session.runner().runDurably(UPDATE.on(List.of(key), text)))
+                .toArray(CompletableFuture<?>[]::new));
+        CompletableFuture<Boolean> done = updated.thenApply(all -> true);
+        if (session.await(done) == null) {
+            throw unavailable(done.isCompletedExceptionally() ? Failures.of(done) : new TimeoutException("no answer"));
         }
         shared.update(text);
     }

@@ -1,11 +1,17 @@
 package dev.interlock.internal.ratelimit;
 
+import static java.nio.charset.StandardCharsets.UTF_8;
+
 import com.google.common.base.Splitter;
+import com.google.common.hash.Hashing;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.ratelimit.RateLimit;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The limit of one name, which all limiters share that were made from one: its keys, and the limit that applies. That
@@ -13,6 +19,11 @@ import java.util.concurrent.TimeUnit;
  */
 final class SharedLimit {
     private static final Splitter BLANKS = Splitter.on(' ');
+
+    /** The users of a limiter are divided into so many, each with a hash slot of its own: a power of two. */
+    private static final int SHARES = 256;
+
+    private static final String UPDATED = "rate-limit";
 
     /** The limit that applies, and how scripts write the one that was set for all; empty if none was set. */
     private record Known(String text, RateLimit limit) {}
@@ -25,30 +36,36 @@ final class SharedLimit {
     /** The same, as scripts write it. */
     final String ownText;
 
-    private final String prefix;
+    private final String key;
     private volatile Known latest;
 
     SharedLimit(String name, String key, RateLimit limit) {
         this.name = name;
-        this.prefix = Keys.prefix(key);
+        this.key = key;
         this.own = limit;
         this.ownText = text(limit);
         this.latest = new Known("", limit);
     }
 
-    /** Returns the key of the limit that was set for all. */
-    String updatedKey() {
-        return prefix + "rate-limit";
+    /**
+     * Returns the keys by which requests are decided on: what was taken, and the limit that was set for all.
+     *
+     * @param user what the limiter is for, null if it is for all
+     */
+    List<Object> keys(@Nullable String user) {
+        if (user == null) {
+            String prefix = Keys.prefix(key);
+            return List.of(prefix + "rate", prefix + UPDATED);
+        }
+        int share = Hashing.murmur3_32_fixed().hashString(user, UTF_8).asInt() & (SHARES - 1);
+        String prefix = Keys.prefix(key, share);
+        return List.of(prefix + "rate:" + user, prefix + UPDATED);
     }
 
-    /** Returns the key of what was taken. */
-    String stateKey() {
-        return prefix + "rate";
-    }
-
-    /** Returns the key of what was taken for a key of users. */
-    String stateKey(String user) {
-        return prefix + "rate:" + user;
+    /** Returns all keys of the limit that is set for all. */
+    Stream<String> updatedKeys() {
+        Stream<String> shares = IntStream.range(0, SHARES).mapToObj(share -> Keys.prefix(key, share));
+        return Stream.concat(Stream.of(Keys.prefix(key)), shares).distinct().map(prefix -> prefix + UPDATED);
     }
 
     /** Returns the limit that applies, as far as is known. */

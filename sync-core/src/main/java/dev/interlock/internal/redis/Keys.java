@@ -33,6 +33,15 @@ public final class Keys {
                 : "interlock:{" + encoded(name) + "}:";
     }
 
+    /**
+     * As {@link #prefix(String)}, of one of the shares into which the keys of a name are divided, so that the nodes of
+     * a cluster have some of them each. A name with braces keeps them all in the hash slot that it chooses.
+     */
+    public static String prefix(String name, int share) {
+        // No encoded name contains "%s".
+        return TAG.matcher(name).find() ? prefix(name) : "interlock:{" + encoded(name) + "%s" + share + "}:";
+    }
+
     private static String encoded(String name) {
         return name.replace("%", "%25").replace("{", "%7B").replace("}", "%7D");
     }

@@ -30,7 +30,7 @@ class RequestQueueTest {
     private final SharedLimit limit =
             new SharedLimit("limit", "limit", RateLimit.fixedWindow(10, Duration.ofSeconds(1)));
     private final List<RequestQueue> ended = new ArrayList<>();
-    private final RequestQueue queue = new RequestQueue(session, "key", ended::add);
+    private final RequestQueue queue = new RequestQueue(session, List.of("key", "updated"), ended::add);
 
     private CompletableFuture<Answer> add() {
         var answer = new CompletableFuture<Answer>();
