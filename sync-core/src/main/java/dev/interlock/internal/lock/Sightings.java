@@ -26,7 +26,9 @@ final class Sightings {
         }
     }
 
-    private volatile Look last = new Look(null, 0, Map.of());
+    private static final Look NOTHING = new Look(null, 0, Map.of());
+
+    private volatile Look last = NOTHING;
 
     /** Looks at the threads that have the local half or want it. */
     void look(@Nullable Object front, LocalLock local, long now) {
@@ -34,8 +36,9 @@ final class Sightings {
         if (front == null && before.front == null) {
             return;
         }
-        Map<Long, Long> behind = new HashMap<>();
+        Map<Long, Long> behind = Map.of();
         if (local.isWanted()) {
+            behind = new HashMap<>();
             for (Thread thread : local.queued()) {
                 Long since = before.isStill(front) ? before.behind.get(thread.getId()) : null;
                 behind.put(thread.getId(), since == null ? Long.valueOf(now) : since);

@@ -12,7 +12,7 @@ import dev.interlock.internal.lock.script.LockScripts.Released;
 import dev.interlock.internal.lock.script.LockScripts.SignalReply;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.HashMap;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -48,19 +48,19 @@ final class ConditionQueue {
     private final ConditionLog log;
 
     /** By sequence, oldest first. */
-    private final Map<Long, Waiter> waiting = new LinkedHashMap<>();
+    private Map<Long, Waiter> waiting = Collections.emptyMap();
 
     /** Whether to ask for all, since some are over that were the oldest. */
     private boolean asksForAll;
 
     /** Waiters without a thread that Redis may know, each with the number of inquiries that were made before. */
-    private final Map<String, Long> gone = new LinkedHashMap<>();
+    private Map<String, Long> gone = Collections.emptyMap();
 
     /** Waiters that are over for the session, and that Redis may yet signal. */
-    private final Set<Long> ghosts = new HashSet<>();
+    private Set<Long> ghosts = Collections.emptySet();
 
     /** Waiters that were found to be over before the message came that would have told so; and when. */
-    private final Map<Long, Long> told = new HashMap<>();
+    private Map<Long, Long> told = Collections.emptyMap();
 
     private boolean isSignalLost;
 
@@ -82,6 +82,13 @@ final class ConditionQueue {
         this.effects = effects;
         this.silenceNanos = silenceNanos;
         this.log = new ConditionLog(view);
+    }
+
+    // Maps are made when they are needed, since most locks have no conditions.
+    private static <K, V> Map<K, V> with(Map<K, V> map, K key, V value) {
+        Map<K, V> changed = map.isEmpty() ? new LinkedHashMap<>() : map;
+        changed.put(key, value);
+        return changed;
     }
 
     /** Returns whether no thread waits. If some do, Redis may make tickets of which this session doesn't know. */
@@ -112,7 +119,7 @@ final class ConditionQueue {
     Waiter enlist(Thread thread, LockTenure current, String condition, long now) {
         var waiter = new Waiter(thread, condition, effects.nextSequence(), current, now);
         current.awaits++;
-        waiting.put(waiter.sequence, waiter);
+        waiting = with(waiting, waiter.sequence, waiter);
         log.register(waiter);
         return waiter;
     }
@@ -219,7 +226,7 @@ final class ConditionQueue {
         waiter.isConfirmed |= isSure;
         if (ghosts.contains(waiter.sequence)) {
             // What was said of it before may have come before it.
-            gone.put(waiter.text, inquiries);
+            gone = with(gone, waiter.text, inquiries);
         }
     }
 
@@ -256,7 +263,7 @@ final class ConditionQueue {
     boolean abandon(Waiter waiter) {
         boolean isWaiting = waiting.remove(waiter.sequence) != null;
         if (isWaiting && waiter.isRegistered) {
-            gone.put(waiter.text, inquiries);
+            gone = with(gone, waiter.text, inquiries);
             mayComeBack(waiter.sequence);
             effects.askForWaiters();
         } else if (isWaiting) {
@@ -270,8 +277,8 @@ final class ConditionQueue {
      * ticket that it was said to have isn't there, so that a stranger may have said so.
      */
     void mayComeBack(long sequence) {
-        if (ghosts.size() >= MAX_GHOSTS) {
-            ghosts.clear();
+        if (ghosts.isEmpty() || ghosts.size() >= MAX_GHOSTS) {
+            ghosts = new HashSet<>();
         }
         ghosts.add(sequence);
     }
@@ -398,7 +405,7 @@ final class ConditionQueue {
         }
         // Of one that ends with its session Redis may yet say that it was signalled.
         if (waiter.isConfirmed && ticket == 0 && outcome != Outcome.CLOSED) {
-            told.put(waiter.sequence, now);
+            told = with(told, waiter.sequence, now);
         } else if (waiter.isRegistered && ticket == 0) {
             mayComeBack(waiter.sequence);
         }

@@ -49,15 +49,7 @@ final class LockScripts {
     private final String id;
     private final String key;
     private final long leaseMillis;
-    private final String channel;
     private final UnlockChannels channels;
-
-    /** The keys that a name needs even if nobody else is there. */
-    private final String queue;
-
-    private final String token;
-    private final String conditions;
-    private final String mark;
 
     /** How often in a row nobody else was there; a hint, so that updates may be lost. */
     private volatile int quiet = TRUSTED;
@@ -68,23 +60,40 @@ final class LockScripts {
         this.key = key;
         this.leaseMillis = session.settings().leaseMillis();
         this.channels = session.channels();
-        this.channel = "redisson_lock__channel:" + (key.contains("{") ? key : "{" + key + "}");
-        this.queue = of("queue");
-        this.token = of("token");
-        this.conditions = of("conditions");
-        this.mark = of("mark:" + id);
     }
 
+    // Keys are made when they are needed: a session may hold thousands of names for long.
     private String of(String role) {
         return Keys.of(role, key);
     }
 
+    private String mark() {
+        return of("mark:" + id);
+    }
+
     private List<Object> allKeys() {
-        return List.of(key, queue, of("waiters"), token, of("turns"), mark, conditions, of("signals"), of("readers"));
+        return List.of(
+                key,
+                of("queue"),
+                of("waiters"),
+                of("token"),
+                of("turns"),
+                mark(),
+                of("conditions"),
+                of("signals"),
+                of("readers"));
     }
 
     private List<Object> conditionKeys() {
-        return List.of(key, queue, of("waiters"), token, of("turns"), conditions, of("signals"), of("readers"));
+        return List.of(
+                key,
+                of("queue"),
+                of("waiters"),
+                of("token"),
+                of("turns"),
+                of("conditions"),
+                of("signals"),
+                of("readers"));
     }
 
     /** Has Redis load the scripts by which locks come and go, those first that do if nobody else is there. */
@@ -104,7 +113,7 @@ final class LockScripts {
 
     /** Redisson's channel for this name, on which it announces that the lock is free. */
     String channel() {
-        return channel;
+        return "redisson_lock__channel:" + (key.contains("{") ? key : "{" + key + "}");
     }
 
     /**
@@ -174,7 +183,7 @@ final class LockScripts {
             return acquire(tickets, earlier, floor, used);
         }
         Call take = TAKE.on(
-                List.of(key, queue, token, conditions, mark),
+                List.of(key, of("queue"), of("token"), of("conditions"), mark()),
                 id + ":" + ticket.sequence,
                 ticket.sequence,
                 ticket.leaseMillis,
@@ -289,11 +298,11 @@ final class LockScripts {
             return release(ticket, used, floor, operations);
         }
         Call drop = DROP.on(
-                List.of(key, queue, conditions, mark),
+                List.of(key, of("queue"), of("conditions"), mark()),
                 id + ":" + ticket.sequence,
                 ticket.sequence,
                 ticket.leaseMillis,
-                channel,
+                channel(),
                 channels.verb());
         return runner.run(drop).thenCompose(reply -> {
             if (number(reply, 0) > 0) {
@@ -312,7 +321,7 @@ final class LockScripts {
                 ticket.sequence,
                 ticket.terms(),
                 floor,
-                channel,
+                channel(),
                 channels.verb(),
                 used,
                 operations.first(),
@@ -325,7 +334,12 @@ final class LockScripts {
 
     Call renew(long sequence) {
         return RENEW.on(
-                List.of(key, queue, of("waiters"), of("readers")), id, sequence, leaseMillis, channel, channels.verb());
+                List.of(key, of("queue"), of("waiters"), of("readers")),
+                id,
+                sequence,
+                leaseMillis,
+                channel(),
+                channels.verb());
     }
 
     static Renewal renewal(List<Object> reply) {
@@ -386,7 +400,7 @@ final class LockScripts {
     CompletableFuture<SignalReply> signal(Signals signals) {
         Operations operations = signals.operations();
         Call call = SIGNAL.on(
-                List.of(key, queue, of("waiters"), conditions, of("signals")),
+                List.of(key, of("queue"), of("waiters"), of("conditions"), of("signals")),
                 id,
                 signals.tenure().sequence,
                 operations.first(),

@@ -47,7 +47,7 @@ final class Ownership {
     private long endedTurnNanos;
 
     /** Sequences that were given back although their messages may yet come: some of the last ones. */
-    private final Set<Long> renounced = new HashSet<>();
+    private Set<Long> renounced = Set.of();
 
     /** The sequence whose grant is being taken note of, or 0. */
     private long arriving;
@@ -307,8 +307,8 @@ final class Ownership {
     }
 
     private void giveBack(long sequence, long waiter, boolean isSignalLost) {
-        if (renounced.size() >= MOST_RENOUNCED) {
-            renounced.clear();
+        if (renounced.isEmpty() || renounced.size() >= MOST_RENOUNCED) {
+            renounced = new HashSet<>();
         }
         renounced.add(sequence);
         effects.giveBack(sequence, waiter, isSignalLost);

@@ -7,6 +7,7 @@ import dev.interlock.internal.lock.script.LockScripts.Release;
 import dev.interlock.internal.lock.script.LockScripts.Request;
 import dev.interlock.internal.lock.script.LockScripts.Status;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -128,8 +129,8 @@ final class TicketQueue {
 
     private final LockView view;
     private final LockEffects effects;
-    private final List<Ticket> standing = new ArrayList<>();
-    private final Map<Thread, Ticket> byThread = new HashMap<>();
+    private final List<Ticket> standing = new ArrayList<>(1);
+    private final Map<Thread, Ticket> byThread;
 
     /** Those served on the tenure of another one, of which Redis doesn't know yet. */
     final List<Ticket> used = new ArrayList<>();
@@ -154,6 +155,7 @@ final class TicketQueue {
 
     TicketQueue(LockView view, LockEffects effects, long now) {
         this.view = view;
+        this.byThread = view.fair ? new HashMap<>() : Collections.emptyMap();
         this.effects = effects;
         this.notBeforeNanos = now;
     }
@@ -304,9 +306,7 @@ final class TicketQueue {
         return now - pollAtNanos >= 0 || (effects.isAsking() && !isAnswerDue(now));
     }
 
-    /**
-     * Returns for how long a thread that waits with a ticket may sleep before it has to take another step by itself.
-     */
+    /** Returns for how long a thread may sleep with a ticket before it has to take another step by itself. */
     long untilDue(long now) {
         long due = effects.isAsking() ? effects.repeatAtNanos() : pollAtNanos;
         return Math.max(1, Math.min(POLL_NANOS, due - now));
