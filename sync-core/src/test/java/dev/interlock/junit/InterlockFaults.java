@@ -3,7 +3,8 @@ package dev.interlock.junit;
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.InterlockBuilder;
-import dev.interlock.ops.NameView;
+import dev.interlock.ops.NameView.Holder;
+import dev.interlock.ops.NameView.State;
 import dev.interlock.ops.Operator;
 import dev.interlock.testing.FaultProxy;
 import dev.interlock.testing.RedisServer;
@@ -11,6 +12,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.UUID;
 import java.util.concurrent.TimeUnit;
@@ -27,7 +29,7 @@ public final class InterlockFaults implements AutoCloseable {
     /** The number of the session that a test is given. */
     static final int FIRST = 0;
 
-    /** The most time that a holder waits for its lock before it stands still. */
+    /** The most time that a fault waits for a lock or for an answer. */
     private static final Duration PATIENCE = Duration.ofSeconds(10);
 
     private final RedisServer redis = RedisServer.provided();
@@ -59,15 +61,22 @@ public final class InterlockFaults implements AutoCloseable {
      * @throws IllegalStateException if no thread of any session holds it for itself alone
      */
     public void loseLock(String name) {
+        long began = System.nanoTime();
         try (Interlock session = builder(redis.url(), "operator").open()) {
             Operator operator = session.operator();
-            for (NameView seen : operator.inspect(name)) {
-                for (NameView.Holder holder : seen.holders()) {
+            List<Holder> holders;
+            do {
+                holders = operator.inspect(name).stream()
+                        .flatMap(seen -> seen.holders().stream())
+                        .toList();
+                for (Holder holder : holders) {
                     if (holder.token() > 0 && operator.forceRelease(name, holder.token())) {
                         return;
                     }
                 }
-            }
+                // On a busy machine a holder may answer too late.
+            } while (holders.stream().anyMatch(holder -> holder.state() == State.SILENT)
+                    && System.nanoTime() - began < PATIENCE.toNanos());
         }
         throw new IllegalStateException("No thread holds '" + name + "' for itself, so none can lose it");
     }
