@@ -12,8 +12,9 @@ import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** A project of somebody else's, which has this build's artifacts from a repository, and tests with them. */
 @Tag("proof")
@@ -28,8 +29,10 @@ class ForeignProjectIT {
             "localRepository",
             Path.of(System.getProperty("user.home"), ".m2/repository").toString()));
 
-    @Test
-    void testsWithThreeLines(@TempDir Path folder) throws IOException, InterruptedException {
+    /** On the class path, and as a module. */
+    @ParameterizedTest
+    @ValueSource(booleans = {false, true})
+    void testsWithThreeLines(boolean isModule, @TempDir Path folder) throws IOException, InterruptedException {
         assumeTrue(Files.exists(JAR), "mvn package has not been here");
         Path repository = folder.resolve("repository");
         deploy(repository, "interlock-parent", ".pom", ROOT.resolve("pom.xml"));
@@ -43,6 +46,9 @@ class ForeignProjectIT {
         Path project = folder.resolve("orders");
         for (String file : FILES) {
             write(project.resolve(file), withVersions(read("/foreign/" + file)));
+        }
+        if (isModule) {
+            write(project.resolve("src/main/java/module-info.java"), "module shop { requires dev.interlock; }");
         }
         Path settings = write(folder.resolve("settings.xml"), settings(folder, repository));
         Path output = folder.resolve("output.txt");
@@ -58,7 +64,7 @@ class ForeignProjectIT {
             maven.destroy();
         }
         assertThat(Files.readString(output))
-                .contains("Tests run: 2, Failures: 0, Errors: 0, Skipped: 0", "BUILD SUCCESS");
+                .contains("Tests run: 3, Failures: 0, Errors: 0, Skipped: 0", "BUILD SUCCESS");
     }
 
     private static void deploy(Path repository, String artifact, String suffix, Path file) throws IOException {

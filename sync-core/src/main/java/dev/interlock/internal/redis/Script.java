@@ -1,12 +1,13 @@
 package dev.interlock.internal.redis;
 
+import static com.google.common.base.Preconditions.checkArgument;
+
 import com.google.common.base.Splitter;
 import com.google.common.base.Suppliers;
 import com.google.common.hash.Hashing;
-import com.google.common.io.Resources;
 import java.io.IOException;
+import java.io.InputStream;
 import java.io.UncheckedIOException;
-import java.net.URL;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -106,9 +107,10 @@ public final class Script {
     }
 
     private static String read(String name) {
-        URL resource = Resources.getResource("dev/interlock/lua/" + name + ".lua");
-        try {
-            return Resources.toString(resource, StandardCharsets.UTF_8);
+        // No other module sees this one's resources, not even Guava's.
+        try (InputStream file = Script.class.getResourceAsStream("/dev/interlock/lua/" + name + ".lua")) {
+            checkArgument(file != null, "There is no script %s", name);
+            return new String(file.readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -1,5 +1,6 @@
 package shop;
 
+import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;
 import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
@@ -28,5 +29,10 @@ class OrdersTest {
         faults.loseLock("order:42");
         assertTrue(other.lock("order:42").tryLock(10, TimeUnit.SECONDS));
         assertThrows(LeaseLostException.class, mine.lock("order:42")::unlock);
+    }
+
+    @Test
+    void theLibraryIsAModuleToModules() {
+        assertEquals(getClass().getModule().isNamed(), Interlock.class.getModule().isNamed());
     }
 }
