@@ -21,7 +21,12 @@ final class ConditionLog {
     enum WaiterState {
         SIGNALLED,
         WAITING,
-        LEFT
+        LEFT;
+
+        /** Returns the one that scripts call by that number. */
+        static WaiterState of(int number) {
+            return values()[number];
+        }
     }
 
     /**

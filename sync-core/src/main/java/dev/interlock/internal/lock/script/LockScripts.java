@@ -433,7 +433,7 @@ final class LockScripts {
     private static List<WaiterReply> waiterReplies(List<Object> reply) {
         List<WaiterReply> replies = new ArrayList<>();
         for (int i = 1; i < reply.size(); i += 3) {
-            WaiterState state = WaiterState.values()[(int) number(reply, i + 1)];
+            WaiterState state = WaiterState.of((int) number(reply, i + 1));
             replies.add(new WaiterReply(number(reply, i), state, number(reply, i + 2)));
         }
         return replies;
