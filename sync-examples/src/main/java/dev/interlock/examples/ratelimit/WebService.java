@@ -8,6 +8,7 @@ import org.springframework.beans.factory.annotation.Value;
 import org.springframework.boot.Banner;
 import org.springframework.boot.SpringApplication;
 import org.springframework.boot.autoconfigure.SpringBootApplication;
+import org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration;
 import org.springframework.context.ConfigurableApplicationContext;
 import org.springframework.context.annotation.Bean;
 
@@ -21,7 +22,11 @@ import org.springframework.context.annotation.Bean;
  * {@link Problems} tell the client. Another page, from {@link dev.interlock.examples.operations}, shows the locks of
  * the service's Redis.
  */
-@SpringBootApplication(proxyBeanMethods = false, scanBasePackages = "dev.interlock.examples")
+@SpringBootApplication(
+        proxyBeanMethods = false,
+        scanBasePackages = {"dev.interlock.examples.ratelimit", "dev.interlock.examples.operations"},
+        // Of another example, which has the same class path.
+        exclude = DataSourceAutoConfiguration.class)
 public class WebService {
 
     private static final String REDIS_URL = "redis.url";
@@ -54,7 +59,8 @@ public class WebService {
         var service = new SpringApplication(WebService.class);
         service.setBannerMode(Banner.Mode.OFF);
         // Whoever wants it to be reached from elsewhere says so: -Dserver.address=0.0.0.0
-        service.setDefaultProperties(Map.of("server.address", "127.0.0.1"));
+        service.setDefaultProperties(
+                Map.of("server.address", "127.0.0.1", "management.endpoints.access.max-permitted", "none"));
         return service.run("--" + REDIS_URL + "=" + redisUrl, "--" + PORT + "=" + port);
     }
 
