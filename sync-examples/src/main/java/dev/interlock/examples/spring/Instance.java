@@ -15,7 +15,7 @@ import java.util.concurrent.CompletableFuture;
 /** An instance of the service, in a JVM of its own, and a client of it. */
 final class Instance implements AutoCloseable {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     /** Each connection of Tomcat's takes about 100 kB, and there may be 10,000. */
     private static final String HEAP = "-Xmx3g";

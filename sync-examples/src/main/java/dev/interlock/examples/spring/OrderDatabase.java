@@ -1,6 +1,7 @@
 package dev.interlock.examples.spring;
 
 import java.sql.SQLException;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
@@ -30,7 +31,17 @@ final class OrderDatabase implements AutoCloseable {
     }
 
     /** A run of the invoices' job. */
-    record InvoiceRun(Instant began, String instance) {}
+    record InvoiceRun(Instant began, String instance) {
+        /**
+         * Returns whether there was one in two seconds. The first ones and the last may have been late; if two
+         * instances ran each, there would be twice as many.
+         */
+        static boolean isOncePerPeriod(List<InvoiceRun> runs) {
+            Instant first = runs.get(0).began;
+            Instant last = runs.get(runs.size() - 1).began;
+            return runs.size() <= Duration.between(first, last).toSeconds() / 2 + 3;
+        }
+    }
 
     /** One that no other fleet has. */
     String name() {

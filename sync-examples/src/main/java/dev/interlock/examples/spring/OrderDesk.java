@@ -64,9 +64,9 @@ class OrderDesk {
                 .list();
     }
 
-    /** Sends invoices every five seconds, in one of the instances. */
-    @Scheduled(cron = "*/5 * * * * *")
-    @Once(name = "invoices", atLeast = "3s")
+    /** Sends invoices every two seconds, in one of the instances. */
+    @Scheduled(cron = "*/2 * * * * *")
+    @Once(name = "invoices", atLeast = "1s")
     public void sendInvoices() {
         database.sql("insert into invoice_runs values (current_timestamp, ?)")
                 .param(instance)

@@ -6,7 +6,6 @@ import dev.interlock.testing.ChildJvm;
 import dev.interlock.testing.RedisServer;
 import java.net.http.HttpResponse;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -23,8 +22,8 @@ import tools.jackson.databind.json.JsonMapper;
 /** Two instances in JVMs of their own, and a third one that is stopped. */
 class OrdersIT {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(60);
-    private static final int PARCELS = 40;
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
+    private static final int PARCELS = 20;
     private static final String REDIS = RedisServer.provided().url();
     private static final JsonMapper JSON = new JsonMapper();
 
@@ -94,15 +93,11 @@ class OrdersIT {
         }
     }
 
-    /** Both instances are scheduled for the same seconds; were both to run, their runs would hardly be apart. */
     @Test
-    void invoicesAreSentByOneInstanceAtATime() {
-        await(() -> assertThat(database.invoiceRuns()).hasSizeGreaterThanOrEqualTo(3));
-        Instant before = Instant.MIN;
-        for (var run : database.invoiceRuns()) {
-            assertThat(run.began()).isAfter(before.plusSeconds(2));
-            before = run.began();
-        }
+    void invoicesAreSentByOneInstanceInEachPeriod() {
+        await(() -> assertThat(database.invoiceRuns()).hasSizeGreaterThanOrEqualTo(6));
+        assertThat(OrderDatabase.InvoiceRun.isOncePerPeriod(database.invoiceRuns()))
+                .isTrue();
     }
 
     @Test
@@ -129,12 +124,18 @@ class OrdersIT {
     void anInstanceThatEndsGivesItsLockBack() {
         try (Instance third = Instance.start("orders-3", 0, REDIS, database).awaitServing()) {
             Instance first = instances.get(0);
-            long order = database.addOrder("a bed");
-            var packing = third.pack(order, "?time=6s");
-            String path = "/actuator/interlock/order:" + order;
-            await(() -> assertThat(thread(first.get(path), "holders")).isEqualTo("orders-3"));
-            var waiting = first.pack(order, "");
-            await(() -> assertThat(thread(first.get(path), "waiters")).isEqualTo("orders-1"));
+            long order;
+            CompletableFuture<HttpResponse<String>> packing;
+            CompletableFuture<HttpResponse<String>> waiting;
+            int seconds = 4;
+            do {
+                assertThat(seconds).as("time enough, if the machine is busy").isLessThan(20);
+                order = database.addOrder("a bed");
+                packing = third.pack(order, "?time=" + seconds + "s");
+                awaitThread("orders-3", "holders", order, packing);
+                waiting = first.pack(order, "");
+                seconds += 7;
+            } while (!awaitThread("orders-1", "waiters", order, packing));
             assertThat(first.get("/actuator/interlock?glob=order:" + order).body())
                     .contains("\"name\":\"order:" + order + "\"", "\"orders-2\"");
 
@@ -142,19 +143,23 @@ class OrdersIT {
             assertThat(parcel(packing.join()).path("number").asInt()).isEqualTo(1);
             assertThat(parcel(waiting.join()).path("number").asInt()).isEqualTo(2);
             assertThat(third.awaitEnd()).isEqualTo(128 + 15);
-            assertThat(first.get(path).statusCode()).isEqualTo(404);
+            assertThat(first.get("/actuator/interlock/order:" + order).statusCode())
+                    .isEqualTo(404);
         }
     }
 
-    /** Whose thread is the first one of that role. */
-    private static String thread(HttpResponse<String> view, String role) {
-        assertThat(view.statusCode()).isEqualTo(200);
-        return JSON.readTree(view.body())
-                .path(0)
-                .path(role)
-                .path(0)
-                .path("sessionName")
-                .asString();
+    /** Waits until the first instance shows a thread of another one in that role; returns false if that is too late. */
+    private static boolean awaitThread(String instance, String role, long order, CompletableFuture<?> packing) {
+        String path = "/actuator/interlock/order:" + order;
+        while (!packing.isDone()) {
+            HttpResponse<String> view = instances.get(0).get(path);
+            JsonNode names = view.statusCode() == 200 ? JSON.readTree(view.body()) : JSON.createArrayNode();
+            if (instance.equals(
+                    names.path(0).path(role).path(0).path("sessionName").asString(""))) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** As it is run by hand. */
