@@ -105,8 +105,10 @@ final class TicketLog {
                     }
                 }
                 case "zpopmin" -> {
-                    drop(popped);
-                    popped = standing.keySet().stream().findFirst().orElse(null);
+                    for (int i = words.size() > 2 ? Integer.parseInt(words.get(2)) : 1; i > 0; i--) {
+                        drop(popped);
+                        popped = standing.keySet().stream().findFirst().orElse(null);
+                    }
                 }
                 case "zrem" -> {
                     for (int i = 2; ofQueue && i < words.size(); i++) {

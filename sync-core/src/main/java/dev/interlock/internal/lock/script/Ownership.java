@@ -209,7 +209,7 @@ final class Ownership {
     /**
      * A message says that a ticket is granted. It says nothing of how long it was on its way; but the grant was made
      * after the last reply that said "queued", so it is valid at least until that command's first sending plus the
-     * lease. If less than a quarter of it is left of that, so that the first renewal may come too late, Redis is asked
+     * lease. If less than half of it is left of that, so that the first renewal may come too late, Redis is asked
      * before a thread enters.
      *
      * @return whether that needs no asking
@@ -217,7 +217,7 @@ final class Ownership {
     private boolean granted(Mail.Grant mail, Ticket ticket, long now) {
         long validUntil = Lease.validUntil(ticket.queuedNanos(), ticket.grantMillis());
         boolean isNewer = mail.redisMicros() > ticket.queuedRedisMicros() && isNewToken(mail.token());
-        long leastNanos = TimeUnit.MILLISECONDS.toNanos(ticket.grantMillis()) / 4;
+        long leastNanos = TimeUnit.MILLISECONDS.toNanos(ticket.grantMillis()) / 2;
         if (validUntil - now <= leastNanos || !isNewer) {
             return false;
         }

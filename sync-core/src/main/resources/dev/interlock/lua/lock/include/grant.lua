@@ -16,6 +16,37 @@ local function tellGranted(name, grant)
   redis.call('publish', mailbox .. grant.session, text .. name.lock)
 end
 
+-- So many tickets are looked at together.
+local mostDropped = 500
+
+local function isLiving(name, session)
+  return tonumber(redis.call('zscore', name.waiters, session) or 0) * 1000 >= name.micros
+end
+
+-- Drops the tickets of dead sessions in front of all others. They may have been signalled: that signal must not be lost
+-- with them.
+local function dropDead(name)
+  local alive, dead = {}, 0
+  repeat
+    dead = 0
+    for i, ticket in ipairs(redis.call('zrange', name.queue, 0, mostDropped - 1)) do
+      local session = string.match(ticket, '^[^:]+')
+      if alive[session] == nil then
+        alive[session] = isLiving(name, session)
+      end
+      if alive[session] then
+        break
+      end
+      dead = i
+    end
+    if dead > 0 then
+      redis.call('zpopmin', name.queue, dead)
+    end
+  until dead < mostDropped
+  signalAll(name)
+  enqueueAdmitted(name)
+end
+
 -- Grants the lock, which is free or shared, to the first ticket whose session is alive; if that only reads, then also
 -- to those behind it that only read. Tells these sessions, except the one that learns it from the reply. Tickets of
 -- dead sessions are dropped on the way. If readers get in and the queue is empty, the guest joins them: a request of
@@ -39,7 +70,7 @@ local function grantHead(name, informed, isShared, guest)
       break
     end
     local session, sequence, lease, kind = string.match(head, '^([^:]+):(%d+):(%d+):?(%-?%w*)$')
-    local isAlive = tonumber(redis.call('zscore', name.waiters, session) or 0) * 1000 >= name.micros
+    local isAlive = isLiving(name, session)
     if isJoining then
       -- A session that reads already has given up one of the two, and is about to say which.
       if isAlive and (kind ~= 'r' or redis.call('hexists', name.lock, session .. ':r') == 1) then
@@ -57,9 +88,7 @@ local function grantHead(name, informed, isShared, guest)
       end
     else
       dropped = true
-      -- It may have been signalled: that signal must not be lost with it.
-      signalAll(name)
-      enqueueAdmitted(name)
+      dropDead(name)
     end
   end
   for _, grant in ipairs(granted) do

@@ -333,7 +333,7 @@ class LockStateTest {
     void messageGrantsATicketWithinItsLease() {
         rig.advance(a);
         rig.answer(queued(7));
-        rig.pass(2_000);
+        rig.pass(1_300);
         assertThat(rig.grant(mail(step(1), 10, 8))).isTrue();
         assertThat(rig.advance(a)).isEqualTo(Advance.ENTERED);
         assertThat(rig.effects()).containsExactly("pin", "ask 1", "begin 1");
@@ -349,7 +349,7 @@ class LockStateTest {
         rig.grant(mail(step(1), 0, 8));
         rig.grant(mail(step(1), FencingTokens.REMOTE_LIMIT, 8));
         rig.event(() -> rig.state.ownership.granted(mail(step(1), 10, 8), true, rig.now()));
-        rig.pass(2_101);
+        rig.pass(1_351);
         rig.grant(mail(step(1), 10, 8));
         assertThat(rig.effects()).containsOnly("ask 1").hasSize(4);
         assertThat(rig.view.tenure).isNull();
