@@ -75,12 +75,12 @@ final class Arrival {
     }
 
     /** Returns whether its thread has gone, and its generation is still to be broken for it. */
-    boolean isOwed() {
+    boolean awaitsBreakage() {
         return isAbandoned && !hasEnded();
     }
 
     /** Returns whether Redis may be told of it. */
-    boolean isTold() {
+    boolean mayBeTold() {
         return follows == null || follows.hasEnded();
     }
 }

@@ -149,7 +149,8 @@ final class BarrierState {
      */
     void arrive(Arrival arrival, boolean breaks, long lastVersion) {
         arrival.cameAfter = lastVersion;
-        arrival.follows = leavers.stream().filter(Arrival::isOwed).findFirst().orElse(null);
+        arrival.follows =
+                leavers.stream().filter(Arrival::awaitsBreakage).findFirst().orElse(null);
         arrival.leaves |= breaks;
         (breaks ? breakers : arrivals).add(arrival);
         if (arrival.leaves) {
@@ -212,7 +213,7 @@ final class BarrierState {
         if (wish == Wish.NONE && leavers.stream().anyMatch(leaver -> !leaver.hasEnded())) {
             wish = Wish.BREAK;
         }
-        List<Arrival> here = arrivals.stream().takeWhile(Arrival::isTold).toList();
+        List<Arrival> here = arrivals.stream().takeWhile(Arrival::mayBeTold).toList();
         boolean acts = here.stream().anyMatch(arrival -> arrival.acts && !arrival.hasEnded());
         return new BarrierStatement(membership(), generation, here.size(), acts, wish, lastReset, lastResetDone);
     }

@@ -144,8 +144,10 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         for (boolean first = true; ; first = false) {
             // Both before the step, which sees what an answer has brought.
             wait.look();
-            boolean isQueued =
-                    first && view.fair && monitor.call((state, now) -> state.tickets.isQueued(attempt.thread()));
+            boolean isQueued = first
+                    && view.fair
+                    && wait.isTimed()
+                    && monitor.call((state, now) -> state.tickets.isQueued(attempt.thread()));
             if (isQueued || view.hasHeardSince(wait.begunNanos())) {
                 wait.heard();
             }

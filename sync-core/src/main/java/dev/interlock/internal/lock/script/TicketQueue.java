@@ -141,7 +141,7 @@ final class TicketQueue {
     /** Whether the next command also asks for tickets that are known to stand in the queue. */
     private boolean asksAgain;
 
-    /** The last one that such a command asked for, 0 if there were no more. */
+    /** The last of these that such a command asked for, 0 if there were no more. */
     private long askedUpTo;
 
     /** Whether a grant has to be confirmed as soon as the command in flight has been answered. */
@@ -308,8 +308,7 @@ final class TicketQueue {
 
     /** Returns for how long a thread may sleep with a ticket before it has to take another step by itself. */
     long untilDue(long now) {
-        long due = effects.isAsking() ? effects.repeatAtNanos() : pollAtNanos;
-        return Math.max(1, Math.min(POLL_NANOS, due - now));
+        return Math.max(1, Math.min(POLL_NANOS, (effects.isAsking() ? effects.repeatAtNanos() : pollAtNanos) - now));
     }
 
     /**
@@ -321,14 +320,16 @@ final class TicketQueue {
     private List<Ticket> asked(boolean again) {
         LockTenure current = view.tenure;
         List<Ticket> asked = new ArrayList<>();
+        int left = again ? MOST_ASKED / 2 : 0;
         for (Ticket ticket : standing) {
             if (ticket.from != 0 || !ticket.queues) {
                 return List.of(ticket);
             }
             boolean isGranted = current != null && ticket.sequence == current.sequence;
-            boolean isNext = again && (asked.size() < MOST_ASKED / 2 || ticket.sequence > askedUpTo);
+            boolean isNext = ticket.isQueued() && (left > MOST_ASKED / 4 || (left > 0 && ticket.sequence > askedUpTo));
             if (!isGranted && (asked.isEmpty() || !ticket.isQueued() || isNext) && asked.size() < MOST_ASKED) {
                 asked.add(ticket);
+                left -= isNext ? 1 : 0;
             }
         }
         return asked;
@@ -346,8 +347,8 @@ final class TicketQueue {
             return null;
         }
         if (asksAgain) {
-            Ticket last = asked.get(asked.size() - 1);
-            askedUpTo = last == standing.get(standing.size() - 1) ? 0 : last.sequence;
+            List<Ticket> known = asked.stream().filter(Ticket::isQueued).toList();
+            askedUpTo = known.size() < MOST_ASKED / 2 ? 0 : known.get(known.size() - 1).sequence;
             asksAgain = false;
         }
         pollAtNanos = now + POLL_NANOS;

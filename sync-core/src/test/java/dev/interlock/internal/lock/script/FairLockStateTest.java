@@ -89,17 +89,33 @@ class FairLockStateTest {
     void manyTicketsAreAskedForInTurn() {
         queue(250);
         Set<Long> asked = new HashSet<>();
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < 10; i++) {
             List<Long> sequences = askedByPulse();
             rig.answer(queued(100 + i));
             assertThat(sequences)
-                    .hasSizeLessThanOrEqualTo(TicketQueue.MOST_ASKED)
+                    .hasSizeLessThanOrEqualTo(TicketQueue.MOST_ASKED / 2)
                     .isSorted();
-            assertThat(sequences).as("those in front").contains(step(1), step(TicketQueue.MOST_ASKED / 2));
+            assertThat(sequences).as("those in front").contains(step(1), step(TicketQueue.MOST_ASKED / 4));
             asked.addAll(sequences);
         }
         assertThat(asked).hasSize(250);
-        assertThat(askedByPulse()).hasSize(TicketQueue.MOST_ASKED).contains(step(60));
+        askedByPulse();
+        rig.answer(queued(200));
+        assertThat(askedByPulse()).as("from the beginning").contains(step(TicketQueue.MOST_ASKED / 4 + 30));
+    }
+
+    @Test
+    void whatWasLostIsSentAgainHoweverManyStandInFront() {
+        queue(250);
+        announce(a);
+        announce(b);
+        assertThat(Objects.requireNonNull(rig.inFlight).sequences().asList()).containsExactly(step(1), step(251));
+        rig.fail();
+        rig.event(() -> rig.ask(rig.now()));
+        assertThat(Objects.requireNonNull(rig.inFlight).sequences().asList())
+                .as("with those of which Redis knows")
+                .hasSizeGreaterThan(TicketQueue.MOST_ASKED / 4)
+                .endsWith(step(251), step(252));
     }
 
     @Test
@@ -111,7 +127,7 @@ class FairLockStateTest {
         assertThat(rig.effects()).as("the next ones").containsExactly("ask later");
         rig.event(() -> rig.ask(rig.now()));
         List<Long> sequences = Objects.requireNonNull(rig.inFlight).sequences().asList();
-        assertThat(sequences).contains(step(110)).isSorted();
+        assertThat(sequences).contains(step(60)).isSorted();
     }
 
     @Test
