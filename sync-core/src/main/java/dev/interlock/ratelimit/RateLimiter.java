@@ -185,7 +185,8 @@ public interface RateLimiter {
      * has the same algorithm, but no more than a whole new burst of them.
      *
      * <p>The limit is set in 257 keys, one for every 256th of what this limiter is {@linkplain #forKey for}, so that
-     * these are spread over the nodes of a cluster. While this is going on, some have the old limit yet.
+     * these are spread over the nodes of a cluster. While this is going on, some have the old limit yet. Of several
+     * updates at a time, one stays for all.
      *
      * @param limit the new limit
      * @throws dev.interlock.RedisUnavailableException if Redis doesn't answer, under any policy; some may have the new

@@ -210,6 +210,21 @@ class RateLimiterTest {
         }
     }
 
+    /** Of several updates at a time, one holds in the end, and for all users the same. */
+    @Test
+    void oneOfSeveralUpdatesStays() {
+        RateLimit stated = RateLimit.fixedWindow(1, MONTH);
+        List<RateLimiter> limiters = List.of(one.rateLimiter("calls", stated), other.rateLimiter("calls", stated));
+        for (int round = 0; round < 10; round++) {
+            int first = 2 * round + 1;
+            IntStream.of(0, 1).parallel().forEach(i -> limiters.get(i).update(RateLimit.fixedWindow(first + i, MONTH)));
+            assertThat(server.keys().stream().filter(key -> key.contains("{calls") && key.endsWith(":rate-limit")))
+                    .hasSize(257)
+                    .extracting(key -> server.command("GET", key))
+                    .containsOnly(server.command("GET", "interlock:{calls}:rate-limit"));
+        }
+    }
+
     /** A limit that only a later version knows is an error, and nobody hangs. */
     @Test
     void limitOfALaterVersionIsAnError() {

@@ -37,7 +37,7 @@ final class LimitCalls implements RandomCalls {
     @Override
     public Script.Call next() {
         if (random.nextInt(25) == 0) {
-            return UPDATE.on(keys.subList(1, 2), newLimit());
+            return UPDATE.on(keys.subList(1, 2), newLimit(), random.nextBoolean() ? 0 : random.nextInt(5));
         }
         if (random.nextInt(30) == 0) {
             limit = newLimit();

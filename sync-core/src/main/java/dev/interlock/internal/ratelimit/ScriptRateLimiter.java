@@ -329,14 +329,24 @@ final class ScriptRateLimiter implements RateLimiter {
         requireNonNull(limit, "limit");
         session.ensureOpen();
         String text = SharedLimit.text(limit);
-        CompletableFuture<Void> updated = CompletableFuture.allOf(shared.updatedKeys()
-                .map(key -> session.runner().runDurably(UPDATE.on(List.of(key), text)))
-                .toArray(CompletableFuture<?>[]::new));
-        CompletableFuture<Boolean> done = updated.thenApply(all -> true);
+        List<String> updated = shared.updatedKeys();
+        CompletableFuture<Boolean> done = set(updated.get(0), text, 0)
+                .thenCompose(version -> CompletableFuture.allOf(updated.stream()
+                        .skip(1)
+                        .map(key -> set(key, text, version))
+                        .toArray(CompletableFuture<?>[]::new)))
+                .thenApply(all -> true);
         if (session.await(done) == null) {
             throw unavailable(done.isCompletedExceptionally() ? Failures.of(done) : new TimeoutException("no answer"));
         }
         shared.update(text);
+    }
+
+    /** Sets the limit at a key, unless a later version is set there. Returns the version: 0 draws one. */
+    private CompletableFuture<Long> set(String key, String text, long version) {
+        return session.runner()
+                .runDurably(UPDATE.on(List.of(key), text, version))
+                .thenApply(reply -> (Long) reply.get(0));
     }
 
     @Override

@@ -62,10 +62,13 @@ final class SharedLimit {
         return List.of(prefix + "rate:" + user, prefix + UPDATED);
     }
 
-    /** Returns all keys of the limit that is set for all. */
-    Stream<String> updatedKeys() {
+    /** Returns all keys of the limit that is set for all. The first one gives an update its version. */
+    List<String> updatedKeys() {
         Stream<String> shares = IntStream.range(0, SHARES).mapToObj(share -> Keys.prefix(key, share));
-        return Stream.concat(Stream.of(Keys.prefix(key)), shares).distinct().map(prefix -> prefix + UPDATED);
+        return Stream.concat(Stream.of(Keys.prefix(key)), shares)
+                .distinct()
+                .map(prefix -> prefix + UPDATED)
+                .toList();
     }
 
     /** Returns the limit that applies, as far as is known. */

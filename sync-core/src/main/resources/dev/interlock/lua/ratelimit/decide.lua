@@ -2,7 +2,7 @@
 --
 -- KEYS[1] state   hash     what was taken: state, see the algorithms; and for each session its last command that was
 --   granted anything
--- KEYS[2] updated string   the limit that was set for all, if any: algorithm, permits, window, burst
+-- KEYS[2] updated string   the limit that was set for all, if any: algorithm, permits, window, burst, version
 -- ARGV[1] session          the caller
 -- ARGV[2] version          of this command: one that isn't newer than the last changes nothing
 -- ARGV[3] stated           the limit, unless another was set for all: algorithm (bucket, fixed, sliding), permits that
@@ -37,7 +37,7 @@ if record then
 end
 
 local set = redis.call('get', updated)
-local algorithm, permits, window, burst = (set or stated):match('^(%a+) (%d+) (%d+) (%d+)$')
+local algorithm, permits, window, burst = (set or stated):match('^(%a+) (%d+) (%d+) (%d+)')
 permits, window, burst = tonumber(permits), tonumber(window), tonumber(burst)
 local time = redis.call('time')
 local now = time[1] * 1000000 + time[2]
