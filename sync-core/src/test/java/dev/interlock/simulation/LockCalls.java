@@ -32,6 +32,7 @@ final class LockCalls implements RandomCalls {
     private static final Script INSPECT = Script.load("lock/inspect");
     private static final Script WHO = Script.load("lock/who");
     private static final Script ANSWER = Script.load("lock/answer");
+    private static final Script HEARTBEAT = Script.load("lock/heartbeat");
 
     private final Random random;
     private final String key;
@@ -94,7 +95,9 @@ final class LockCalls implements RandomCalls {
         Session session = any(sessions);
         int choice = random.nextInt(20);
         if (choice < 9) {
-            return choice < 2 ? take(session) : choice < 7 ? acquire(session) : poll(session);
+            return choice < 2
+                    ? take(session)
+                    : choice < 7 ? acquire(session) : choice < 8 ? poll(session) : heartbeat(session);
         } else if (choice < 11) {
             return rarely() ? looking(session) : rarely() ? answer(session) : await(session);
         }
@@ -199,6 +202,20 @@ final class LockCalls implements RandomCalls {
         }
         List<String> last = session.tickets.subList(Math.max(0, session.tickets.size() - 3), session.tickets.size());
         return acquire(session, String.join(" ", last), "");
+    }
+
+    /** Says that some requests wait, for which the name is as good as many. */
+    private Script.Call heartbeat(Session session) {
+        if (session.tickets.isEmpty()) {
+            return poll(session);
+        }
+        List<Object> keys = new ArrayList<>();
+        List<String> tickets = new ArrayList<>();
+        for (int i = random.nextInt(3); i >= 0; i--) {
+            keys.addAll(keys(session, "queue", "waiters", "mark"));
+            tickets.add((random.nextBoolean() ? "*" : "") + any(session.tickets));
+        }
+        return HEARTBEAT.on(keys, session.id, String.join(" ", tickets));
     }
 
     private Script.Call release(Session session) {

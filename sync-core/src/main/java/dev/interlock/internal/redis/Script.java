@@ -24,18 +24,24 @@ import java.util.regex.Pattern;
 /**
  * A Lua script from a resource file, together with what its header declares. The line {@code -- @include name} stands
  * for the file {@code include/name.lua} of the same folder, {@code -- @include folder/name} for that of another one. An
- * include may include others; each is put into a script once, where it is asked for first.
+ * include may include others; each is put into a script once, where it is asked for first. KEYS that are declared as
+ * {@code KEYS[4i+1]} to {@code KEYS[4i+4]} are those of a name, and such a script takes those of many names.
  */
 public final class Script {
     static final Pattern INCLUDE = Pattern.compile("^-- @include (?:(\\w+)/)?(\\w+)$", Pattern.MULTILINE);
     private static final Splitter LINES = Splitter.on('\n');
-    private static final Pattern DECLARATION = Pattern.compile("-- (KEYS|ARGV)\\[\\d+\\] (\\w+)");
+    private static final Pattern DECLARATION = Pattern.compile("-- (KEYS|ARGV)\\[(\\d+i\\+)?\\d+\\] (\\w+)");
 
     private final String name;
     private final Supplier<Content> content;
 
     /** What is in the files, and by which digest Redis knows that. */
-    private record Content(String text, String digest, List<String> keys, List<String> arguments) {}
+    private record Content(String text, String digest, List<String> keys, List<String> arguments, boolean takesMany) {
+        boolean fits(List<Object> given) {
+            boolean isOfOne = given.size() == keys.size();
+            return isOfOne || (takesMany && !given.isEmpty() && given.size() % keys.size() == 0);
+        }
+    }
 
     private Script(String name, UnaryOperator<String> sources) {
         this.name = name;
@@ -47,7 +53,9 @@ public final class Script {
         StringBuilder expanded = new StringBuilder();
         expand(name, sources, new HashSet<>(), new LinkedHashSet<>(), expanded);
         String text = expanded.toString();
-        return new Content(text, digestOf(text), declared("KEYS", lines), declared("ARGV", lines));
+        boolean takesMany =
+                lines.stream().map(DECLARATION::matcher).anyMatch(line -> line.lookingAt() && line.group(2) != null);
+        return new Content(text, digestOf(text), declared("KEYS", lines), declared("ARGV", lines), takesMany);
     }
 
     /** Returns the name of the file for which a line stands that was found by {@link #INCLUDE}. */
@@ -121,7 +129,7 @@ public final class Script {
         for (String line : lines) {
             Matcher declaration = DECLARATION.matcher(line);
             if (declaration.lookingAt() && declaration.group(1).equals(array)) {
-                names.add(declaration.group(2));
+                names.add(declaration.group(3));
             }
         }
         return List.copyOf(names);
@@ -150,7 +158,7 @@ public final class Script {
     /** A run of this script, refused if it doesn't fit the header. */
     public Call on(List<Object> keys, Object... arguments) {
         Content declared = content.get();
-        if (keys.size() != declared.keys.size() || arguments.length != declared.arguments.size()) {
+        if (!declared.fits(keys) || arguments.length != declared.arguments.size()) {
             throw new IllegalArgumentException(
                     name + " takes KEYS " + declared.keys + " and ARGV " + declared.arguments);
         }

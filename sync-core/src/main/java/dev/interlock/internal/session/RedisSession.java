@@ -43,6 +43,7 @@ public final class RedisSession extends Session {
     private final Node node;
     private final UnlockChannels channels;
     private final Runnable released;
+    private final Heartbeats heartbeats = new Heartbeats(this);
     private volatile Consumer<Mail> unclaimed = mail -> {};
     private volatile Consumer<Mail> inquiries = mail -> {};
 
@@ -288,6 +289,11 @@ public final class RedisSession extends Session {
     /** Returns what runs scripts for this session. */
     public ScriptRunner runner() {
         return node.runner();
+    }
+
+    /** Returns what says for which names this session goes on waiting. */
+    public Heartbeats heartbeats() {
+        return heartbeats;
     }
 
     /** Returns the channels of Redisson's own clients. */

@@ -19,7 +19,7 @@ import java.util.regex.Pattern;
 final class LuaSource {
     private static final int COLUMNS = 120;
     private static final Pattern KEY =
-            Pattern.compile("-- KEYS\\[(\\d+)\\] (\\w+) +(hash|zset|string|list|set|any) +\\S.*");
+            Pattern.compile("-- KEYS\\[(\\d+i\\+)?(\\d+)\\] (\\w+) +(hash|zset|string|list|set|any) +\\S.*");
     private static final Pattern ARGUMENT = Pattern.compile("-- ARGV\\[(\\d+)\\] (\\w+) +\\S.*");
     private static final Pattern GIVES = Pattern.compile("-- Gives ([\\w, ]+)(?:: \\S.*)?\\.");
     private static final Pattern FIELD = Pattern.compile("\\w+\\.(\\w+)");
@@ -44,6 +44,9 @@ final class LuaSource {
     private final Map<String, String> keys = new LinkedHashMap<>();
     private final List<String> arguments = new ArrayList<>();
     private final List<String> complaints = new ArrayList<>();
+
+    /** Whether its KEYS are those of many names, one after the other. */
+    private boolean takesMany;
 
     /** @param sources gives the text of a script or include by its name, or throws {@link IllegalArgumentException} */
     LuaSource(String name, String text, UnaryOperator<String> sources) {
@@ -130,7 +133,7 @@ final class LuaSource {
     }
 
     private void checkKeysAreBound(List<String> tokens) {
-        for (String forbidden : List.of("KEYS", "ARGV")) {
+        for (String forbidden : takesMany ? List.of("ARGV") : List.of("KEYS", "ARGV")) {
             if (tokens.contains(forbidden)) {
                 complain(
                         forbidden + (isInclude() ? " is used in an include" : " is used after it was bound to locals"));
@@ -216,12 +219,13 @@ final class LuaSource {
             Matcher key = KEY.matcher(line);
             Matcher argument = ARGUMENT.matcher(line);
             if (key.matches()) {
-                expectNumber("KEYS", key.group(1), keys.size() + 1);
+                takesMany |= key.group(1) != null;
+                expectNumber("KEYS", key.group(2), keys.size() + 1);
                 if (!arguments.isEmpty()) {
                     complain("KEYS are declared after ARGV");
                 }
-                if (keys.put(key.group(2), key.group(3)) != null) {
-                    complain("two KEYS are called " + key.group(2));
+                if (keys.put(key.group(3), key.group(4)) != null) {
+                    complain("two KEYS are called " + key.group(3));
                 }
             } else if (argument.matches()) {
                 expectNumber("ARGV", argument.group(1), arguments.size() + 1);
@@ -252,7 +256,9 @@ final class LuaSource {
     /** Returns how many statements do nothing but to bind KEYS and ARGV. */
     private int checkBindings(List<String> statements) {
         List<String> due = new ArrayList<>();
-        keys.keySet().forEach(key -> due.add(key + " = KEYS[" + (due.size() + 1) + "]"));
+        if (!takesMany) {
+            keys.keySet().forEach(key -> due.add(key + " = KEYS[" + (due.size() + 1) + "]"));
+        }
         for (int i = 0; i < arguments.size(); i++) {
             due.add(arguments.get(i) + " = ARGV[" + (i + 1) + "]");
         }

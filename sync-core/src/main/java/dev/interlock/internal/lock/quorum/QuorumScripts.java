@@ -2,8 +2,8 @@ package dev.interlock.internal.lock.quorum;
 
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Script;
-import dev.interlock.internal.session.QuorumNode;
 import dev.interlock.internal.session.QuorumSession;
+import dev.interlock.internal.session.QuorumSession.QuorumNode;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 

@@ -3,11 +3,10 @@ package dev.interlock.internal.lock.script;
 import com.google.common.base.Strings;
 import dev.interlock.internal.lock.RemoteConditions;
 import dev.interlock.internal.lock.RemoteLock;
-import dev.interlock.internal.lock.script.LockScripts.Operations;
-import dev.interlock.internal.lock.script.LockScripts.SignalReply;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -37,6 +36,35 @@ final class ConditionLog {
      * @param ticket the sequence of its ticket, or 0
      */
     record WaiterReply(long waiter, WaiterState state, long ticket) {}
+
+    /**
+     * What a tenure has to do with its conditions, as scripts take it.
+     *
+     * @param first the number of the first one, counted from 1 in a tenure
+     * @param text the operations, separated by spaces
+     * @param registered the waiters that they register
+     */
+    record Operations(long first, String text, List<Waiter> registered) {
+        static final Operations NONE = new Operations(1, "", List.of());
+
+        /** A signal to all waiters of all conditions. */
+        static final Operations SIGNAL_ALL = new Operations(1, "*", List.of());
+
+        boolean isEmpty() {
+            return text.isEmpty();
+        }
+    }
+
+    /**
+     * The answer to {@link LockScripts#signal}.
+     *
+     * @param owned whether the operations are done
+     * @param waiters whether another session stands in the queue
+     * @param conditions whether threads wait for conditions
+     * @param count how many wait for the condition that was asked for
+     * @param own the numbers of the waiters of this session among these, if they were asked for
+     */
+    record SignalReply(boolean owned, boolean waiters, boolean conditions, int count, Set<Long> own) {}
 
     /**
      * How the waiters of a session stand, and which ones it asks for.

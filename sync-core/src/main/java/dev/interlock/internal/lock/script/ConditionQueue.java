@@ -2,14 +2,14 @@ package dev.interlock.internal.lock.script;
 
 import dev.interlock.internal.Stake;
 import dev.interlock.internal.lock.script.ConditionLog.Inquiry;
+import dev.interlock.internal.lock.script.ConditionLog.Operations;
+import dev.interlock.internal.lock.script.ConditionLog.SignalReply;
 import dev.interlock.internal.lock.script.ConditionLog.Signals;
 import dev.interlock.internal.lock.script.ConditionLog.Waiter;
 import dev.interlock.internal.lock.script.ConditionLog.Waiter.Outcome;
 import dev.interlock.internal.lock.script.ConditionLog.WaiterReply;
 import dev.interlock.internal.lock.script.ConditionLog.WaiterState;
-import dev.interlock.internal.lock.script.LockScripts.Operations;
-import dev.interlock.internal.lock.script.LockScripts.Released;
-import dev.interlock.internal.lock.script.LockScripts.SignalReply;
+import dev.interlock.internal.lock.script.ReliableRelease.Released;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;

@@ -3,13 +3,13 @@ package dev.interlock.internal.lock.script;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.lock.script.ConditionLog.Inquiry;
+import dev.interlock.internal.lock.script.ConditionLog.SignalReply;
 import dev.interlock.internal.lock.script.ConditionLog.Signals;
 import dev.interlock.internal.lock.script.ConditionLog.Waiter;
 import dev.interlock.internal.lock.script.ConditionLog.WaiterReply;
 import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
-import dev.interlock.internal.lock.script.LockScripts.Release;
 import dev.interlock.internal.lock.script.LockScripts.Request;
-import dev.interlock.internal.lock.script.LockScripts.SignalReply;
+import dev.interlock.internal.lock.script.ReliableRelease.Release;
 import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.UnlockChannels;
@@ -203,15 +203,15 @@ final class LockMonitor implements LockEffects {
         } else if (mail instanceof Mail.Eviction eviction) {
             run((known, now) -> ReliableRelease.evict(session, scripts, view.tenure, owner.isInside(), eviction));
         } else if (mail instanceof Mail.AskAgain again) {
-            session.schedule(this::pulse, again.millis());
+            session.schedule(() -> run(LockState::beat), again.millis());
         } else {
             log.warn("Unknown message for {}: {}", Names.quoted(scripts.key()), mail);
         }
     }
 
-    /** Asks how the tickets and waiters stand, if there are any. */
+    /** Asks how the tickets and waiters stand, if there are any; the tickets together with those of other names. */
     void pulse() {
-        run(LockState::beat);
+        run((known, now) -> scripts.beat(() -> known.beat(now)));
     }
 
     CompletableFuture<?> close() {
@@ -259,7 +259,7 @@ final class LockMonitor implements LockEffects {
     @GuardedBy("mutex")
     public void listen(boolean isForeign) {
         if (isForeign && subscription == null) {
-            subscription = session.channels().listen(scripts.channel(), this::pulse);
+            subscription = session.channels().listen(scripts.channel(), () -> run(LockState::beat));
         } else if (!isForeign && subscription != null) {
             subscription.close();
             subscription = null;

@@ -2,21 +2,23 @@ package dev.interlock.internal.lock.script;
 
 import com.google.common.primitives.ImmutableLongArray;
 import dev.interlock.internal.lock.script.ConditionLog.Inquiry;
+import dev.interlock.internal.lock.script.ConditionLog.Operations;
+import dev.interlock.internal.lock.script.ConditionLog.SignalReply;
 import dev.interlock.internal.lock.script.ConditionLog.Signals;
-import dev.interlock.internal.lock.script.ConditionLog.Waiter;
 import dev.interlock.internal.lock.script.ConditionLog.WaiterReply;
 import dev.interlock.internal.lock.script.ConditionLog.WaiterState;
+import dev.interlock.internal.lock.script.ReliableRelease.Release;
+import dev.interlock.internal.lock.script.ReliableRelease.Released;
 import dev.interlock.internal.lock.script.TicketQueue.Ticket;
+import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Script;
 import dev.interlock.internal.redis.Script.Call;
 import dev.interlock.internal.redis.ScriptRunner;
-import dev.interlock.internal.redis.UnlockChannels;
 import dev.interlock.internal.session.RedisSession;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 
@@ -45,21 +47,23 @@ final class LockScripts {
     private static final Script SIGNAL = Script.load("lock/signal");
     private static final Script AWAIT = Script.load("lock/await");
 
-    private final ScriptRunner runner;
-    private final String id;
+    /** Every heartbeat of so many prolongs the life of the keys, which is thirty times that between two heartbeats. */
+    private static final int PROLONGING = 8;
+
+    private final RedisSession session;
     private final String key;
-    private final long leaseMillis;
-    private final UnlockChannels channels;
 
     /** How often in a row nobody else was there; a hint, so that updates may be lost. */
     private volatile int quiet = TRUSTED;
 
+    /** Whether what is asked can wait for what is asked of other names. */
+    private boolean isBeat;
+
+    private int heartbeats;
+
     LockScripts(RedisSession session, String key) {
-        this.runner = session.runner();
-        this.id = session.id();
+        this.session = session;
         this.key = key;
-        this.leaseMillis = session.settings().leaseMillis();
-        this.channels = session.channels();
     }
 
     // Keys are made when they are needed: a session may hold thousands of names for long.
@@ -68,7 +72,7 @@ final class LockScripts {
     }
 
     private String mark() {
-        return of("mark:" + id);
+        return of("mark:" + session.id());
     }
 
     private List<Object> allKeys() {
@@ -159,7 +163,13 @@ final class LockScripts {
             long redisMicros,
             long owner,
             long run,
-            ImmutableLongArray over) {}
+            ImmutableLongArray over) {
+        /** Returns one that tells of no other session. */
+        static AcquireReply of(Status status, long ttlMillis, long token, long redisMicros, long owner) {
+            ImmutableLongArray none = ImmutableLongArray.of();
+            return new AcquireReply(status, ttlMillis, token, false, false, false, false, redisMicros, owner, 0, none);
+        }
+    }
 
     enum Status {
         OVER,
@@ -178,22 +188,58 @@ final class LockScripts {
         Ticket ticket = tickets.get(0);
         long earlier = request.earlier();
         List<Ticket> used = request.used();
+        if (isBeat && isHeartbeat(request)) {
+            return heartbeat(request, floor);
+        }
         boolean takes = request.isNew() && isQuiet() && tickets.size() == 1 && !ticket.reads && earlier <= 0;
         if (!takes || !used.isEmpty()) {
             return acquire(tickets, earlier, floor, used);
         }
         Call take = TAKE.on(
                 List.of(key, of("queue"), of("token"), of("conditions"), mark()),
-                id + ":" + ticket.sequence,
+                session.id() + ":" + ticket.sequence,
                 ticket.sequence,
                 ticket.leaseMillis,
                 floor);
-        return runner.runDurably(take).thenCompose(reply -> {
+        return session.runner().runDurably(take).thenCompose(reply -> {
             long token = number(reply, 0);
             return token > 0
-                    ? CompletableFuture.completedFuture(taken(ticket, token))
+                    ? CompletableFuture.completedFuture(
+                            AcquireReply.of(Status.GRANTED, ticket.leaseMillis, token, 0, ticket.sequence))
                     : acquire(tickets, earlier, floor, used);
         });
+    }
+
+    /** What is asked meanwhile is asked because the session's pulse beats, of all names at a time. */
+    void beat(Runnable asking) {
+        isBeat = true;
+        asking.run();
+        isBeat = false;
+    }
+
+    private boolean isHeartbeat(Request request) {
+        Ticket ticket = request.tickets().get(0);
+        boolean isOfOne = request.tickets().size() == 1 && request.used().isEmpty() && ticket.from == 0;
+        return isOfOne && ticket.isQueued() && session.heartbeats().areTogether();
+    }
+
+    private CompletableFuture<AcquireReply> heartbeat(Request request, long floor) {
+        String prolongs = heartbeats++ % PROLONGING == 0 ? "*" : "";
+        return session.heartbeats()
+                .send(
+                        List.of(key, of("queue"), of("waiters"), mark()),
+                        prolongs + request.tickets().get(0).text())
+                .handle((answer, failure) -> {
+                    if (failure != null && Failures.isTransient(failure)) {
+                        return CompletableFuture.<AcquireReply>failedFuture(failure);
+                    }
+                    // What Redis refuses may be another name's fault.
+                    return failure == null && answer.ttlMillis() > 0
+                            ? CompletableFuture.completedFuture(
+                                    AcquireReply.of(Status.QUEUED, answer.ttlMillis(), 0, answer.redisMicros(), 0))
+                            : acquire(request.tickets(), request.earlier(), floor, request.used());
+                })
+                .thenCompose(reply -> reply);
     }
 
     /**
@@ -210,21 +256,6 @@ final class LockScripts {
         return reply;
     }
 
-    private static AcquireReply taken(Ticket ticket, long token) {
-        return new AcquireReply(
-                Status.GRANTED,
-                ticket.leaseMillis,
-                token,
-                false,
-                false,
-                false,
-                false,
-                0,
-                ticket.sequence,
-                0,
-                ImmutableLongArray.of());
-    }
-
     /**
      * Asks for the lock, or asks again how the requests stand.
      *
@@ -236,8 +267,15 @@ final class LockScripts {
     CompletableFuture<AcquireReply> acquire(List<Ticket> tickets, long earlier, long floor, List<Ticket> used) {
         Ticket first = tickets.get(0);
         Call call = ACQUIRE.on(
-                allKeys(), id, text(tickets), first.leaseMillis, first.queues ? 1 : 0, earlier, floor, text(used));
-        return runner.runDurably(call).thenApply(reply -> noted(acquireReply(reply)));
+                allKeys(),
+                session.id(),
+                text(tickets),
+                first.leaseMillis,
+                first.queues ? 1 : 0,
+                earlier,
+                floor,
+                text(used));
+        return session.runner().runDurably(call).thenApply(reply -> noted(acquireReply(reply)));
     }
 
     /** Returns tickets as scripts take them. */
@@ -266,45 +304,23 @@ final class LockScripts {
                 over.build());
     }
 
-    /** The answer to {@link #release}: what was given up. */
-    enum Released {
-        NOTHING,
-        TENURE,
-        TICKET
-    }
-
-    /**
-     * What is given up.
-     *
-     * @param ticket what has become a tenure, or has not
-     * @param used the tickets that were served on that tenure beside its own
-     * @param operations what that tenure has to do with its conditions
-     * @param bringsWord whether the waiters that these register are to hear of it
-     * @param isLikelyAlone whether nobody is known to wait
-     */
-    record Release(Ticket ticket, List<Ticket> used, Operations operations, boolean bringsWord, boolean isLikelyAlone) {
-        static Release of(Ticket ticket, Operations operations) {
-            return new Release(ticket, List.of(), operations, false, false);
-        }
-    }
-
     /** Gives something up; at first in the way that costs least if nobody waits. */
     CompletableFuture<Released> release(Release release, long floor, boolean isFirst) {
-        Ticket ticket = release.ticket;
-        String used = text(release.used);
-        Operations operations = release.operations;
-        boolean drops = isFirst && release.isLikelyAlone && isQuiet();
+        Ticket ticket = release.ticket();
+        String used = text(release.used());
+        Operations operations = release.operations();
+        boolean drops = isFirst && release.isLikelyAlone() && isQuiet();
         if (!drops || !used.isEmpty() || !operations.isEmpty()) {
             return release(ticket, used, floor, operations);
         }
         Call drop = DROP.on(
                 List.of(key, of("queue"), of("conditions"), mark()),
-                id + ":" + ticket.sequence,
+                session.id() + ":" + ticket.sequence,
                 ticket.sequence,
                 ticket.leaseMillis,
                 channel(),
-                channels.verb());
-        return runner.run(drop).thenCompose(reply -> {
+                session.channels().verb());
+        return session.runner().run(drop).thenCompose(reply -> {
             if (number(reply, 0) > 0) {
                 return CompletableFuture.completedFuture(Released.TENURE);
             }
@@ -317,16 +333,16 @@ final class LockScripts {
     CompletableFuture<Released> release(Ticket ticket, String used, long floor, Operations operations) {
         Call call = RELEASE.on(
                 allKeys(),
-                id,
+                session.id(),
                 ticket.sequence,
                 ticket.terms(),
                 floor,
                 channel(),
-                channels.verb(),
+                session.channels().verb(),
                 used,
                 operations.first(),
                 operations.text());
-        return runner.run(call).thenApply(reply -> Released.values()[(int) number(reply, 0)]);
+        return session.runner().run(call).thenApply(reply -> Released.of((int) number(reply, 0)));
     }
 
     /** The answer to {@link #renew}. */
@@ -335,11 +351,11 @@ final class LockScripts {
     Call renew(long sequence) {
         return RENEW.on(
                 List.of(key, of("queue"), of("waiters"), of("readers")),
-                id,
+                session.id(),
                 sequence,
-                leaseMillis,
+                session.settings().leaseMillis(),
                 channel(),
-                channels.verb());
+                session.channels().verb());
     }
 
     static Renewal renewal(List<Object> reply) {
@@ -349,49 +365,28 @@ final class LockScripts {
     /** Makes a reader of the owner. */
     CompletableFuture<Released> downgrade(Ticket ticket, long floor, Operations operations) {
         Call call = DOWNGRADE.on(
-                conditionKeys(), id, ticket.sequence, ticket.leaseMillis, floor, operations.first(), operations.text());
-        return runner.runDurably(call).thenApply(reply -> number(reply, 0) > 0 ? Released.TENURE : Released.NOTHING);
+                conditionKeys(),
+                session.id(),
+                ticket.sequence,
+                ticket.leaseMillis,
+                floor,
+                operations.first(),
+                operations.text());
+        return session.runner()
+                .runDurably(call)
+                .thenApply(reply -> number(reply, 0) > 0 ? Released.TENURE : Released.NOTHING);
     }
 
     /** Tells a session that was refused the name whether a thread of this one is inside. */
     void answer(Mail.IdleQuestion question, boolean isInside) {
-        runner.run(ANSWER.on(List.of(key), question.asker(), question.request(), isInside ? 1 : 0));
+        session.runner().run(ANSWER.on(List.of(key), question.asker(), question.request(), isInside ? 1 : 0));
     }
 
     CompletableFuture<Boolean> inspect() {
-        return runner.run(INSPECT.on(List.of(key))).thenApply(reply -> number(reply, 0) > 0);
+        return session.runner().run(INSPECT.on(List.of(key))).thenApply(reply -> number(reply, 0) > 0);
     }
 
     // ---- conditions
-
-    /**
-     * What a tenure has to do with its conditions, as scripts take it.
-     *
-     * @param first the number of the first one, counted from 1 in a tenure
-     * @param text the operations, separated by spaces
-     * @param registered the waiters that they register
-     */
-    record Operations(long first, String text, List<Waiter> registered) {
-        static final Operations NONE = new Operations(1, "", List.of());
-
-        /** A signal to all waiters of all conditions. */
-        static final Operations SIGNAL_ALL = new Operations(1, "*", List.of());
-
-        boolean isEmpty() {
-            return text.isEmpty();
-        }
-    }
-
-    /**
-     * The answer to {@link #signal}.
-     *
-     * @param owned whether the operations are done
-     * @param waiters whether another session stands in the queue
-     * @param conditions whether threads wait for conditions
-     * @param count how many wait for the condition that was asked for
-     * @param own the numbers of the waiters of this session among these, if they were asked for
-     */
-    record SignalReply(boolean owned, boolean waiters, boolean conditions, int count, Set<Long> own) {}
 
     /**
      * Does what a tenure has to do with its conditions while it goes on, and counts the waiters of one, or lists its
@@ -401,13 +396,14 @@ final class LockScripts {
         Operations operations = signals.operations();
         Call call = SIGNAL.on(
                 List.of(key, of("queue"), of("waiters"), of("conditions"), of("signals")),
-                id,
+                session.id(),
                 signals.tenure().sequence,
                 operations.first(),
                 operations.text(),
                 signals.condition(),
                 signals.isListed() ? 1 : 0);
-        return runner.run(call)
+        return session.runner()
+                .run(call)
                 .thenApply(reply -> new SignalReply(
                         number(reply, 0) > 0,
                         number(reply, 1) > 0,
@@ -420,13 +416,13 @@ final class LockScripts {
     CompletableFuture<List<WaiterReply>> await(Inquiry inquiry, long floor) {
         Call call = AWAIT.on(
                 conditionKeys(),
-                id,
+                session.id(),
                 floor,
                 String.join(" ", inquiry.asked()),
                 String.join(" ", inquiry.leaving()),
                 String.join(" ", inquiry.gone()),
                 inquiry.isSignalLost() ? 1 : 0);
-        return runner.run(call).thenApply(LockScripts::waiterReplies);
+        return session.runner().run(call).thenApply(LockScripts::waiterReplies);
     }
 
     // The reply begins with the time.

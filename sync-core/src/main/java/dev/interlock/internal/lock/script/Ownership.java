@@ -1,10 +1,10 @@
 package dev.interlock.internal.lock.script;
 
 import dev.interlock.internal.lock.FencingTokens;
+import dev.interlock.internal.lock.script.ConditionLog.Operations;
 import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
-import dev.interlock.internal.lock.script.LockScripts.Operations;
-import dev.interlock.internal.lock.script.LockScripts.Release;
-import dev.interlock.internal.lock.script.LockScripts.Released;
+import dev.interlock.internal.lock.script.ReliableRelease.Release;
+import dev.interlock.internal.lock.script.ReliableRelease.Released;
 import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.session.Lease;

@@ -1,11 +1,11 @@
 package dev.interlock.internal.lock.script;
 
 import com.google.common.primitives.ImmutableLongArray;
+import dev.interlock.internal.lock.script.ConditionLog.Operations;
 import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
-import dev.interlock.internal.lock.script.LockScripts.Operations;
-import dev.interlock.internal.lock.script.LockScripts.Release;
 import dev.interlock.internal.lock.script.LockScripts.Request;
 import dev.interlock.internal.lock.script.LockScripts.Status;
+import dev.interlock.internal.lock.script.ReliableRelease.Release;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;

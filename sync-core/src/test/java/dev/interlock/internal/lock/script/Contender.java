@@ -28,6 +28,7 @@ public final class Contender {
     private static final String SIGNAL = Script.load("lock/signal").text();
     private static final String DOWNGRADE = Script.load("lock/downgrade").text();
     private static final String AWAIT = Script.load("lock/await").text();
+    private static final String HEARTBEAT = Script.load("lock/heartbeat").text();
 
     public final String id = "interlock-" + UUID.randomUUID();
     private final RedisServer server;
@@ -239,6 +240,15 @@ public final class Contender {
                 "publish");
         assertThat(reply).hasSize(4);
         return new Renewed(reply.get(0) == 1, reply.get(1), reply.get(2), reply.get(3));
+    }
+
+    /** Says that it waits for this lock as often as there are tickets. Returns the answers for each of these. */
+    List<Long> heartbeat(String... tickets) {
+        List<String> ofOne = List.of(keys.lock(), keys.queue(), keys.waiters(), keys.mark(id));
+        List<String> on = Stream.of(tickets).flatMap(ticket -> ofOne.stream()).toList();
+        List<Long> reply = scripts.run(HEARTBEAT, on, id, String.join(" ", tickets));
+        assertThat(reply).hasSize(tickets.length + 1);
+        return reply.subList(1, reply.size());
     }
 
     public boolean inspect() {
