@@ -378,10 +378,10 @@ public final class InterlockBuilder {
     // Silently ignored settings would make users believe in an encryption or an authentication that doesn't exist.
     private void checkAccess() {
         if (access.getPassword() != null && (uri == null || uri.hasCredentials())) {
-            throw new IllegalArgumentException("credentials are for a uri that has none itself");
+            throw new IllegalArgumentException("credentials need a uri, and one without credentials of its own");
         }
         if (access.getSslTrustManagerFactory() != null && (uri == null || !uri.isEncrypted())) {
-            throw new IllegalArgumentException("a trust store is for a rediss:// uri");
+            throw new IllegalArgumentException("a trust store needs a uri of TLS, such as rediss://host");
         }
     }
 

@@ -26,7 +26,11 @@ public final class LeaseLostException extends IllegalMonitorStateException {
      * @param reason what this session observed, for people
      */
     public LeaseLostException(String lockName, long fencingToken, String reason) {
-        this("Lock " + Names.quoted(lockName) + " was lost: " + reason, lockName, fencingToken);
+        this(
+                "Lock " + Names.quoted(lockName) + " was lost: " + reason
+                        + "; check what was written without its fencing token",
+                lockName,
+                fencingToken);
     }
 
     private LeaseLostException(String message, String lockName, long fencingToken) {

@@ -136,7 +136,7 @@ public final class InterlockMetrics implements MeterBinder, SyncListener, AutoCl
     @Override
     public synchronized void bindTo(MeterRegistry registry) {
         if (meters != null) {
-            throw new IllegalStateException("these metrics are bound to a registry already");
+            throw new IllegalStateException("these metrics are bound to a registry already; close() them first");
         }
         meters = new Meters(requireNonNull(registry, "registry"), nameTag, tags, waiting::sum, heldLocks);
         attach.accept(this);

@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.LeaseLostException;
+import dev.interlock.internal.Names;
 import java.time.Duration;
 import java.util.Optional;
 import net.javacrumbs.shedlock.core.AbstractSimpleLock;
@@ -77,7 +78,9 @@ public final class InterlockLockProvider implements LockProvider {
             } catch (LeaseLostException e) {
                 // ShedLock's locks end in silence, and a run that is done has nothing to undo.
                 log.warn(
-                        "A run took longer than its lockAtMostFor of {}, and may have overlapped with the next one",
+                        "A run of {} took longer than its lockAtMostFor of {}, and may have overlapped with the next"
+                                + " one; let lockAtMostFor be longer than any run",
+                        Names.quoted(lockConfiguration.getName()),
                         lockConfiguration.getLockAtMostFor(),
                         e);
             }

@@ -54,7 +54,8 @@ final class Rules {
         if (TRANSACTIONS && TransactionSynchronizationManager.isActualTransactionActive() && !warned.getAndSet(true)) {
             log.warn(
                     "{} is called in a transaction, which is committed after the lock has been released; others may"
-                            + " enter before they can see what it has written",
+                            + " enter before they can see what it has written. Begin the transaction in the method, or"
+                            + " lock where it begins",
                     method);
         }
     }
@@ -64,7 +65,7 @@ final class Rules {
             return wait.isZero() ? lock.tryLock() : lock.tryLock(wait);
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
-            throw new LockBusyException(lock.getName(), "was waited for by a thread that was interrupted", e);
+            throw new LockBusyException(lock.getName(), "wasn't taken: the thread was interrupted while it waited", e);
         }
     }
 

@@ -157,7 +157,9 @@ final class BarrierSync {
             }
             case CLOSED -> throw closed();
             case REFUSED -> throw barrier.refusal(arrival.failure);
-            default -> throw new BrokenBarrierException("barrier " + Names.quoted(barrier.name()) + " is broken");
+            default ->
+                throw new BrokenBarrierException(
+                        "barrier " + Names.quoted(barrier.name()) + " is broken; reset() makes it usable again");
         }
     }
 

@@ -84,7 +84,10 @@ public final class Listeners {
                 try {
                     event.accept(listener);
                 } catch (RuntimeException | Error e) {
-                    log.warn("A listener failed", e);
+                    log.warn(
+                            "Listener {} failed; what it has thrown is ignored",
+                            listener.getClass().getName(),
+                            e);
                 }
             }
         }

@@ -100,8 +100,8 @@ public final class LatchState {
         if (known != null && otherCount < 0 && born == 0) {
             throw new IllegalStateException(known);
         } else if (began >= 0 && began != wanted && !past) {
-            throw new IllegalArgumentException(
-                    described() + " began with a count of " + began + "; it can't be joined with a count of " + wanted);
+            throw new IllegalArgumentException(described() + " began with a count of " + began
+                    + "; it can't be joined with a count of " + wanted + ". A new latch needs a new name");
         }
         return known == null && !past;
     }

@@ -67,7 +67,7 @@ record Answer(String name, String host, long pid, long ageMillis, List<Stake> st
             String name = own.length > 3 ? Stake.text(own[3]) : "";
             return new Answer(name, Stake.text(own[0]), Long.parseLong(own[1]), Long.parseLong(own[2]), stakes);
         } catch (RuntimeException e) {
-            log.warn("This answer of a session can't be read: {}", Names.excerpt(text));
+            log.warn("The answer of a session can't be read; that may be of another version: {}", Names.excerpt(text));
             return null;
         }
     }

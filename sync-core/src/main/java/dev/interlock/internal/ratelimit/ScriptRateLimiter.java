@@ -302,11 +302,12 @@ final class ScriptRateLimiter implements RateLimiter {
         }
         Keys.checkText("key", user);
         if (of != null) {
-            throw new IllegalStateException("this limiter is for a key already");
+            throw new IllegalStateException("this limiter of " + Names.quoted(shared.name)
+                    + " is for a key already; ask forKey(...) of the one without a key");
         } else if (prefetched != null) {
             throw new IllegalStateException(
-                    "this limiter takes permits ahead for itself; ask forKey(...) first and then prefetch(...), and"
-                            + " keep the result");
+                    "this limiter of " + Names.quoted(shared.name) + " takes permits ahead for itself; ask forKey(...)"
+                            + " first and then prefetch(...), and keep the result");
         }
         return new ScriptRateLimiter(queues, shared, user, policy, null);
     }

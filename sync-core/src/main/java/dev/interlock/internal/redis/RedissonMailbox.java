@@ -89,7 +89,8 @@ public final class RedissonMailbox implements Mailbox {
             mail = Mail.parse(text);
         } catch (IllegalArgumentException e) {
             // The exception would hold the whole text once more.
-            log.warn("Unreadable message in the mailbox: {}", Names.excerpt(text));
+            log.warn(
+                    "Unreadable message in the mailbox; its sender may be of another version: {}", Names.excerpt(text));
             return;
         }
         try {

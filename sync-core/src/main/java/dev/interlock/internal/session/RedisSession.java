@@ -101,11 +101,12 @@ public final class RedisSession extends Session {
 
     static void check(RedissonClient client) {
         if (client.isShutdown()) {
-            throw new IllegalArgumentException("client is shut down");
+            throw new IllegalArgumentException("client is shut down; give one that is open");
         }
         String probe = "interlock";
         if (!client.getConfig().getNameMapper().map(probe).equals(probe)) {
-            throw new IllegalArgumentException("client must not map names; use a namespace instead");
+            throw new IllegalArgumentException(
+                    "client must not have a NameMapper; use InterlockBuilder.namespace instead");
         }
     }
 

@@ -135,7 +135,7 @@ public abstract class Session {
             try {
                 task.run();
             } catch (RuntimeException | Error e) {
-                log.error("A task of the session failed", e);
+                log.error("A task of the session failed; please report this as a defect of Interlock", e);
             }
         };
     }
@@ -370,7 +370,7 @@ public abstract class Session {
         try {
             listener.run();
         } catch (RuntimeException | Error e) {
-            log.warn("A listener failed", e);
+            log.warn("A listener failed; what it has thrown is ignored", e);
         }
     }
 
@@ -386,7 +386,7 @@ public abstract class Session {
 
     /** Tells the session's listener of a loss of which the thread that relied on the lock has not heard. */
     public final void reportUnnoticed(LeaseLostException loss) {
-        log.warn("{}, which its thread has not heard before it unlocked", loss.getMessage());
+        log.warn("A thread has unlocked without hearing that its lock was lost. {}", loss.getMessage());
         FlightEvents.lost(id(), loss, false);
         listeners().execute(() -> settings.listener().lostUnnoticed(loss));
     }
@@ -409,7 +409,7 @@ public abstract class Session {
             closed = true;
         }
         if (!held.isEmpty()) {
-            log.warn("Session {} is closed while its threads have {}", this, held);
+            log.warn("Session {} is closed while its threads have {}, which they have lost", this, held);
         }
         long deadline = now() + TimeUnit.MILLISECONDS.toNanos(settings.commandTimeoutMillis());
         try {

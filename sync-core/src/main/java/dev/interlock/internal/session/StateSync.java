@@ -237,7 +237,7 @@ public abstract class StateSync implements Participant {
         if (!refused) {
             refused = true;
             refusedNanos = now;
-            log.warn("Redis refuses what is said about {}: {}", Names.quoted(key), Failures.brief(cause));
+            log.warn("Redis refuses commands about {}: {}", Names.quoted(key), Failures.brief(cause));
         }
         // Before the threads are woken that look at what this changes.
         refused(cause);

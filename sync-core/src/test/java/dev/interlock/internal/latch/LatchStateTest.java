@@ -150,7 +150,8 @@ class LatchStateTest {
         answer(Status.OTHER_COUNT, 2, 5, 70);
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> state.isJoined(3))
-                .withMessage("latch 'name' began with a count of 5; it can't be joined with a count of 3");
+                .withMessage("latch 'name' began with a count of 5; it can't be joined with a count of 3."
+                        + " A new latch needs a new name");
         assertThat(state.isJoined(5)).as("but by an object of that count").isFalse();
     }
 

@@ -44,6 +44,7 @@ public final class BoundedBuffer {
         private final Condition loafThere;
         private final RQueue<String> loaves;
 
+        // tag::shelf[]
         Shelf(ReentrantLock lock, RQueue<String> loaves) {
             this.lock = lock;
             this.roomLeft = lock.newCondition();
@@ -65,6 +66,7 @@ public final class BoundedBuffer {
                 lock.unlock();
             }
         }
+        // end::shelf[]
 
         String take() throws InterruptedException {
             lock.lock();

@@ -64,6 +64,7 @@ class OrderDesk {
                 .list();
     }
 
+    // tag::once[]
     /** Sends invoices every two seconds, in one of the instances. */
     @Scheduled(cron = "*/2 * * * * *")
     @Once(name = "invoices", atLeast = "1s")
@@ -72,4 +73,5 @@ class OrderDesk {
                 .param(instance)
                 .update();
     }
+    // end::once[]
 }

@@ -2,6 +2,7 @@ package dev.interlock.internal.lock.quorum;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.LeaseLostException;
+import dev.interlock.internal.Names;
 import dev.interlock.internal.RareLog;
 import dev.interlock.internal.lock.quorum.QuorumEffect.Expire;
 import dev.interlock.internal.lock.quorum.QuorumEffect.GiveUp;
@@ -233,7 +234,12 @@ final class QuorumMonitor {
             } else if (isSettled && failure != null && !session.isClosed()) {
                 String why = Failures.brief(failure);
                 UNRELEASED.say(
-                        why, often -> log.warn("A quorum lock could not be released at a node: {}{}", why, often));
+                        why,
+                        often -> log.warn(
+                                "Quorum lock {} could not be released at a node; its lease will end it: {}{}",
+                                Names.quoted(name),
+                                why,
+                                often));
             }
         }
     }

@@ -338,7 +338,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
     public RemoteConditions conditions() {
         throw new UnsupportedOperationException(
                 "Redisson's protocol knows no conditions; a condition of the superclass would only be seen by the "
-                        + "threads of this JVM");
+                        + "threads of this JVM. Locks that aren't adapted have them");
     }
 
     @Override

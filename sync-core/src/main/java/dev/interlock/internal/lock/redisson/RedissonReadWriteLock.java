@@ -88,7 +88,10 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
             } else if (Failures.cause(failure) instanceof IllegalMonitorStateException) {
                 current.lose("its owner in Redis had changed before it was released");
             } else {
-                log.warn("{} stays locked for others until its readers have left", Names.quoted(name), failure);
+                log.warn(
+                        "Lock {} could not be downgraded; it stays locked for others until its readers have left",
+                        Names.quoted(name),
+                        failure);
             }
             return null;
         });

@@ -205,7 +205,7 @@ final class LockMonitor implements LockEffects {
         } else if (mail instanceof Mail.AskAgain again) {
             session.schedule(() -> run(LockState::beat), again.millis());
         } else {
-            log.warn("Unknown message for {}: {}", Names.quoted(scripts.key()), mail);
+            log.warn("Unknown message for {}, maybe of another version: {}", Names.quoted(scripts.key()), mail);
         }
     }
 

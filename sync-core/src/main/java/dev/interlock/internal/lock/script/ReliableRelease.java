@@ -2,6 +2,7 @@ package dev.interlock.internal.lock.script;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.Names;
 import dev.interlock.internal.RareLog;
 import dev.interlock.internal.lock.script.ConditionLog.Operations;
 import dev.interlock.internal.lock.script.TicketQueue.Ticket;
@@ -195,7 +196,12 @@ final class ReliableRelease {
         if (!(cause instanceof RedisUnavailableException) && !session.isClosed()) {
             String why = Failures.brief(cause);
             UNRELEASED.say(
-                    why, often -> log.warn("A lock could not be released; its lease will end it: {}{}", why, often));
+                    why,
+                    often -> log.warn(
+                            "Lock {} could not be released; its lease will end it: {}{}",
+                            Names.quoted(key),
+                            why,
+                            often));
         }
         confirmed.completeExceptionally(cause);
     }
