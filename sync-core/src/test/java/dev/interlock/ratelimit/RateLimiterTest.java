@@ -48,8 +48,16 @@ class RateLimiterTest {
     @BeforeAll
     static void open() {
         server = RedisServer.launch();
-        one = Interlock.connect(server.url());
-        other = Interlock.connect(server.url());
+        one = session();
+        other = session();
+    }
+
+    /** On a busy machine an update, of hundreds of keys, may take long. */
+    private static Interlock session() {
+        return Interlock.builder()
+                .uri(server.url())
+                .commandTimeout(Duration.ofSeconds(20))
+                .open();
     }
 
     @AfterAll
