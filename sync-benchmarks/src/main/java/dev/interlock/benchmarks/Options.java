@@ -24,7 +24,7 @@ import picocli.CommandLine.Spec;
  */
 final class Options {
 
-    @Option(names = "--quick", description = "Fewer rounds and fewer peers: three minutes for all, instead of 45.")
+    @Option(names = "--quick", description = "Fewer rounds and fewer peers: three minutes for all, instead of an hour.")
     private boolean quick;
 
     @Option(names = "--only", paramLabel = "REGEX", description = "Only scenarios whose name contains a match.")

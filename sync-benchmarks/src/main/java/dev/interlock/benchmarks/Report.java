@@ -1,6 +1,6 @@
 package dev.interlock.benchmarks;
 
-import dev.interlock.benchmarks.report.Page;
+import dev.interlock.benchmarks.pages.Pages;
 import dev.interlock.benchmarks.report.Results;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -14,7 +14,7 @@ import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.ParameterException;
 
-/** Runs the Scoreboard, or reads what a run has left, and writes {@code benchmarks.md} with its charts. */
+/** Runs the Scoreboard, or reads what a run has left, and writes the pages with their charts. */
 @Command(name = "Report", sortOptions = false, mixinStandardHelpOptions = true)
 public final class Report implements Callable<Integer> {
 
@@ -36,7 +36,7 @@ public final class Report implements Callable<Integer> {
     @Option(
             names = "--docs",
             paramLabel = "FOLDER",
-            description = "Where benchmarks.md, benchmarks.json and charts/ go: ${DEFAULT-VALUE}.")
+            description = "Where the pages, benchmarks.json and charts/ go: ${DEFAULT-VALUE}.")
     private Path docs = Path.of("docs");
 
     /** Runs it. The exit code is 0 if all was measured and written, 1 if not, 2 for options that make no sense. */
@@ -59,12 +59,12 @@ public final class Report implements Callable<Integer> {
             throw new ParameterException(options.console(), "--jmh " + jmh + " isn't a file");
         }
         if (jmh != null) {
-            Page.keep(jmh, docs);
+            Pages.keep(jmh, docs);
         }
         Path kept = docs.resolve("benchmarks.json");
         Optional<Results> others = Optional.ofNullable(onto).map(Results::read);
         UnaryOperator<Results> all = results -> others.map(results::onto).orElse(results);
-        Page.write(
+        Pages.write(
                 from == null
                         ? all.apply(
                                 options.measured(results -> all.apply(results).write(kept)))

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.json.JsonMapper;
+import dev.interlock.benchmarks.report.Measurement;
+import dev.interlock.benchmarks.report.Results;
 import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
@@ -57,6 +59,26 @@ class ScoreboardTest {
         assertThat(results.at("/measurements/1/latency/p50Micros").asDouble()).isPositive();
         assertThat(results.at("/measurements/1/cost/commandsPerOperation").asDouble())
                 .isGreaterThan(2);
+    }
+
+    /** Rounds of a millisecond are now faster, now slower than the peer's. */
+    @Test
+    void whatRoundsLeaveOpenIsPlayedOnceMore() {
+        Path file = folder.resolve("scores.json");
+        assertThat(run("--only", "^rate-bucket-1t", "--rounds", "40", "--millis", "1", "--json", file.toString()))
+                .describedAs("%s", err)
+                .isZero();
+        Results results = Results.read(file);
+        assertThat(results.repeated())
+                .allSatisfy(one -> assertThat(one.perSecond()).hasSize(40))
+                .extracting(Measurement::contestant)
+                .containsExactlyElementsOf(results.measurements().stream()
+                        .map(Measurement::contestant)
+                        .toList());
+        assertThat(out.toString().lines())
+                .hasSize(4)
+                .allSatisfy(line -> assertThat(line).startsWith("SCORE rate-bucket-1t "));
+        assertThat(err.toString()).contains("Once more, ");
     }
 
     @Test

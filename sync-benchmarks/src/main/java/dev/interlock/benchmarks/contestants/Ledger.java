@@ -46,6 +46,8 @@ public final class Ledger {
     /** What is timed: reading the clock costs the fast more than the slow. */
     public enum Timing {
         NOTHING,
+        /** Nothing either; what isn't a lock is passed on by the thread that waits for it, as a lock is. */
+        TURNS,
         /** From coming to the lock to entering the section. */
         WAITS,
         /** A whole operation, release included. */
@@ -157,14 +159,15 @@ public final class Ledger {
         }
     }
 
-    /** Whether hand-offs are timed. */
-    boolean timesHandOffs() {
-        return timing == Timing.HAND_OFFS;
+    /** Whether the thread that has waited passes on what it has got. */
+    boolean passes() {
+        return timing == Timing.HAND_OFFS || timing == Timing.TURNS;
     }
 
     /** Called by who passes something on that isn't a lock, when it has got it. */
     void pass() {
         enter();
+        handOffs += isLast() ? 0 : 1;
         page.putLong(LAST, JVM);
         stay.run();
         leave();

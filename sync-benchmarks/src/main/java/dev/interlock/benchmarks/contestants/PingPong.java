@@ -18,8 +18,8 @@ import org.redisson.client.codec.StringCodec;
  * messages that each of them answers as soon as they come. The second needs a command and a message per turn, which no
  * lock can save.
  *
- * <p>Where hand-offs are timed, messages are answered by the thread that waits for them, as one waits for a lock, after
- * it has kept them for as long as it would have stayed in the section.
+ * <p>Where hand-offs are timed or counted, messages are answered by the thread that waits for them, as one waits for a
+ * lock, after it has kept them for as long as it would have stayed in the section.
  *
  * <p>An operation is a turn. Whoever waits in vain for its turn finds that the other one has stopped, and looks whether
  * the round is over.
@@ -150,7 +150,7 @@ final class PingPong {
 
         @Override
         public boolean once(Ledger ledger) {
-            serve(ledger.timesHandOffs());
+            serve(ledger.passes());
             try {
                 if (!came.tryAcquire(PATIENCE_NANOS, TimeUnit.NANOSECONDS)) {
                     return false;
@@ -158,7 +158,7 @@ final class PingPong {
             } catch (InterruptedException e) {
                 throw new IllegalStateException("nobody interrupts players", e);
             }
-            if (ledger.timesHandOffs()) {
+            if (ledger.passes()) {
                 ledger.pass();
                 serve(true);
             }

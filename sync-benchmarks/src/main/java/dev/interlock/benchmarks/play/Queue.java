@@ -71,11 +71,11 @@ final class Queue {
     private void report(double seconds) {
         long counted = had.get();
         long booked = Ledger.sum(page) - 1; // but for the holder
-        Latency latency = Latency.of(times);
+        Latency latency = Latency.of(times, List.of());
         String percentiles = latency == null
                 ? ""
                 : " " + latency.p50Micros() + " " + latency.p90Micros() + " " + latency.p99Micros() + " "
-                        + latency.p999Micros() + " " + latency.maxMicros();
+                        + latency.p999Micros() + " " + latency.maxMicros() + " " + latency.samples();
         ChildConsole.say("had " + counted + " " + booked + " " + seconds + " " + gaveUp.get() + " " + reason.get()
                 + percentiles);
     }

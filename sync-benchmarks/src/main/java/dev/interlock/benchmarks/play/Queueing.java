@@ -109,9 +109,13 @@ final class Queueing {
         if (words.length == LATENCY) {
             return null; // nobody has had it
         }
-        double[] micros =
-                Stream.of(words).skip(LATENCY).mapToDouble(Double::parseDouble).toArray();
-        return new Latency(micros[0], micros[1], micros[2], micros[3], micros[4]);
+        double[] micros = Stream.of(words)
+                .skip(LATENCY)
+                .limit(5)
+                .mapToDouble(Double::parseDouble)
+                .toArray();
+        long samples = Long.parseLong(words[LATENCY + 5]);
+        return new Latency(micros[0], micros[1], micros[2], micros[3], micros[4], samples, List.of());
     }
 
     /** This JDK if it has virtual threads, else the newest beside it that has. */

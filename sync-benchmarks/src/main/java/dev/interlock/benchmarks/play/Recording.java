@@ -22,12 +22,13 @@ final class Recording {
     private final List<Double> bytes = new ArrayList<>();
     private final List<Double> smallestShares = new ArrayList<>();
     private final List<Double> largestShares = new ArrayList<>();
+    private final List<Double> p50Micros = new ArrayList<>();
     private final Histogram times = Ledger.noTimes();
 
     /** Adds a round that counts, and what Redis did in it, if anybody looked. */
     void add(double rate, Tally tally, int threads, @Nullable Reading work) {
         perSecond.add(rate);
-        times.add(tally.times());
+        addTimes(tally);
         if (tally.operations() > 0) {
             double equalShare = (double) tally.operations() / threads;
             smallestShares.add(tally.fewest() / equalShare);
@@ -42,6 +43,9 @@ final class Recording {
     /** Adds a round in which nothing but times was wanted. */
     void addTimes(Tally tally) {
         times.add(tally.times());
+        if (tally.times().getTotalCount() > 0) {
+            p50Micros.add(tally.times().getValueAtPercentile(50) / 1e3);
+        }
     }
 
     Measurement measurement(Scenario scenario, String contestant) {
@@ -54,7 +58,7 @@ final class Recording {
                 scenario.setting().sectionMicros(),
                 scenario.setting().delayMicros(),
                 perSecond,
-                Latency.of(times),
+                Latency.of(times, p50Micros),
                 commands.isEmpty() ? null : new Cost(Measurement.median(commands), Measurement.median(bytes)),
                 shares(scenario),
                 null);

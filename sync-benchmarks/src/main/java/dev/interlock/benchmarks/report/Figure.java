@@ -4,6 +4,7 @@ import dev.interlock.benchmarks.report.Measurement.Cost;
 import dev.interlock.benchmarks.report.Measurement.Latency;
 import dev.interlock.benchmarks.report.Measurement.Shares;
 import dev.interlock.benchmarks.report.Measurement.Upkeep;
+import java.util.List;
 import java.util.function.DoubleFunction;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -15,9 +16,9 @@ public enum Figure {
     LEAST("least", "least throughput of a round", true, Numbers::exact, one -> extreme(one, -1)),
     MOST("most", "greatest throughput of a round", true, Numbers::exact, one -> extreme(one, 1)),
     P50("p50 µs", "median time", false, Numbers::exact, latency(Latency::p50Micros)),
-    P90("p90 µs", "90th percentile of the time", false, Numbers::exact, latency(Latency::p90Micros)),
-    P99("p99 µs", "99th percentile of the time", false, Numbers::exact, latency(Latency::p99Micros)),
-    P999("p99.9 µs", "99.9th percentile of the time", false, Numbers::exact, latency(Latency::p999Micros)),
+    P90("p90 µs", "90th percentile of the time", false, Numbers::exact, percentile(90, Latency::p90Micros)),
+    P99("p99 µs", "99th percentile of the time", false, Numbers::exact, percentile(99, Latency::p99Micros)),
+    P999("p99.9 µs", "99.9th percentile of the time", false, Numbers::exact, percentile(99.9, Latency::p999Micros)),
     MAX("max µs", "longest time", false, Numbers::exact, latency(Latency::maxMicros)),
     SMALLEST_SHARE("smallest share", "smallest share of a thread", true, Numbers::share, shares(Shares::smallestShare)),
     LARGEST_SHARE("largest share", "largest share of a thread", false, Numbers::share, shares(Shares::largestShare)),
@@ -57,29 +58,42 @@ public enum Figure {
         this.value = value;
     }
 
-    String heading() {
+    /** Of a column. */
+    public String heading() {
         return heading;
     }
 
     /** What it is, within a sentence. */
-    String words() {
+    public String words() {
         return words;
     }
 
-    boolean moreIsBetter() {
+    /** Or is it less? */
+    public boolean moreIsBetter() {
         return moreIsBetter;
     }
 
     /** Null where it wasn't measured. */
-    @Nullable
-    Double of(Measurement measurement) {
+    public @Nullable Double of(Measurement measurement) {
         return value.apply(measurement);
     }
 
     /** As text; a dash where it wasn't measured. */
-    String text(Measurement measurement) {
+    public String text(Measurement measurement) {
         Double known = of(measurement);
         return known == null ? "–" : format.apply(known);
+    }
+
+    /** The same of single rounds; empty where nobody kept them. */
+    List<Double> rounds(Measurement measurement) {
+        return switch (this) {
+            case RATE -> measurement.perSecond();
+            case P50 ->
+                measurement.latency() == null
+                        ? List.of()
+                        : measurement.latency().roundsP50Micros();
+            default -> List.of();
+        };
     }
 
     private static double extreme(Measurement measurement, int sign) {
@@ -92,6 +106,11 @@ public enum Figure {
 
     private static Function<Measurement, @Nullable Double> latency(Function<Latency, @Nullable Double> part) {
         return one -> one.latency() == null ? null : part.apply(one.latency());
+    }
+
+    private static Function<Measurement, @Nullable Double> percentile(
+            double percentile, Function<Latency, Double> part) {
+        return latency(latency -> latency.supports(percentile) ? part.apply(latency) : null);
     }
 
     private static Function<Measurement, @Nullable Double> shares(Function<Shares, @Nullable Double> part) {

@@ -1,6 +1,7 @@
 package dev.interlock.benchmarks.report;
 
 import java.util.List;
+import java.util.Set;
 import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
@@ -34,19 +35,49 @@ public record Measurement(
         @Nullable Shares shares,
         @Nullable Upkeep upkeep) {
 
-    /** Of one operation, or of one wait. */
-    public record Latency(double p50Micros, double p90Micros, double p99Micros, double p999Micros, double maxMicros) {
+    /** References: no locks across JVMs. */
+    private static final Set<String> LIMITS = Set.of("round-trip", "pubsub-echo", "ReentrantLock");
+
+    /**
+     * Of one operation, or of one wait.
+     *
+     * @param samples how many were timed; 0 in older results, which don't tell
+     * @param roundsP50Micros the median of each round; empty where rounds weren't kept apart
+     */
+    public record Latency(
+            double p50Micros,
+            double p90Micros,
+            double p99Micros,
+            double p999Micros,
+            double maxMicros,
+            long samples,
+            List<Double> roundsP50Micros) {
+
+        /** With fewer samples beyond it, a percentile says nothing. */
+        private static final int LEAST_BEYOND = 10;
+
+        /** Copies the rounds, which older results don't have. */
+        public Latency {
+            roundsP50Micros = roundsP50Micros == null ? List.of() : List.copyOf(roundsP50Micros);
+        }
+
+        /** Whether there are samples enough for a percentile. */
+        boolean supports(double percentile) {
+            return samples == 0 || samples * (100 - percentile) / 100 >= LEAST_BEYOND;
+        }
 
         /** That of what was recorded, in nanoseconds; null if nothing was. */
-        public static @Nullable Latency of(@Nullable Histogram nanos) {
-            return nanos == null || nanos.getTotalCount() == 0
+        public static @Nullable Latency of(Histogram nanos, List<Double> roundsP50Micros) {
+            return nanos.getTotalCount() == 0
                     ? null
                     : new Latency(
                             nanos.getValueAtPercentile(50) / 1e3,
                             nanos.getValueAtPercentile(90) / 1e3,
                             nanos.getValueAtPercentile(99) / 1e3,
                             nanos.getValueAtPercentile(99.9) / 1e3,
-                            nanos.getMaxValue() / 1e3);
+                            nanos.getMaxValue() / 1e3,
+                            nanos.getTotalCount(),
+                            roundsP50Micros);
         }
     }
 
@@ -81,6 +112,11 @@ public record Measurement(
     /** Whether it is one of ours. */
     public boolean ours() {
         return contestant.startsWith("Interlock");
+    }
+
+    /** Whether it is no lock across JVMs, but a reference for one. */
+    public boolean limit() {
+        return LIMITS.contains(contestant);
     }
 
     /** The median of the rounds. */

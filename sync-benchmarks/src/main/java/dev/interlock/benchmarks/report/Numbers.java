@@ -3,12 +3,12 @@ package dev.interlock.benchmarks.report;
 import java.util.Locale;
 
 /** Numbers as they stand in a text: with as many digits as mean something. */
-final class Numbers {
+public final class Numbers {
 
     private Numbers() {}
 
     /** A count or a time. */
-    static String exact(double value) {
+    public static String exact(double value) {
         return format(Math.abs(value) < 10 ? "%,.2f" : "%,.0f", value);
     }
 
@@ -24,12 +24,13 @@ final class Numbers {
         return format("%.2f", value);
     }
 
-    static String millis(double micros) {
+    /** A time in microseconds, as milliseconds. */
+    public static String millis(double micros) {
         return exact(micros / 1e3);
     }
 
     /** One number over another. */
-    static String ratio(double value) {
+    public static String ratio(double value) {
         if (value >= 100) {
             return format("%,.0f", value);
         }

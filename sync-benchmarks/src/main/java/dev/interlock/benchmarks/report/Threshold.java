@@ -1,7 +1,10 @@
 package dev.interlock.benchmarks.report;
 
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.stream.Collectors;
 
 /**
  * What a run has to show.
@@ -27,7 +30,8 @@ public record Threshold(String scenario, String peer, Figure figure, double boun
             of("metered-1jvm-8t", "Interlock", Figure.RATE, 0.9, "90 % of what it is without meters"),
             of("uncontended-1t", "round-trip", Figure.P50, 2 * 1.15, "median within 1.15 × two bare round trips"),
             of("uncontended-retained-1t", "RLock", Figure.RATE, 500, "500 × RLock"),
-            of("handoff-2jvm", "pubsub-echo", Figure.P50, 1.5, "median within 1.5 × a bare message"),
+            of("handoff-2jvm", "pubsub-echo", Figure.P50, 1.6, "median within 1.6 × a bare message"),
+            of("fair-handoff-2jvm-1t", "pubsub-echo", Figure.RATE, 1 / 1.6, "time within 1.6 × a bare message"),
             of("fair-handoff-2jvm-1t", "RFairLock", Figure.RATE, 2.5, "2.5 × RFairLock"),
             of("fair-handoff-2jvm-1t", "RLock", Figure.RATE, 1.2, "1.2 × RLock"),
             of("contended-1jvm-8t", "RLock", Figure.RATE, 100, "100 × RLock"),
@@ -52,25 +56,29 @@ public record Threshold(String scenario, String peer, Figure figure, double boun
         return new Threshold(scenario, peer, figure, bound, meaning);
     }
 
-    /** Ours over the peer's; nothing if a run has measured only one of them, or neither. */
-    Optional<Double> measured(Results results) {
-        return results.ours(scenario)
-                .flatMap(ours -> results.of(scenario, peer).flatMap(theirs -> ratio(ours, theirs)));
+    /** The scenarios of which some rounds meet what is asked for and others don't. */
+    public static Set<String> unclear(Results results) {
+        return ALL.stream()
+                .filter(threshold -> threshold
+                        .measured(results)
+                        .filter(ratio -> ratio.overlaps(threshold.bound))
+                        .isPresent())
+                .map(Threshold::scenario)
+                .collect(Collectors.toCollection(LinkedHashSet::new));
     }
 
-    private Optional<Double> ratio(Measurement ours, Measurement theirs) {
-        Double mine = figure.of(ours);
-        Double other = figure.of(theirs);
-        return mine == null || other == null ? Optional.empty() : Optional.of(mine / other);
+    /** Ours over the peer's; nothing if a run has measured only one of them, or neither. */
+    public Optional<Ratio> measured(Results results) {
+        return results.ratio(scenario, peer, figure);
     }
 
     /** Whether a ratio is what is asked for. */
-    boolean isMetBy(double ratio) {
-        return figure.moreIsBetter() ? ratio >= bound : ratio <= bound;
+    public boolean isMetBy(Ratio ratio) {
+        return figure.moreIsBetter() ? ratio.value() >= bound : ratio.value() <= bound;
     }
 
     /** The bound as text. */
-    String limit() {
+    public String limit() {
         return (figure.moreIsBetter() ? "≥ " : "≤ ") + Numbers.ratio(bound);
     }
 }

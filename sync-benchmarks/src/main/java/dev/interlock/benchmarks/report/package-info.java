@@ -1,4 +1,4 @@
-/** What was measured, and how it is told: results, thresholds, tables and charts. */
+/** What was measured, and what was asked for. */
 @NullMarked
 package dev.interlock.benchmarks.report;
 

@@ -66,6 +66,7 @@ public record Scenario(
             return switch (this) {
                 case SECTIONS_AND_WAITS -> Timing.WAITS;
                 case HAND_OFF_LATENCY -> Timing.HAND_OFFS;
+                case HAND_OFFS -> Timing.TURNS;
                 default -> Timing.NOTHING;
             };
         }

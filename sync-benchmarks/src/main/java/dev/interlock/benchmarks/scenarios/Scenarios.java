@@ -135,7 +135,7 @@ public final class Scenarios {
                         "Interlock-now-and-then",
                         List.of("at-once-now-and-then"),
                         Pace.of(300, 0, 1),
-                        Pace.of(4_000, 1, 4)),
+                        Pace.of(4_000, 1, 5)),
                 scenario(
                         Family.UNCONTENDED,
                         "trylock-elsewhere",
@@ -188,14 +188,14 @@ public final class Scenarios {
                         "Interlock",
                         all,
                         Pace.of(150, 1, 2),
-                        Pace.of(500, 9, 9)),
+                        Pace.of(500, 9, 14)),
                 of(
                         Family.HAND_OFFS,
                         "fair-handoff-2jvm-1t",
                         Setting.of(2, 1),
                         Measure.HAND_OFFS,
                         "Interlock-fair",
-                        List.of("RFairLock", "RLock"),
+                        List.of("RFairLock", "RLock", "pubsub-echo"),
                         SMOKE,
                         SLOW));
     }

@@ -247,6 +247,20 @@ class ContestTest {
         }
     }
 
+    /** The thread that waits for a message passes it on, so that each turn is a hand-off. */
+    @Test
+    @Tag("proof")
+    void messagesAreHandOffs() {
+        try (var ensemble =
+                Troupe.once(2, Addresses.ofRedis(RedisServer.provided().url()))) {
+            var scenario = scenario(Setting.of(2, 1), Measure.HAND_OFFS, "Interlock-fair", "pubsub-echo");
+            var pace = new Pace(Duration.ofSeconds(1), 0, 1);
+            assertThat(new Contest(scenario, ensemble, progress::add).play(pace))
+                    .hasSize(2)
+                    .allSatisfy(one -> assertThat(one.median()).isPositive());
+        }
+    }
+
     @Test
     void commandsOfAnOperationAreCounted() {
         RedisServer server = RedisServer.provided();

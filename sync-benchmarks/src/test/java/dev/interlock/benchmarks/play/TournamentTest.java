@@ -14,9 +14,9 @@ class TournamentTest {
      * Less than what is promised, since a machine may be slower than the one on which the plan's constants were seen.
      */
     @Test
-    void quickRunFitsThreeMinutesAndTheFullOneThreeQuartersOfAnHour() {
+    void quickRunFitsThreeMinutesAndTheFullOneAnHour() {
         assertThat(planned(true, "", null)).isLessThan(Duration.ofSeconds(165));
-        assertThat(planned(false, "", null)).isLessThan(Duration.ofMinutes(35));
+        assertThat(planned(false, "", null)).isLessThan(Duration.ofMinutes(45));
     }
 
     @Test

@@ -1,4 +1,4 @@
-package dev.interlock.benchmarks.report;
+package dev.interlock.benchmarks.pages;
 
 import com.google.common.base.Splitter;
 import java.util.regex.Pattern;

@@ -1,13 +1,19 @@
-package dev.interlock.benchmarks.report;
+package dev.interlock.benchmarks.pages;
 
 import java.awt.BasicStroke;
 import java.awt.Color;
 import java.awt.Font;
+import java.awt.Graphics2D;
+import java.awt.image.BufferedImage;
 import java.util.Locale;
 import java.util.Map;
+import org.knowm.xchart.CategoryChart;
 import org.knowm.xchart.CategorySeries;
+import org.knowm.xchart.CategorySeries.CategorySeriesRenderStyle;
 import org.knowm.xchart.style.AxesChartStyler;
+import org.knowm.xchart.style.CategoryStyler;
 import org.knowm.xchart.style.Styler.LegendPosition;
+import org.knowm.xchart.style.lines.SeriesLines;
 import org.knowm.xchart.style.markers.Marker;
 import org.knowm.xchart.style.markers.SeriesMarkers;
 
@@ -17,23 +23,20 @@ import org.knowm.xchart.style.markers.SeriesMarkers;
  */
 final class Look {
 
-    static final int WIDTH = 1_400;
-    static final int HEIGHT = 800;
+    static final int WIDTH = 700;
+    static final int HEIGHT = 400;
+    private static final int SCALE = 2;
 
     private static final Color GRID = new Color(0xE2, 0xE2, 0xE2);
 
     private static final Color OURS = new Color(0xD6, 0x10, 0x28);
     private static final Color UNKNOWN = new Color(0x60, 0x60, 0x60);
+    private static final Color LIMIT = new Color(0x70, 0x70, 0x70);
 
     private static final Map<String, Color> PEERS = Map.ofEntries(
-            Map.entry(Charts.CONTENDED, new Color(0xE6, 0x7E, 0x00)),
-            Map.entry(Charts.UNCONTENDED, new Color(0x60, 0x78, 0x90)),
-            Map.entry("ReentrantLock", new Color(0x20, 0x20, 0x20)),
             Map.entry("JDK", new Color(0x20, 0x20, 0x20)),
             Map.entry("Interlock-adapted", new Color(0xF2, 0x9A, 0xA4)),
             Map.entry("Redisson", new Color(0x1F, 0x5F, 0xBF)),
-            Map.entry("round-trip", new Color(0x90, 0x90, 0x90)),
-            Map.entry("pubsub-echo", new Color(0xA8, 0xA8, 0xA8)),
             Map.entry("RLock", new Color(0x1F, 0x5F, 0xBF)),
             Map.entry("RFairLock", new Color(0x5B, 0x9B, 0xE6)),
             Map.entry("RSpinLock", new Color(0x9E, 0xC5, 0xF2)),
@@ -52,26 +55,30 @@ final class Look {
 
     private Look() {}
 
-    static void apply(AxesChartStyler styler) {
+    static void apply(CategoryStyler styler, boolean isTime) {
+        styler.setOverlapped(true); // points above their places
+        styler.setDefaultSeriesRenderStyle(CategorySeriesRenderStyle.Line);
         styler.setYAxisLogarithmic(true)
                 .setYAxisLogarithmicDecadeOnly(true)
-                .setAxisTickPadding(12)
-                .setAxisTitleFont(font(Font.PLAIN, 26))
-                .setAxisTickLabelsFont(font(Font.PLAIN, 24))
+                .setXAxisTickMarkSpacingHint(1) // no place without its name
+                .setAxisTickPadding(6)
+                .setAxisTitleFont(font(Font.PLAIN, 17))
+                .setAxisTickLabelsFont(font(Font.PLAIN, 17))
                 .setPlotGridLinesColor(GRID)
-                .setYAxisTickLabelsFormattingFunction(Look::decade);
-        styler.setMarkerSize(14);
-        styler.setChartTitleFont(font(Font.BOLD, 28))
+                .setYAxisTickLabelsFormattingFunction(isTime ? Look::time : Look::decade);
+        styler.setErrorBarsColorSeriesColor(true);
+        styler.setMarkerSize(9);
+        styler.setChartTitleFont(font(Font.BOLD, 17))
                 .setChartTitleBoxVisible(false)
-                .setChartTitlePadding(14)
-                .setChartPadding(16)
+                .setChartTitlePadding(7)
+                .setChartPadding(8)
                 .setChartBackgroundColor(Color.WHITE)
                 .setPlotBackgroundColor(Color.WHITE)
                 .setPlotBorderVisible(false)
                 .setLegendPosition(LegendPosition.OutsideE)
-                .setLegendFont(font(Font.PLAIN, 24))
+                .setLegendFont(font(Font.PLAIN, 16))
                 .setLegendBorderColor(Color.WHITE)
-                .setLegendPadding(12)
+                .setLegendPadding(6)
                 .setAntiAlias(true);
     }
 
@@ -83,18 +90,40 @@ final class Look {
     }
 
     private static boolean isOurs(String name) {
-        return name.startsWith("Interlock") || name.equals(Charts.RETAINED);
+        return name.startsWith("Interlock");
     }
 
-    /** Gives a line or bar what belongs to its contestant. */
-    static void paint(String name, CategorySeries series) {
-        Color colour = PEERS.getOrDefault(name, isOurs(name) ? OURS : UNKNOWN);
-        series.setFillColor(colour);
-        series.setLineColor(colour);
-        series.setMarkerColor(colour);
-        series.setLineStyle(new BasicStroke(isOurs(name) ? 7f : 3f, BasicStroke.CAP_ROUND, BasicStroke.JOIN_ROUND));
+    private static Color colour(String name) {
+        return PEERS.getOrDefault(name, isOurs(name) ? OURS : UNKNOWN);
+    }
+
+    /** Gives a line, or dots, what belongs to its contestant. */
+    static void paint(String name, CategorySeries series, boolean isLine) {
+        series.setLineColor(colour(name));
+        series.setMarkerColor(colour(name));
+        series.setLineStyle(isLine ? stroke(isOurs(name) ? 3.5f : 1.5f) : SeriesLines.NONE);
         // Whose markers differ can be told apart in print, too.
         series.setMarker(isOurs(name) ? SeriesMarkers.CIRCLE : MARKERS[Math.floorMod(name.hashCode(), MARKERS.length)]);
+    }
+
+    /** Nothing but the whiskers. */
+    static void whisker(String name, CategorySeries series) {
+        series.setLineColor(colour(name));
+        series.setLineStyle(SeriesLines.NONE);
+        series.setMarker(SeriesMarkers.NONE);
+        series.setShowInLegend(false);
+    }
+
+    /** Dashes, shorter for each further one. */
+    static void limit(CategorySeries series, int number) {
+        float[] dashes = {9f / number, 5};
+        series.setLineColor(LIMIT);
+        series.setLineStyle(new BasicStroke(2, BasicStroke.CAP_BUTT, BasicStroke.JOIN_ROUND, 1, dashes, 0));
+        series.setMarker(SeriesMarkers.NONE);
+    }
+
+    private static BasicStroke stroke(float width) {
+        return new BasicStroke(width, BasicStroke.CAP_ROUND, BasicStroke.JOIN_ROUND);
     }
 
     private static String decade(double value) {
@@ -112,7 +141,30 @@ final class Look {
                 : String.format(Locale.ROOT, value < 1e-3 ? "%.0e" : "%s", value);
     }
 
+    private static String time(double nanos) {
+        if (nanos >= 1e9) {
+            return Math.round(nanos / 1e9) + " s";
+        }
+        if (nanos >= 1e6) {
+            return Math.round(nanos / 1e6) + " ms";
+        }
+        return nanos >= 1e3 ? Math.round(nanos / 1e3) + " µs" : Math.round(nanos) + " ns";
+    }
+
     private static Font font(int style, int size) {
         return new Font(Font.SANS_SERIF, style, size);
+    }
+
+    /** The picture: twice as many points as the chart is large, so that it is sharp at half its width. */
+    static BufferedImage picture(CategoryChart chart) {
+        var picture = new BufferedImage(SCALE * WIDTH, SCALE * HEIGHT, BufferedImage.TYPE_INT_RGB);
+        Graphics2D pen = picture.createGraphics();
+        try {
+            pen.scale(SCALE, SCALE);
+            chart.paint(pen, WIDTH, HEIGHT);
+        } finally {
+            pen.dispose();
+        }
+        return picture;
     }
 }

@@ -1,9 +1,13 @@
-package dev.interlock.benchmarks.report;
+package dev.interlock.benchmarks.pages;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.SerializationFeature;
 import com.fasterxml.jackson.databind.json.JsonMapper;
 import com.fasterxml.jackson.databind.node.ObjectNode;
+import dev.interlock.benchmarks.report.Figure;
+import dev.interlock.benchmarks.report.Numbers;
+import dev.interlock.benchmarks.report.Ratio;
+import dev.interlock.benchmarks.report.Results;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -13,6 +17,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -98,6 +103,13 @@ record Jmh(List<Trial> trials) {
 
         boolean isSame(Trial other) {
             return benchmark.equals(other.benchmark) && others().equals(other.others());
+        }
+
+        // In thousandths of the unit: XChart misplaces the errors of what is below one.
+        private void show(Plot plot) {
+            plot.add(implementation(), place(this), 1_000 * score);
+            double low = Math.max(score - error, score / 10); // an error may be as large as the score
+            plot.span(implementation(), place(this), 1_000 * low, 1_000 * (score + error));
         }
 
         boolean isThroughput() {
@@ -240,61 +252,60 @@ record Jmh(List<Trial> trials) {
             if (scenario == null || !theirs.implementation().equals("Redisson")) {
                 continue;
             }
-            Optional<Measurement> ours = scoreboard.ours(scenario);
-            Optional<Measurement> peer = scoreboard.of(scenario, PEERS.getOrDefault(theirs.type(), "RLock"));
+            Optional<Ratio> there = scoreboard.ratio(scenario, PEERS.getOrDefault(theirs.type(), "RLock"), Figure.RATE);
             Optional<Trial> mine = ours(theirs);
-            if (ours.isPresent() && peer.isPresent() && mine.isPresent()) {
-                double there = ours.get().median() / peer.get().median();
-                double least = least(ours.get()) / most(peer.get());
-                double most = most(ours.get()) / least(peer.get());
+            if (there.isPresent() && mine.isPresent()) {
                 Speed here = Speed.of(mine.get(), theirs);
                 rows.add(List.of(
                         "`" + theirs.benchmark + "`",
                         "`" + scenario + "`",
                         here.text(),
-                        Numbers.ratio(there) + " (" + Numbers.ratio(least) + "–" + Numbers.ratio(most) + ")",
-                        here.meets(least, most) ? "yes" : "**no**"));
+                        there.get().text(),
+                        here.meets(there.get().least(), there.get().most()) ? "yes" : "**no**"));
             }
         }
         return rows;
     }
 
-    private static double least(Measurement one) {
-        return one.perSecond().stream().mapToDouble(Double::doubleValue).min().orElseThrow();
-    }
-
-    private static double most(Measurement one) {
-        return one.perSecond().stream().mapToDouble(Double::doubleValue).max().orElseThrow();
-    }
-
     /** Operations per second of what contends, with their errors. */
-    Plot throughput() {
-        return plot("JMH: contended throughput (more is better)", "operations per second", "thrpt", "ops/ms");
-    }
-
-    /** Times of what one thread does, with their errors. */
-    Plot latency() {
-        return plot("JMH: one thread, mean time (less is better)", "nanoseconds", "sample", "us/op");
-    }
-
-    // In thousandths of the unit: XChart misplaces the errors of what is below one.
-    private Plot plot(String title, String axis, String mode, String unit) {
+    Chart chart() {
         List<Trial> shown = trials.stream()
-                .filter(one -> one.mode.equals(mode) && one.unit.equals(unit))
-                .filter(one ->
-                        SHOWN.contains(one.implementation()) && one.others().isEmpty())
+                .filter(one -> one.isThroughput() && SHOWN.contains(one.implementation()))
+                .filter(one -> one.others().isEmpty())
                 .toList();
-        var plot = Plot.ofBars(
-                title, axis, shown.stream().map(Jmh::place).distinct().toList());
+        var plot = Plot.ofDots(
+                "JMH: threads of one JVM (more is better)",
+                "operations per second",
+                shown.stream().map(Jmh::place).distinct().toList());
         for (String implementation : SHOWN) {
             shown.stream()
                     .filter(one -> one.implementation().equals(implementation))
-                    .forEach(one -> plot.add(implementation, place(one), 1_000 * one.score, 1_000 * one.error));
+                    .forEach(one -> one.show(plot));
         }
-        return plot;
+        return new Chart(
+                "jmh",
+                plot,
+                "Each benchmark and implementation in JVMs of its own, " + trials.get(0).runs
+                        + " forks and iterations; whiskers are errors, half of the confidence interval of 99.9 %. The"
+                        + " JDK's own classes are the limit. " + behind());
+    }
+
+    /** Where Redisson is ahead of ours, by more than both errors. */
+    private String behind() {
+        String ahead = trials.stream()
+                .filter(one -> one.implementation().equals("Redisson"))
+                .flatMap(one -> ours(one).stream()
+                        .map(ours -> Speed.of(ours, one))
+                        .filter(speed -> speed.ratio + speed.error < 1)
+                        .map(speed -> "`" + one.benchmark + "` (" + Numbers.ratio(1 / speed.ratio) + " ×)"))
+                .collect(Collectors.joining(", "));
+        return ahead.isEmpty() ? "" : "**Redisson is ahead** in " + ahead + ".";
     }
 
     private static String place(Trial one) {
-        return one.benchmark.replace("Benchmark.", " ");
+        return one.benchmark
+                .replace("Benchmark.", " ")
+                .replaceFirst(" (contended|pingPong|lives|together|shared)$", "")
+                .replace("ReadWriteLock", "RW");
     }
 }
