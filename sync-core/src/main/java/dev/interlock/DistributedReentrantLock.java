@@ -124,8 +124,8 @@ public final class DistributedReentrantLock extends ReentrantLock {
     /**
      * Acquires the lock if no thread of any JVM holds it now. Barges past queued threads of this JVM, as in the JDK,
      * but not past other JVMs that wait. Fails on a fair lock also while threads of this JVM wait for another JVM.
-     * Needs a round trip unless this session owns the name. Fails while another session only retains the name, but
-     * makes that session give it up.
+     * Needs a round trip unless this session owns the name. If another session owns it, that one is asked: it gives a
+     * name up that no thread of it is inside of. One that doesn't answer within 250 ms is taken to be inside.
      *
      * @return whether it was acquired
      * @throws RedisUnavailableException if Redis doesn't answer within one command time-out

@@ -99,7 +99,7 @@ final class LockCalls implements RandomCalls {
                     ? take(session)
                     : choice < 7 ? acquire(session) : choice < 8 ? poll(session) : heartbeat(session);
         } else if (choice < 11) {
-            return rarely() ? looking(session) : rarely() ? answer(session) : await(session);
+            return random.nextInt(4) == 0 ? looking(session) : rarely() ? answer(session) : await(session);
         }
         // The rest is for owners, most of the time.
         Session owner = owners.isEmpty() || rarely() ? session : any(owners);

@@ -5,8 +5,8 @@ public enum Family {
     UNCONTENDED(
             "Uncontended",
             "lock/unlock pairs",
-            "an acquisition and a release are a round trip each here, and ours does more on the way than a lock that"
-                    + " neither counts fencing tokens nor confirms what it released"),
+            "a name that JVMs take in turn costs each of them round trips, and ours does more on the way than a lock"
+                    + " that neither counts fencing tokens nor asks the owner whether it is inside"),
     THREADS(
             "Throughput over threads of one JVM",
             "sections",
