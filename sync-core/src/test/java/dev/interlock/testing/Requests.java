@@ -18,6 +18,7 @@ public final class Requests {
     private static final String SIGNAL = digest("signal");
     private static final String AWAIT = digest("await");
     private static final String DOWNGRADE = digest("downgrade");
+    private static final String HEARTBEAT = digest("heartbeat");
 
     private Requests() {}
 
@@ -32,9 +33,9 @@ public final class Requests {
                 && words.get(FIRST_KEY).equals(key);
     }
 
-    /** Requests that acquire this key, or ask how a ticket for it stands. */
+    /** Requests that acquire this key, or ask how a ticket for it stands: maybe with those for other keys behind it. */
     public static Predicate<List<String>> acquire(String key) {
-        return words -> isRun(TAKE, words, key) || isRun(ACQUIRE, words, key);
+        return words -> isRun(TAKE, words, key) || isRun(ACQUIRE, words, key) || isRun(HEARTBEAT, words, key);
     }
 
     /** Requests that release this key, or cancel a ticket for it. */
@@ -74,6 +75,7 @@ public final class Requests {
         return words -> words.contains(owner)
                 || (words.contains(session.id())
                         && Stream.of(words.get(words.indexOf(session.id()) + 1).split(" ", -1))
+                                .map(request -> request.startsWith("*") ? request.substring(1) : request)
                                 .anyMatch(request -> request.equals(number) || request.startsWith(number + ":")));
     }
 
