@@ -47,7 +47,7 @@ final class LockScripts {
     private static final Script SIGNAL = Script.load("lock/signal");
     private static final Script AWAIT = Script.load("lock/await");
 
-    /** Every heartbeat of so many prolongs the life of the keys, which is thirty times that between two heartbeats. */
+    /** One heartbeat in so many prolongs the life of the keys: they live for 30 s, and there is one a second. */
     private static final int PROLONGING = 8;
 
     private final RedisSession session;
@@ -213,8 +213,11 @@ final class LockScripts {
     /** What is asked meanwhile is asked because the session's pulse beats, of all names at a time. */
     void beat(Runnable asking) {
         isBeat = true;
-        asking.run();
-        isBeat = false;
+        try {
+            asking.run();
+        } finally {
+            isBeat = false;
+        }
     }
 
     private boolean isHeartbeat(Request request) {
