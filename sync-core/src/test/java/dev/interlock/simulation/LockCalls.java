@@ -86,10 +86,6 @@ final class LockCalls implements RandomCalls {
         return keys(session, "queue", "waiters", "token", "turns", "mark", "conditions", "signals", "readers");
     }
 
-    private List<Object> sharedKeys(Session session) {
-        return keys(session, "queue", "waiters", "token", "turns", "conditions", "signals", "readers");
-    }
-
     @Override
     public Script.Call next() {
         Session session = any(sessions);
@@ -127,7 +123,7 @@ final class LockCalls implements RandomCalls {
 
     private Script.Call downgrade(Session session) {
         return DOWNGRADE.on(
-                sharedKeys(session),
+                allKeys(session),
                 session.id,
                 owned(session),
                 any(LEASES),
@@ -240,7 +236,7 @@ final class LockCalls implements RandomCalls {
 
     private Script.Call signal(Session session) {
         return SIGNAL.on(
-                keys(session, "queue", "waiters", "conditions", "signals"),
+                keys(session, "queue", "waiters", "conditions", "signals", "mark"),
                 session.id,
                 owned(session),
                 session.operations,
@@ -273,7 +269,7 @@ final class LockCalls implements RandomCalls {
 
     private Script.Call await(Session session) {
         return AWAIT.on(
-                sharedKeys(session),
+                allKeys(session),
                 session.id,
                 floor(),
                 waiters(session),

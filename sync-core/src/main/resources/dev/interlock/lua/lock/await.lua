@@ -9,9 +9,10 @@
 -- KEYS[3] waiters  zset    sessions by the end of their heartbeat, ms
 -- KEYS[4] token    string  remote part of the last fencing token
 -- KEYS[5] turns    hash    hand-overs since plain RLock clients had a turn, and the end of their turn, ms
--- KEYS[6] conditions zset  waiters of conditions
--- KEYS[7] signals  hash    sessions that wait for conditions, and how the last tenure ended
--- KEYS[8] readers  zset    sessions that share the lock, by the end of their lease, ms
+-- KEYS[6] mark     any     what refuses late commands of this session
+-- KEYS[7] conditions zset  waiters of conditions
+-- KEYS[8] signals  hash    sessions that wait for conditions, and how the last tenure ended
+-- KEYS[9] readers  zset    sessions that share the lock, by the end of their lease, ms
 -- ARGV[1] session          the caller
 -- ARGV[2] floor            the least remote part of the fencing token
 -- ARGV[3] asked            waiters `<condition>:<position>:<waiter>:<lease>`, separated by spaces
@@ -21,8 +22,8 @@
 -- Reply: {time µs, waiter, state, sequence, …}: of each that is asked for or leaves, 0 it is signalled or unknown, 1 it
 --   waits, 2 it has left without a signal; and the sequence of its ticket, 0 if it has none
 -- Idempotent by: session, waiters
-local lock, queue, waiters, token, turns = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local conditions, signals, readers = KEYS[6], KEYS[7], KEYS[8]
+local lock, queue, waiters, token, turns, mark = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local conditions, signals, readers = KEYS[7], KEYS[8], KEYS[9]
 local session, floor, asked, leaving, gone, lost = ARGV[1], tonumber(ARGV[2]), ARGV[3], ARGV[4], ARGV[5], ARGV[6]
 
 -- @include session/times
@@ -51,19 +52,24 @@ local function each(text, call)
   end
 end
 
-local tickets
--- The sequence of a waiter's ticket, or 0.
+-- So many tickets are looked at together.
+local page = 500
+
+-- The tickets of the session's waiters, as far from the back of the queue as was looked.
+local tickets, looked, line = {}, 0, redis.call('zcard', queue)
+
+-- The ticket of a waiter, or nil. What is asked for has mostly been signalled a moment ago, so it is near the back.
 local function ticketOf(waiter)
-  if not tickets then
-    tickets = {}
-    for _, ticket in ipairs(redis.call('zrange', queue, 0, -1)) do
-      local owner, sequence, number = string.match(ticket, '^([^:]+):(%d+):%d+:(%-?%d+)$')
+  while not tickets[waiter] and looked < line do
+    for _, ticket in ipairs(redis.call('zrange', queue, -looked - page, -looked - 1)) do
+      local owner, sequence, sign, number = string.match(ticket, '^([^:]+):(%d+):%d+:(%-?)(%d+)$')
       if owner == session then
-        tickets[number] = tonumber(sequence)
+        tickets[number] = { text = ticket, sequence = tonumber(sequence), isSignalled = sign == '' }
       end
     end
+    looked = looked + page
   end
-  return tickets[waiter] or 0
+  return tickets[waiter]
 end
 
 local reply = { micros }
@@ -80,16 +86,14 @@ if redis.call('hexists', signals, session) == 1 then
   redis.call('zadd', waiters, 'xx', own.alive, session)
 end
 
--- Takes a waiter's ticket out of the queue, if there is one.
-local function drop(waiter, lease)
-  local ticket = string.format('%s:%.0f:%s:%s', session, ticketOf(waiter), lease, waiter)
-  return redis.call('zrem', queue, ticket) == 1
-end
-
-each(gone, function(member, waiter, lease)
-  if redis.call('zrem', conditions, member) == 0 and not drop('-' .. waiter, lease) then
-    drop(waiter, lease)
-    lost = '1'
+each(gone, function(member, waiter)
+  if redis.call('zrem', conditions, member) == 0 then
+    local ticket = ticketOf(waiter)
+    if ticket then
+      redis.call('zrem', queue, ticket.text)
+      looked = looked - 1
+    end
+    lost = (not ticket or ticket.isSignalled) and '1' or lost
   end
 end)
 if lost == '1' then
@@ -98,16 +102,16 @@ end
 each(leaving, function(member, waiter, lease)
   if redis.call('zrem', conditions, member) == 1 then
     answer(waiter, 2, admit(name, session, '-' .. waiter, lease))
-  elseif ticketOf('-' .. waiter) > 0 then
-    answer(waiter, 2, ticketOf('-' .. waiter))
   else
-    answer(waiter, 0, ticketOf(waiter))
+    local ticket = ticketOf(waiter)
+    answer(waiter, ticket and not ticket.isSignalled and 2 or 0, ticket and ticket.sequence or 0)
   end
 end)
 local isFirst = enqueueAdmitted(name)
 each(asked, function(member, waiter)
   local isWaiting = redis.call('zscore', conditions, member)
-  answer(waiter, isWaiting and 1 or 0, isWaiting and 0 or ticketOf(waiter))
+  local ticket = not isWaiting and ticketOf(waiter)
+  answer(waiter, isWaiting and 1 or 0, ticket and ticket.sequence or 0)
 end)
 
 local holder = holderOf(name)

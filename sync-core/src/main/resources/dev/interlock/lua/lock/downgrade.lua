@@ -7,9 +7,11 @@
 -- KEYS[3] waiters  zset    sessions by the end of their heartbeat, ms
 -- KEYS[4] token    string  remote part of the last fencing token
 -- KEYS[5] turns    any     the turns of plain RLock clients: one isn't due by this
--- KEYS[6] conditions zset  waiters of conditions
--- KEYS[7] signals  hash    sessions that wait for conditions, and how the last tenure ended
--- KEYS[8] readers  zset    sessions that share the lock, by the end of their lease, ms
+-- KEYS[6] mark     string  `<n>:<m>`: highest sequence of this session that queued or was over, highest that was
+--   released
+-- KEYS[7] conditions zset  waiters of conditions
+-- KEYS[8] signals  hash    sessions that wait for conditions, and how the last tenure ended
+-- KEYS[9] readers  zset    sessions that share the lock, by the end of their lease, ms
 -- ARGV[1] session          the caller
 -- ARGV[2] sequence         of its tenure
 -- ARGV[3] lease            ms
@@ -18,8 +20,8 @@
 -- ARGV[6] operations       what the tenure has to do with its conditions, as in release
 -- Reply: {1, tickets waiting} it is a reader now, or was one before; {0, …} it wasn't the owner
 -- Idempotent by: session, sequence
-local lock, queue, waiters, token, turns = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
-local conditions, signals, readers = KEYS[6], KEYS[7], KEYS[8]
+local lock, queue, waiters, token, turns, mark = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local conditions, signals, readers = KEYS[7], KEYS[8], KEYS[9]
 local session, sequence, lease, floor = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
 local first, operations = tonumber(ARGV[5]), ARGV[6]
 
@@ -38,6 +40,7 @@ end
 
 local micros, millis = clock()
 local name = {
+  queued = tonumber(string.match(redis.call('get', mark) or '0', '^%d+')),
   lock = lock, queue = queue, waiters = waiters, token = token, conditions = conditions, signals = signals,
   readers = readers, session = session, floor = floor, micros = micros, millis = millis,
   hasConditions = redis.call('exists', conditions) == 1,

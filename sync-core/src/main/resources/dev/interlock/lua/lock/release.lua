@@ -121,7 +121,7 @@ local micros, millis = clock()
 local name = {
   lock = lock, queue = queue, waiters = waiters, token = token, conditions = conditions, signals = signals,
   readers = readers, session = session, floor = floor, micros = micros, millis = millis,
-  hasConditions = hasConditions,
+  hasConditions = hasConditions, queued = queued,
 }
 
 if owned or left and operations == '*' then

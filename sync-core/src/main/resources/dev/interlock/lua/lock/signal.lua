@@ -6,6 +6,8 @@
 -- KEYS[3] waiters  zset    sessions by the end of their heartbeat, ms
 -- KEYS[4] conditions zset  waiters of conditions
 -- KEYS[5] signals  hash    sessions that wait for conditions, and how the last tenure ended
+-- KEYS[6] mark     string  `<n>:<m>`: highest sequence of this session that queued or was over, highest that was
+--   released
 -- ARGV[1] session          the caller
 -- ARGV[2] sequence         of its tenure
 -- ARGV[3] first            number of the first operation
@@ -15,7 +17,8 @@
 -- Reply: {1, 1 if another session stands first in the queue, 1 if conditions have waiters, waiters of the condition,
 --   numbers of those listed…}; {0, 0, 0, 0} it isn't the owner
 -- Idempotent by: session, sequence, first
-local lock, queue, waiters, conditions, signals = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
+local lock, queue, waiters = KEYS[1], KEYS[2], KEYS[3]
+local conditions, signals, mark = KEYS[4], KEYS[5], KEYS[6]
 local session, sequence, first, operations = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
 local condition, listed = ARGV[5], ARGV[6]
 
@@ -32,6 +35,7 @@ end
 
 local micros, millis = clock()
 local name = {
+  queued = tonumber(string.match(redis.call('get', mark) or '0', '^%d+')),
   lock = lock, queue = queue, waiters = waiters, conditions = conditions, signals = signals, session = session,
   micros = micros, millis = millis,
 }

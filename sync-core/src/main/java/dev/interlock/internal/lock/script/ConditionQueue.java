@@ -1,5 +1,6 @@
 package dev.interlock.internal.lock.script;
 
+import com.google.common.collect.Lists;
 import dev.interlock.internal.Stake;
 import dev.interlock.internal.lock.script.ConditionLog.Inquiry;
 import dev.interlock.internal.lock.script.ConditionLog.Operations;
@@ -41,6 +42,9 @@ import org.jspecify.annotations.Nullable;
 final class ConditionQueue {
     private static final int MAX_GHOSTS = 10_000;
 
+    /** So many waiters go with a command at most, so that its time doesn't grow with the number of threads. */
+    private static final int MOST_NAMED = TicketQueue.MOST_ASKED;
+
     private final LockState lock;
     private final LockView view;
     private final LockEffects effects;
@@ -50,8 +54,8 @@ final class ConditionQueue {
     /** By sequence, oldest first. */
     private Map<Long, Waiter> waiting = Collections.emptyMap();
 
-    /** Whether to ask for all, since some are over that were the oldest. */
-    private boolean asksForAll;
+    /** Whether to ask for more than the oldest, since some of these are over. */
+    private boolean asksForMore;
 
     /** Waiters without a thread that Redis may know, each with the number of inquiries that were made before. */
     private Map<String, Long> gone = Collections.emptyMap();
@@ -339,21 +343,24 @@ final class ConditionQueue {
                 continue;
             }
             if (!waiter.isLeaving) {
-                if (oldest.add(waiter.condition) || asksForAll) {
+                if (oldest.add(waiter.condition) || (asksForMore && asked.size() < MOST_NAMED)) {
                     asked.add(waiter.text);
                 }
-            } else if (!isSignalling) {
+            } else if (!isSignalling && leaving.size() < MOST_NAMED) {
                 leaving.add(waiter.text);
             }
         }
         boolean saysNothing = asked.isEmpty() && leaving.isEmpty() && gone.isEmpty() && !isSignalLost;
-        return saysNothing ? null : new Inquiry(++inquiries, asked, leaving, List.copyOf(gone.keySet()), isSignalLost);
+        List<String> parting = gone.keySet().stream().limit(MOST_NAMED).toList();
+        return saysNothing ? null : new Inquiry(++inquiries, asked, leaving, parting, isSignalLost);
     }
 
     /** Takes the answer to what was said then. */
     void answered(Inquiry inquiry, long sentNanos, List<WaiterReply> replies, long now) {
         view.heardNanos = now;
-        gone.values().removeIf(before -> before < inquiry.number());
+        inquiry.gone()
+                .forEach(text ->
+                        gone.computeIfPresent(text, (same, before) -> before < inquiry.number() ? null : before));
         isSignalLost &= lostAfter >= inquiry.number();
         boolean isAnyOver = false;
         for (WaiterReply reply : replies) {
@@ -369,8 +376,8 @@ final class ConditionQueue {
         }
         boolean isMissing = !log.isSignalling(now)
                 && waiting.values().stream().anyMatch(waiter -> waiter.isLeaving && waiter.isConfirmed);
-        asksForAll = isAnyOver;
-        if (isAnyOver || isMissing || isSignalLost) {
+        asksForMore = isAnyOver;
+        if (isAnyOver || isMissing || isSignalLost || !gone.isEmpty()) {
             effects.askForWaiters();
         }
     }
@@ -419,9 +426,8 @@ final class ConditionQueue {
         last = waiter;
     }
 
-    /** Ends all waits, because the session is closed. Returns what Redis has to know, null if nothing. */
-    @Nullable
-    Inquiry close(long now) {
+    /** Ends all waits, because the session is closed. Returns what Redis has to know. */
+    List<Inquiry> close(long now) {
         boolean isAnyLost = isSignalLost || view.isAnyArriving();
         List<String> texts = new ArrayList<>(gone.keySet());
         for (Waiter waiter : List.copyOf(waiting.values())) {
@@ -431,6 +437,10 @@ final class ConditionQueue {
             }
         }
         log.removeUnregistered();
-        return texts.isEmpty() && !isAnyLost ? null : new Inquiry(++inquiries, List.of(), List.of(), texts, isAnyLost);
+        List<List<String>> parts =
+                texts.isEmpty() && isAnyLost ? List.of(List.of()) : Lists.partition(texts, MOST_NAMED);
+        return parts.stream()
+                .map(some -> new Inquiry(++inquiries, List.of(), List.of(), some, isAnyLost))
+                .toList();
     }
 }

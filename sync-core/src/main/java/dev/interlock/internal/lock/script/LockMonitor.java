@@ -224,8 +224,7 @@ final class LockMonitor implements LockEffects {
                 current.lose("its session was closed");
             }
             long now = session.now();
-            Inquiry last = state.conditions.close(now);
-            if (last != null) {
+            for (Inquiry last : state.conditions.close(now)) {
                 releases.add(scripts.await(last, state.ownership.floor()));
             }
             state.close(now).forEach(release -> releases.add(send(release).confirmed()));

@@ -88,18 +88,6 @@ final class LockScripts {
                 of("readers"));
     }
 
-    private List<Object> conditionKeys() {
-        return List.of(
-                key,
-                of("queue"),
-                of("waiters"),
-                of("token"),
-                of("turns"),
-                of("conditions"),
-                of("signals"),
-                of("readers"));
-    }
-
     /** Has Redis load the scripts by which locks come and go, those first that do if nobody else is there. */
     static void load(ScriptRunner runner) {
         runner.load(List.of(TAKE, DROP, ACQUIRE, RELEASE));
@@ -368,7 +356,7 @@ final class LockScripts {
     /** Makes a reader of the owner. */
     CompletableFuture<Released> downgrade(Ticket ticket, long floor, Operations operations) {
         Call call = DOWNGRADE.on(
-                conditionKeys(),
+                allKeys(),
                 session.id(),
                 ticket.sequence,
                 ticket.leaseMillis,
@@ -398,7 +386,7 @@ final class LockScripts {
     CompletableFuture<SignalReply> signal(Signals signals) {
         Operations operations = signals.operations();
         Call call = SIGNAL.on(
-                List.of(key, of("queue"), of("waiters"), of("conditions"), of("signals")),
+                List.of(key, of("queue"), of("waiters"), of("conditions"), of("signals"), mark()),
                 session.id(),
                 signals.tenure().sequence,
                 operations.first(),
@@ -418,7 +406,7 @@ final class LockScripts {
     /** Asks how waiters stand, and has others leave. */
     CompletableFuture<List<WaiterReply>> await(Inquiry inquiry, long floor) {
         Call call = AWAIT.on(
-                conditionKeys(),
+                allKeys(),
                 session.id(),
                 floor,
                 String.join(" ", inquiry.asked()),

@@ -9,8 +9,8 @@
 -- @include tickets
 -- @include sessions
 
--- Sessions that own the lock, each with 0, or stand in the queue, each with its highest ticket: others of its threads
--- may have queued before a waiter was registered.
+-- Sessions that own the lock or stand in the queue. That has one ticket of each session unless the lock is fair, so it
+-- is short if it matters.
 local places
 local function stands(name, id)
   if not places then
@@ -19,11 +19,10 @@ local function stands(name, id)
       return nil
     end
     for _, owner in ipairs(redis.call('hkeys', name.lock)) do
-      places[string.match(owner, '^[^:]*')] = 0
+      places[string.match(owner, '^[^:]*')] = true
     end
     for _, ticket in ipairs(redis.call('zrange', name.queue, 0, -1)) do
-      local other, sequence = string.match(ticket, '^([^:]*):(%d+)')
-      places[other] = math.max(places[other] or 0, tonumber(sequence))
+      places[string.match(ticket, '^[^:]*')] = true
     end
   end
   return places[id]
@@ -35,11 +34,13 @@ local admitted = {}
 -- Queues a waiter that has left its condition behind all others. Its number is negative if it was not signalled.
 -- Returns the sequence of its ticket, or 0.
 local function admit(name, id, waiter, lease)
-  local known, ahead, sequence = sessionOf(name, id), stands(name, id), 0
-  if known.fair == '1' or not ahead then
-    sequence = math.max(known.highest, math.abs(tonumber(waiter)), ahead or 0) + 1
+  local known, sequence = sessionOf(name, id), 0
+  if known.fair == '1' or not stands(name, id) then
+    sequence = math.max(known.highest, math.abs(tonumber(waiter))) + 1
     known.highest = sequence
-    places[id] = sequence
+    if places then
+      places[id] = true
+    end
     admitted[#admitted + 1] = string.format('%s:%.0f:%s:%s', id, sequence, lease, waiter)
   end
   known.news[#known.news + 1] = { waiter, sequence }

@@ -50,12 +50,15 @@ local function signalAll(name, condition)
   end
 end
 
--- What is known of sessions lives as long as there are waiters.
+-- What is known of sessions lives as long as there are waiters, and longer if their tickets may still stand in the
+-- queue: the next ones have to get higher sequences.
 local function keepConditions(name)
-  if redis.call('exists', name.conditions) == 0 then
-    redis.call('del', name.signals)
-  else
+  if redis.call('exists', name.conditions) == 1 then
     redis.call('pexpire', name.conditions, heartbeatMillis * 10)
     redis.call('pexpire', name.signals, heartbeatMillis * 10)
+  elseif redis.call('exists', name.queue) == 1 then
+    redis.call('pexpire', name.signals, delayMillis)
+  else
+    redis.call('del', name.signals)
   end
 end

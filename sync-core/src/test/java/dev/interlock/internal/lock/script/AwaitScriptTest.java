@@ -8,6 +8,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -80,6 +81,21 @@ class AwaitScriptTest extends LockScriptTest {
         assertThat(a.asks(waiter)).isEqualTo(UNKNOWN);
         assertThat(a.leaves(waiter)).isEqualTo(UNKNOWN);
         assertThat(ttls()).isEmpty();
+    }
+
+    /** It is looked for from the back of the queue, many tickets at a time, while others are taken out. */
+    @Test
+    void ticketIsFoundBehindAndBeforeManyOthers() {
+        List<Waiting> waiters = a.waitTogether("c", "c");
+        b.own(1_000);
+        b.signal(1_000, 1, "", "sc");
+        owner.requests(LongStream.range(0, 499).mapToObj(i -> 1_000 * (i + 1)).toArray(Long[]::new))
+                .send();
+        b.signal(1_000, 2, "", "sc");
+        assertThat(a.asks(waiters.get(0))).isEqualTo(signalled(3_001));
+        assertThat(a.await(List.of(waiters.get(0)), List.of(), List.of(waiters.get(1)), false))
+                .containsExactly(signalled(3_001));
+        assertThat(tickets()).hasSize(500).last().isEqualTo(owner.ticket(499_000));
     }
 
     // ---- leaving

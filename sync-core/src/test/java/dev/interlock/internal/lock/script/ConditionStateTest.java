@@ -11,6 +11,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.interlock.internal.lock.script.ConditionLog.SignalReply;
 import dev.interlock.internal.lock.script.ConditionLog.Waiter;
 import dev.interlock.internal.lock.script.ConditionLog.Waiter.Outcome;
+import dev.interlock.internal.lock.script.ConditionLog.WaiterReply;
 import dev.interlock.internal.lock.script.ConditionLog.WaiterState;
 import dev.interlock.internal.lock.script.LockState.Advance;
 import dev.interlock.internal.lock.script.ReliableRelease.Released;
@@ -19,6 +20,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Set;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -219,11 +221,57 @@ class ConditionStateTest {
         rig.answerWaiters(reply(first, WaiterState.SIGNALLED, 0), reply(other, WaiterState.WAITING, 0));
         assertThat(second.waitingNanos()).isLessThan(rig.now());
         assertThat(other.waitingNanos()).isEqualTo(rig.now());
-        // All are asked for, since the oldest was over.
+        // More than the oldest are asked for, since that was over.
         assertThat(rig.effects()).containsExactly("ask for 2 waiters, 0 leave, 0 gone");
         rig.answerWaiters(reply(second, WaiterState.WAITING, 0), reply(other, WaiterState.WAITING, 0));
         assertThat(rig.effects()).isEmpty();
         assertThat(second.outcome).isNull();
+    }
+
+    /** A command's time doesn't grow with the number of threads that leave. */
+    @Test
+    void commandNamesAHundredWaitersAtMost() {
+        rig.own(a);
+        List<Waiter> waiters =
+                Stream.generate(() -> rig.enlist(b, "c")).limit(250).toList();
+        rig.giveUp();
+        rig.confirm(Released.TENURE);
+        rig.effects();
+        waiters.subList(0, 120).forEach(rig::leave);
+        waiters.subList(120, 250).forEach(rig::abandon);
+        assertThat(rig.effects()).containsExactly("ask for 1 waiters, 1 leave, 0 gone");
+        rig.answerWaiters(left(waiters.subList(0, 1)));
+        assertThat(rig.effects()).contains("ask for 0 waiters, 100 leave, 100 gone");
+        rig.answerWaiters(left(waiters.subList(1, 101)));
+        assertThat(rig.effects()).containsExactly("ask for 0 waiters, 19 leave, 30 gone");
+        rig.answerWaiters(left(waiters.subList(101, 120)));
+        assertThat(rig.effects()).isEmpty();
+        assertThat(rig.state.conditions.isEmpty()).isTrue();
+    }
+
+    private static WaiterReply[] left(List<Waiter> waiters) {
+        return waiters.stream().map(one -> reply(one, WaiterState.LEFT, 0)).toArray(WaiterReply[]::new);
+    }
+
+    /** After many have been signalled unheard, all of them are found, some at a time. */
+    @Test
+    void moreAreAskedForAsLongAsTheOldestAreOver() {
+        rig.own(a);
+        List<Waiter> waiters =
+                Stream.generate(() -> rig.enlist(b, "c")).limit(250).toList();
+        rig.giveUp();
+        rig.confirm(Released.TENURE);
+        rig.effects();
+        rig.pulse();
+        assertThat(rig.effects()).containsExactly("ask for 1 waiters, 0 leave, 0 gone");
+        rig.answerWaiters(reply(waiters.get(0), WaiterState.SIGNALLED, 0));
+        assertThat(rig.effects()).contains("ask for 100 waiters, 0 leave, 0 gone");
+        rig.answerWaiters(waiters.subList(1, 101).stream()
+                .map(one -> reply(one, WaiterState.SIGNALLED, 0))
+                .toArray(WaiterReply[]::new));
+        assertThat(rig.effects()).contains("ask for 100 waiters, 0 leave, 0 gone");
+        rig.answerWaiters(reply(waiters.get(101), WaiterState.WAITING, 0));
+        assertThat(rig.effects()).isEmpty();
     }
 
     @Test

@@ -107,6 +107,18 @@ class ConditionTicketScriptTest extends LockScriptTest {
         assertThat(tickets()).endsWith(a.ticket(3_000), waiter.ticket(3_001));
     }
 
+    /** A waiter may be older than others that were signalled and have left nobody behind who waits. */
+    @Test
+    void ticketOfAWaiterThatRegistersLateLiesAboveThoseOfOthers() {
+        Waiting first = a.waiter("c", 10, 4_000);
+        Waiting second = a.waiter("c", 20, 2_000);
+        a.own(1_000);
+        a.signal(1_000, 1, "", first.fair(), "sc");
+        assertNoWaiters();
+        a.signal(1_000, 3, "", second.fair(), "sc");
+        assertQueue(first.ticket(4_001), second.ticket(4_002));
+    }
+
     /**
      * Whether a tenure was lost, its release says by the sequences that were released: later ones have to be higher.
      */

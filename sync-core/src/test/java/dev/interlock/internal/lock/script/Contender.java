@@ -186,7 +186,7 @@ public final class Contender {
     public boolean downgrade(long sequence, long leaseMillis, long first, String... operations) {
         List<Long> reply = scripts.run(
                 DOWNGRADE,
-                keys.shared(),
+                keys.all(id),
                 id,
                 Long.toString(sequence),
                 Long.toString(leaseMillis),
@@ -308,7 +308,7 @@ public final class Contender {
     public Signalled signal(long sequence, long first, String condition, String... operations) {
         List<Long> reply = scripts.run(
                 SIGNAL,
-                List.of(keys.lock(), keys.queue(), keys.waiters(), keys.conditions(), keys.signals()),
+                List.of(keys.lock(), keys.queue(), keys.waiters(), keys.conditions(), keys.signals(), mark()),
                 id,
                 Long.toString(sequence),
                 Long.toString(first),
@@ -347,7 +347,7 @@ public final class Contender {
     /** Asks how waiters stand. The answers come in the order of those who leave, then of those asked for. */
     List<Stand> await(List<Waiting> asked, List<Waiting> leaving, List<Waiting> gone, boolean isSignalLost) {
         List<Long> reply = scripts.run(
-                AWAIT, keys.shared(), id, "1", texts(asked), texts(leaving), texts(gone), isSignalLost ? "1" : "0");
+                AWAIT, keys.all(id), id, "1", texts(asked), texts(leaving), texts(gone), isSignalLost ? "1" : "0");
         assertThat(reply.get(0)).isGreaterThan(1_000_000_000_000_000L);
         List<Waiting> answered = Stream.concat(leaving.stream(), asked.stream()).toList();
         assertThat(reply).hasSize(1 + 3 * answered.size());

@@ -40,19 +40,14 @@ public record LockKeys(
         return "interlock:mailbox:" + session;
     }
 
-    /** What acquire and release take. */
+    /** What most scripts take. */
     public List<String> all(String session) {
         return List.of(lock, queue, waiters, token, turns, mark(session), conditions, signals, readers);
     }
 
-    /** What await and downgrade take. */
-    List<String> shared() {
-        return List.of(lock, queue, waiters, token, turns, conditions, signals, readers);
-    }
-
     /** Whether it is what may stay behind, for a while. */
     boolean isMemory(String key) {
-        return key.equals(token) || key.equals(turns) || key.equals(mark(session(key)));
+        return key.equals(token) || key.equals(turns) || key.equals(signals) || key.equals(mark(session(key)));
     }
 
     private static String session(String mark) {

@@ -140,7 +140,7 @@ public abstract class LockScriptTest {
 
     /** Redis knows of nobody who waits for a condition. */
     protected final void assertNoWaiters() {
-        assertThat(ttls()).doesNotContainKeys(keys.conditions(), keys.signals());
+        assertThat(ttls()).doesNotContainKey(keys.conditions());
     }
 
     protected static void assertNoLetters(Contender... receivers) throws InterruptedException {

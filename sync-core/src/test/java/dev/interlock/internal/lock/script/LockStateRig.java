@@ -439,8 +439,7 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     public CompletableFuture<?> close() {
         closed = true;
         event(() -> {
-            Inquiry last = state.conditions.close(now());
-            if (last != null) {
+            for (Inquiry last : state.conditions.close(now())) {
                 effects.add("tell " + last.gone().size() + " gone" + (last.isSignalLost() ? ", signal lost" : ""));
             }
             state.close(now()).forEach(this::release);
