@@ -34,18 +34,23 @@ public final class RedisCluster extends Topology {
 
     /** Starts a cluster and returns when it's ready. */
     public static RedisCluster launch() {
-        return launch(RedisServer::launch);
+        return launch(RedisServer::launch, 2 * MASTERS);
     }
 
     /** As {@link #launch}, of the oldest version that we support. */
     public static RedisCluster launchOldest() {
-        return launch(RedisServer::launchOldest);
+        return launch(RedisServer::launchOldest, 2 * MASTERS);
     }
 
-    private static RedisCluster launch(Function<String[], RedisServer> launcher) {
+    /** Starts a cluster of three masters without replicas. */
+    public static RedisCluster launchMasters() {
+        return launch(RedisServer::launch, MASTERS);
+    }
+
+    private static RedisCluster launch(Function<String[], RedisServer> launcher, int nodes) {
         RedisCluster cluster = new RedisCluster();
         try {
-            for (int i = 0; i < 2 * MASTERS; i++) {
+            for (int i = 0; i < nodes; i++) {
                 cluster.nodes.add(launcher.apply(ARGUMENTS));
             }
             cluster.form();
@@ -74,7 +79,7 @@ public final class RedisCluster extends Topology {
                 }
             }
         }
-        for (int i = 0; i < MASTERS; i++) {
+        for (int i = 0; i < nodes.size() - MASTERS; i++) {
             String master = String.valueOf(nodes.get(i).command("CLUSTER", "MYID"));
             RedisServer replica = nodes.get(MASTERS + i);
             await("acquainted", () -> "OK".equals(replica.command("CLUSTER", "REPLICATE", master)));
@@ -104,6 +109,40 @@ public final class RedisCluster extends Topology {
             }
         }
         throw new IllegalStateException("nobody owns slot " + slot);
+    }
+
+    /** Moves the slot of a key, with all that is in it, to another master. */
+    public void moveSlotOf(String key) {
+        RedisServer from = masterOf(key);
+        RedisServer to = nodes.stream()
+                .limit(MASTERS)
+                .filter(node -> node != from)
+                .findFirst()
+                .orElseThrow();
+        String slot = String.valueOf(from.command("CLUSTER", "KEYSLOT", key));
+        String target = String.valueOf(to.command("CLUSTER", "MYID"));
+        to.command("CLUSTER", "SETSLOT", slot, "IMPORTING", String.valueOf(from.command("CLUSTER", "MYID")));
+        from.command("CLUSTER", "SETSLOT", slot, "MIGRATING", target);
+        while (from.command("CLUSTER", "GETKEYSINSLOT", slot, "1") instanceof List<?> keys && !keys.isEmpty()) {
+            String moved = String.valueOf(keys.get(0));
+            from.command("MIGRATE", to.host(), Integer.toString(to.port()), moved, "0", "5000");
+        }
+        for (RedisServer node : List.of(to, from)) {
+            node.command("CLUSTER", "SETSLOT", slot, "NODE", target);
+        }
+        await("slot moved", () -> masterOf(key) == to);
+    }
+
+    /** How many messages of its clients the nodes have sent each other. */
+    public long published() {
+        return running().stream()
+                .mapToLong(node -> String.valueOf(node.command("CLUSTER", "INFO"))
+                        .lines()
+                        .filter(line -> line.startsWith("cluster_stats_messages_publish"))
+                        .filter(line -> line.contains("_sent:"))
+                        .mapToLong(line -> Long.parseLong(line.substring(line.indexOf(':') + 1)))
+                        .sum())
+                .sum();
     }
 
     @Override

@@ -8,7 +8,11 @@ import org.jspecify.annotations.Nullable;
 import org.redisson.Redisson;
 import org.redisson.api.RTopic;
 import org.redisson.api.RedissonClient;
+import org.redisson.client.ChannelName;
+import org.redisson.client.RedisClient;
 import org.redisson.client.codec.StringCodec;
+import org.redisson.connection.ConnectionManager;
+import org.redisson.connection.MasterSlaveEntry;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
@@ -29,11 +33,11 @@ public final class RedissonChannels implements UnlockChannels {
 
     @Override
     public String verb() {
-        return isSharded() ? "spublish" : "publish";
+        return isSharded(client) ? "spublish" : "publish";
     }
 
-    // It depends on the server and on settings of the client.
-    private boolean isSharded() {
+    /** Returns whether a client listens in the slots of a cluster. It depends on the server and on its settings. */
+    static boolean isSharded(RedissonClient client) {
         return client instanceof Redisson redisson
                 ? redisson.getCommandExecutor()
                         .getConnectionManager()
@@ -42,8 +46,18 @@ public final class RedissonChannels implements UnlockChannels {
                 : client.getConfig().isClusterConfig();
     }
 
+    /** Returns the master of the slot of a channel, if that is known. */
+    static @Nullable RedisClient masterOf(RedissonClient client, ChannelName channel) {
+        if (!(client instanceof Redisson redisson)) {
+            return null;
+        }
+        ConnectionManager connections = redisson.getCommandExecutor().getConnectionManager();
+        MasterSlaveEntry entry = connections.getEntry(connections.calcSlot(channel.getName()));
+        return entry == null ? null : entry.getClient();
+    }
+
     private RTopic topic(String channel) {
-        return isSharded()
+        return isSharded(client)
                 ? client.getShardedTopic(channel, StringCodec.INSTANCE)
                 : client.getTopic(channel, StringCodec.INSTANCE);
     }

@@ -1,23 +1,54 @@
 package dev.interlock.internal.redis;
 
+import static java.util.Objects.requireNonNull;
+
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.internal.Names;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 import org.redisson.api.RFuture;
 import org.redisson.api.RTopic;
 import org.redisson.api.RedissonClient;
 import org.redisson.api.listener.StatusListener;
+import org.redisson.client.ChannelName;
+import org.redisson.client.RedisClient;
+import org.redisson.client.RedisPubSubConnection;
+import org.redisson.client.RedisPubSubListener;
 import org.redisson.client.codec.StringCodec;
+import org.redisson.client.protocol.pubsub.PubSubType;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** A mailbox on a channel of Redisson's. */
+/**
+ * A mailbox on a channel of Redisson's. In a cluster what is published there goes to all nodes. So the session also
+ * listens in the slots of those names about which it hears most: what is published there stays on its node. Where it is
+ * not heard there (as while slots move) scripts use the one channel.
+ */
 public final class RedissonMailbox implements Mailbox {
     private static final Logger log = LoggerFactory.getLogger(RedissonMailbox.class);
 
     /** Prefix of a session's channel; scripts have it, too. */
     static final String CHANNEL = "interlock:mailbox:";
 
+    /** What ids of sessions end in that listen in slots, too; scripts have it, too. */
+    private static final String SHARDED = "-s";
+
+    /** A client has 250 channels of a node on default settings, and its other users need some. */
+    private static final int MOST_NAMES = 100;
+
+    /** So many messages about a name through all nodes are often. */
+    private static final int OFTEN = 3;
+
+    /** After so long in a slot, a message through all nodes means that the session doesn't listen there any more. */
+    private static final long SETTLED_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private final RedissonClient client;
+    private final String session;
     private final RTopic topic;
 
     /** Whether the client connects when it is first used, for which the calling thread has to wait. */
@@ -26,10 +57,49 @@ public final class RedissonMailbox implements Mailbox {
     /** The last attempt to open it. */
     private volatile CompletableFuture<?> opening = CompletableFuture.completedFuture(null);
 
+    /** The names about which something was heard lately, the latest last. */
+    @GuardedBy("this")
+    private final Map<String, Slot> slots = new LinkedHashMap<>(16, 0.75f, true);
+
+    @GuardedBy("this")
+    private boolean closed;
+
+    /**
+     * Those on which the session listens in slots, by node. They are none of Redisson's own: these stay with a node
+     * that a slot has left, and then can't be subscribed to any more (4.7.0).
+     */
+    @GuardedBy("this")
+    private final Map<RedisClient, CompletableFuture<RedisPubSubConnection>> connections = new HashMap<>();
+
+    /** A name about which something was heard. */
+    private static final class Slot {
+        final ChannelName channel;
+        final RedisPubSubListener<String> listener;
+        int messages;
+
+        /** The node on which the session listens, or tries to. */
+        @Nullable
+        RedisClient node;
+
+        long sinceNanos;
+
+        Slot(String channel, RedisPubSubListener<String> listener) {
+            this.channel = new ChannelName(channel);
+            this.listener = listener;
+        }
+    }
+
     /** Creates the mailbox of a session, not yet open. */
     public RedissonMailbox(RedissonClient client, String session) {
+        this.client = client;
+        this.session = session;
         this.topic = client.getTopic(CHANNEL + session, StringCodec.INSTANCE);
         this.isLazy = client.getConfig().isLazyInitialization();
+    }
+
+    /** Returns what the id of a session through this client ends in. */
+    public static String suffix(RedissonClient client) {
+        return client.getConfig().isClusterConfig() ? SHARDED : "";
     }
 
     private static void runAside(Runnable task) {
@@ -49,9 +119,12 @@ public final class RedissonMailbox implements Mailbox {
     }
 
     private CompletableFuture<?> subscribe(Consumer<Mail> receiver, Runnable connected) {
+        synchronized (this) {
+            closed = false;
+        }
         try {
             RFuture<Integer> listening =
-                    topic.addListenerAsync(String.class, (channel, text) -> receive(text, receiver));
+                    topic.addListenerAsync(String.class, (channel, text) -> receive(text, receiver, true));
             return listening
                     .toCompletableFuture()
                     .thenCompose(id -> watch(connected).toCompletableFuture())
@@ -83,7 +156,7 @@ public final class RedissonMailbox implements Mailbox {
         close();
     }
 
-    private static void receive(String text, Consumer<Mail> receiver) {
+    private void receive(String text, Consumer<Mail> receiver, boolean isFromAnywhere) {
         Mail mail;
         try {
             mail = Mail.parse(text);
@@ -93,12 +166,77 @@ public final class RedissonMailbox implements Mailbox {
                     "Unreadable message in the mailbox; its sender may be of another version: {}", Names.excerpt(text));
             return;
         }
+        if (session.endsWith(SHARDED) && !mail.key().isEmpty()) {
+            heard(mail.key(), receiver, isFromAnywhere);
+        }
         try {
             receiver.accept(mail);
         } catch (RuntimeException e) {
             // Whose it is doesn't matter to the other messages, nor to the client's other channels.
             log.error("A message in the mailbox could not be dealt with: {}", Names.excerpt(text), e);
         }
+    }
+
+    private synchronized void heard(String key, Consumer<Mail> receiver, boolean isFromAnywhere) {
+        Slot slot = slots.computeIfAbsent(key, name -> {
+            String tagged = name.contains("{") ? name : "{" + name + "}";
+            return new Slot(CHANNEL + tagged + ":" + session, (channel, text) -> receive(text, receiver, false));
+        });
+        long now = System.nanoTime();
+        boolean listens = slot.node != null && now - slot.sinceNanos < SETTLED_NANOS;
+        if (!closed && isFromAnywhere && !listens && ++slot.messages >= OFTEN && RedissonChannels.isSharded(client)) {
+            leave(slot);
+            slot.sinceNanos = now;
+            join(slot);
+        }
+        if (slots.size() > MOST_NAMES) {
+            String longestAgo = slots.keySet().iterator().next();
+            leave(requireNonNull(slots.remove(longestAgo)));
+        }
+    }
+
+    // If that fails, the next message comes through all nodes as well.
+    @GuardedBy("this")
+    private void join(Slot slot) {
+        RedisClient node = RedissonChannels.masterOf(client, slot.channel);
+        if (node == null) {
+            return;
+        }
+        slot.node = node;
+        connections
+                .compute(
+                        node,
+                        (same, before) -> before == null || before.isCompletedExceptionally()
+                                ? node.connectPubSubAsync().toCompletableFuture()
+                                : before)
+                .thenAccept(connection -> listen(connection, slot, node));
+    }
+
+    private synchronized void listen(RedisPubSubConnection connection, Slot slot, RedisClient node) {
+        if (slot.node == node) {
+            connection.addListener(slot.channel, slot.listener);
+            connection.ssubscribe(StringCodec.INSTANCE, slot.channel);
+        }
+    }
+
+    @GuardedBy("this")
+    private void leave(Slot slot) {
+        RedisClient node = slot.node;
+        if (node == null) {
+            return;
+        }
+        slot.node = null;
+        boolean isLast = slots.values().stream().noneMatch(other -> other.node == node);
+        CompletableFuture<RedisPubSubConnection> connecting =
+                requireNonNull(isLast ? connections.remove(node) : connections.get(node));
+        connecting.thenAccept(connection -> {
+            connection.removeListener(slot.channel, slot.listener);
+            if (isLast) {
+                connection.closeAsync();
+            } else {
+                connection.unsubscribe(PubSubType.SUNSUBSCRIBE, slot.channel);
+            }
+        });
     }
 
     // A client that has yet to connect isn't used before it has: only then is there something to undo.
@@ -114,6 +252,10 @@ public final class RedissonMailbox implements Mailbox {
 
     private CompletableFuture<?> unsubscribe() {
         try {
+            synchronized (this) {
+                closed = true;
+                slots.values().forEach(this::leave);
+            }
             return topic.removeAllListenersAsync().toCompletableFuture();
         } catch (RuntimeException e) {
             return CompletableFuture.failedFuture(e);

@@ -102,7 +102,7 @@ public final class QuorumSession extends Session {
     }
 
     private static QuorumSession over(List<RedissonClient> clients, Settings settings) {
-        Environment environment = new ThreadEnvironment();
+        Environment environment = new ThreadEnvironment("");
         List<Node> nodes = IntStream.range(0, clients.size())
                 .mapToObj(i -> {
                     Outage outage = new Outage(

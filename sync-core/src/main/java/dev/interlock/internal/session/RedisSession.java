@@ -74,7 +74,7 @@ public final class RedisSession extends Session {
         boolean opened = false;
         try {
             check(client);
-            Environment environment = new ThreadEnvironment();
+            Environment environment = new ThreadEnvironment(RedissonMailbox.suffix(client));
             Outage outage = new Outage(environment.id(), settings, environment.listeners());
             var runner = new RedissonScriptRunner(client, settings, outage, environment.spinner());
             var gate = lazy ? new Gate(runner, outage, settings) : null;

@@ -21,7 +21,7 @@ import org.slf4j.LoggerFactory;
 final class ThreadEnvironment implements Environment {
     private static final Logger log = LoggerFactory.getLogger(ThreadEnvironment.class);
 
-    private final String id = "interlock-" + UUID.randomUUID();
+    private final String id;
     private final ScheduledThreadPoolExecutor timer;
     private volatile @Nullable Thread timerThread;
     private final ThreadPoolExecutor listeners;
@@ -29,7 +29,9 @@ final class ThreadEnvironment implements Environment {
     /** By the real time, however slowly the ticker goes. */
     private final AnswerSpinner spinner = new AnswerSpinner(System::nanoTime);
 
-    ThreadEnvironment() {
+    /** Creates it for a session whose id ends in a suffix. */
+    ThreadEnvironment(String suffix) {
+        this.id = "interlock-" + UUID.randomUUID() + suffix;
         ThreadFactory timers = threads("timer");
         this.timer = new ScheduledThreadPoolExecutor(1, task -> timerThread = timers.newThread(task));
         this.timer.setRemoveOnCancelPolicy(true);

@@ -113,7 +113,7 @@ local function answer(status)
     end
   end
   for _, letter in ipairs(letters) do
-    redis.call('publish', mailbox .. letter[1], letter[2])
+    send(barrier, letter[1], letter[2])
   end
   local due = -1
   local earliest = state == 'tripping' and { tripper, redis.call('zscore', members, tripper) }

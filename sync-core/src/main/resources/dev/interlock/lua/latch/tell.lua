@@ -86,7 +86,7 @@ else
     redis.call('set', opened, 1, 'px', delayMillis)
   end
   for _, other in ipairs(waiting) do
-    redis.call('publish', mailbox .. other, 'o ' .. current .. ' ' .. latch)
+    send(latch, other, 'o ' .. current .. ' ' .. latch)
   end
 end
 return { 2, 0, tonumber(count), tonumber(current) }

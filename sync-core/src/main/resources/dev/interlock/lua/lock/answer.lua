@@ -12,5 +12,5 @@ local asker, request, inside = ARGV[1], ARGV[2], ARGV[3]
 -- @include session/mailbox
 
 local told = inside == '1' and redis.call('exists', lock) or 0
-redis.call('publish', mailbox .. asker, 'a ' .. request .. ' ' .. told .. ' ' .. lock)
+send(lock, asker, 'a ' .. request .. ' ' .. told .. ' ' .. lock)
 return { told }

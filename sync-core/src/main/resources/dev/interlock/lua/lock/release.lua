@@ -68,7 +68,7 @@ if used == '' and operations == '' then
       local name = { lock = lock, readers = readers, token = token, floor = floor }
       local value = give(name, heir, theirs, grantLease)
       local grant = string.format('g %s %.0f %.0f %d 0 0 ', theirs, value, micros, follower and 1 or 0)
-      redis.call('publish', mailbox .. heir, grant .. lock)
+      send(lock, heir, grant .. lock)
       return { 1 }
     end
   end
@@ -146,7 +146,7 @@ local function standBack()
   if due then
     redis.call('hset', turns, 'count', 0, 'until', string.format('%.0f', millis + turnMillis))
     local head = redis.call('zrange', queue, 0, 0)[1]
-    redis.call('publish', mailbox .. string.match(head, '^[^:]+'), 'p ' .. turnMillis .. ' ' .. lock)
+    send(lock, string.match(head, '^[^:]+'), 'p ' .. turnMillis .. ' ' .. lock)
   end
   return due
 end

@@ -133,7 +133,7 @@ end
 local isWaiting = account and account.isOpen and account.wanted > account.granted
 for _, one in ipairs(served) do
   if one[1] ~= session then
-    redis.call('publish', mailbox .. one[1], one[2] .. semaphore)
+    send(semaphore, one[1], one[2] .. semaphore)
   end
 end
 if isFirst and isWaiting then

@@ -310,7 +310,11 @@ final class LuaSource {
         Set<String> touched = new TreeSet<>();
         for (int i = 0; i + 3 < tokens.size(); i++) {
             if (tokens.get(i).equals("redis") && tokens.get(i + 1).equals(".")) {
-                if (!tokens.get(i + 2).equals("call") || !tokens.get(i + 3).equals("(")) {
+                boolean isTried = tokens.get(i + 2).equals("pcall")
+                        && i + 4 < tokens.size()
+                        && tokens.get(i + 4).equals("'spublish'");
+                if (!(isTried || tokens.get(i + 2).equals("call"))
+                        || !tokens.get(i + 3).equals("(")) {
                     complain("Redis is called by redis." + tokens.get(i + 2));
                     continue;
                 }

@@ -77,7 +77,7 @@ local function tellAdmitted(name, told)
     if #news > 0 then
       redis.call('pexpire', name.waiters, heartbeatMillis * 10)
       redis.call('pexpire', name.queue, heartbeatMillis * 10)
-      redis.call('publish', mailbox .. id, 's ' .. #news * 2 .. ' ' .. table.concat(news) .. name.lock)
+      send(name.lock, id, 's ' .. #news * 2 .. ' ' .. table.concat(news) .. name.lock)
     end
     known.news = {}
   end

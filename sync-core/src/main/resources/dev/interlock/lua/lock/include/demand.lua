@@ -12,7 +12,7 @@ local function demand(lock, session, kind, request)
     local id, sequence = ownerOf(entries[i]), string.match(entries[i], ':(%d+)$') or entries[i + 1]
     -- Those of the calling session wait for each other in their JVM.
     if id and (kind ~= 'd' or id ~= session) then
-      redis.call('publish', mailbox .. id, kind .. ' ' .. sequence .. ' ' .. detail .. lock)
+      send(lock, id, kind .. ' ' .. sequence .. ' ' .. detail .. lock)
     end
   end
 end

@@ -13,7 +13,7 @@ local function tellGranted(name, grant)
   local sequence, value, last, number = grant.sequence, grant.value, grant.last, grant.number
   local flags = grant.behind + (name.hasConditions and 2 or 0)
   local text = string.format('g %s %.0f %.0f %d %.0f %s ', sequence, value, name.micros, flags, last, number)
-  redis.call('publish', mailbox .. grant.session, text .. name.lock)
+  send(name.lock, grant.session, text .. name.lock)
 end
 
 -- So many tickets are looked at together.

@@ -31,7 +31,7 @@ local function tellHolders(pool)
   for _, id in ipairs(ids) do
     local account = id ~= pool.session and accountOf(pool, id)
     if account and account.granted + account.taken > account.returned then
-      redis.call('publish', mailbox .. id, 'd 1 ' .. pool.semaphore)
+      send(pool.semaphore, id, 'd 1 ' .. pool.semaphore)
     end
   end
 end
