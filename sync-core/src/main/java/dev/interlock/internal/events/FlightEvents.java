@@ -28,8 +28,7 @@ public final class FlightEvents {
      */
     public static void lost(String session, LeaseLostException loss, boolean noticed) {
         if (ARE_PRESENT) {
-            new LeaseLost(loss.lockName(), session, loss.fencingToken(), String.valueOf(loss.getMessage()), noticed)
-                    .commit();
+            new LeaseLost(session, loss, noticed).commit();
         }
     }
 

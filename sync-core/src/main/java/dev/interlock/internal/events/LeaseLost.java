@@ -1,5 +1,6 @@
 package dev.interlock.internal.events;
 
+import dev.interlock.LeaseLostException;
 import jdk.jfr.Category;
 import jdk.jfr.Description;
 import jdk.jfr.Event;
@@ -34,11 +35,11 @@ final class LeaseLost extends Event {
     @Description("Whether threads could hear of it; false if only the release has found it")
     final boolean noticed;
 
-    LeaseLost(String name, String session, long token, String message, boolean noticed) {
-        this.name = name;
+    LeaseLost(String session, LeaseLostException loss, boolean noticed) {
+        name = loss.lockName();
         this.session = session;
-        this.token = token;
-        this.message = message;
+        token = loss.fencingToken();
+        message = String.valueOf(loss.getMessage());
         this.noticed = noticed;
     }
 }

@@ -64,13 +64,13 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
     /**
      * Creates the remote half of the lock of this name.
      *
-     * @param kind what kind of lock it is, for people
+     * @param kind what kind of lock it is, for people, unless it is a read-write lock
      */
     protected AbstractRemoteLock(S session, String name, LocalLock local, String kind) {
         this.session = session;
         this.settings = session.settings();
         this.name = name;
-        this.kind = kind;
+        this.kind = local instanceof LocalReadWriteLock ? "write lock" : kind;
         this.local = local;
         this.tally = new HoldTally(session, name);
     }

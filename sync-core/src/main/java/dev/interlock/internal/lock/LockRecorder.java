@@ -3,16 +3,20 @@ package dev.interlock.internal.lock;
 import dev.interlock.SyncListener;
 import dev.interlock.SyncListener.Outcome;
 import dev.interlock.internal.events.FlightEvents;
-import dev.interlock.internal.events.Listeners;
 import dev.interlock.internal.events.LockHold;
 import dev.interlock.internal.events.LockWait;
+import dev.interlock.internal.session.RemoteWait;
 import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
-/** Has flight recordings and listeners know how threads take a lock, and recordings for how long they hold it. */
-final class LockRecorder {
+/**
+ * Has flight recordings and listeners know how threads take a lock, and recordings for how long they hold it.
+ *
+ * @param token gives that of the current thread, which has acquired the lock
+ */
+record LockRecorder(RemoteLock remote, String kind, LongSupplier token) {
     /** How a thread takes a lock. */
-    interface Acquisition {
+    interface RecordedAcquisition {
         /**
          * Returns whether it has taken it.
          *
@@ -21,26 +25,9 @@ final class LockRecorder {
         boolean run(Attempt attempt) throws InterruptedException;
     }
 
-    private final RemoteLock remote;
-    private final String kind;
-    private final LongSupplier token;
-    private final Listeners listeners;
-
-    /**
-     * Creates what records the acquisitions of a lock.
-     *
-     * @param token gives that of the current thread, which has acquired it
-     */
-    LockRecorder(RemoteLock remote, String kind, LongSupplier token) {
-        this.remote = remote;
-        this.kind = kind;
-        this.token = token;
-        this.listeners = remote.listeners();
-    }
-
     /** Returns whether a recording or a listener wants to know. As long as there is none, this costs nothing. */
     boolean isOn() {
-        return listeners.current() != SyncListener.NONE || FlightEvents.areLocksRecorded();
+        return remote.listeners().current() != SyncListener.NONE || FlightEvents.areLocksRecorded();
     }
 
     /** Returns whether a flight recording wants to know. */
@@ -49,29 +36,14 @@ final class LockRecorder {
     }
 
     /** Makes an attempt, and records it. */
-    boolean record(Acquisition acquisition) throws InterruptedException {
-        LockWait event = null;
-        if (FlightEvents.areLocksRecorded()) {
-            event = new LockWait(remote.name(), kind, remote.sessionId());
-            event.begin();
-        }
-        Attempt attempt = new Attempt(remote, kind, listeners.current(), event);
-        Outcome outcome = Outcome.FAILED;
-        try {
-            boolean acquired = acquisition.run(attempt);
-            outcome = acquired ? Outcome.ACQUIRED : Outcome.TIMEOUT;
-            return acquired;
-        } catch (InterruptedException e) {
-            outcome = Outcome.INTERRUPTED;
-            throw e;
-        } finally {
-            attempt.end(outcome, event != null && outcome == Outcome.ACQUIRED ? token.getAsLong() : 0);
-        }
+    boolean record(RecordedAcquisition acquisition) throws InterruptedException {
+        Attempt attempt = new Attempt();
+        return RemoteWait.observe(() -> acquisition.run(attempt), attempt::end);
     }
 
     /** Tells listeners, though no attempt is recorded, that the current thread has acquired the lock. */
     void tellAcquired(long waitedNanos, boolean local) {
-        SyncListener told = listeners.ofAcquisitions();
+        SyncListener told = remote.listeners().ofAcquisitions();
         if (told != SyncListener.NONE) {
             told.acquired(remote.name(), waitedNanos, local);
         }
@@ -92,21 +64,19 @@ final class LockRecorder {
      * A thread's attempt to take a lock that somebody wants to know of. The clock is read only once the thread has to
      * wait: threads of one JVM hand a lock on several million times a second.
      */
-    static final class Attempt {
-        private final RemoteLock remote;
-        private final String kind;
-        private final SyncListener listener;
+    final class Attempt {
+        private final SyncListener listener = remote.listeners().current();
         private final @Nullable LockWait event;
 
         private boolean waits;
         private boolean asksRedis;
         private long begunNanos;
 
-        Attempt(RemoteLock remote, String kind, SyncListener listener, @Nullable LockWait event) {
-            this.remote = remote;
-            this.kind = kind;
-            this.listener = listener;
-            this.event = event;
+        private Attempt() {
+            event = FlightEvents.areLocksRecorded() ? new LockWait(remote.name(), kind, remote.sessionId()) : null;
+            if (event != null) {
+                event.begin();
+            }
         }
 
         /** The thread has to wait, for others of its JVM or for Redis. */
@@ -127,24 +97,20 @@ final class LockRecorder {
             }
         }
 
-        /**
-         * The attempt is over.
-         *
-         * @param token that of the acquisition, or 0
-         */
-        void end(Outcome outcome, long token) {
-            if (outcome != Outcome.ACQUIRED) {
+        private void end(Outcome outcome) {
+            boolean acquired = outcome == Outcome.ACQUIRED;
+            if (!acquired) {
                 begin();
             }
             long waitedNanos = waits ? remote.now() - begunNanos : 0;
             if (waits) {
                 listener.waited(remote.name(), kind, outcome, !asksRedis, waitedNanos);
             }
-            if (outcome == Outcome.ACQUIRED) {
+            if (acquired) {
                 remote.listeners().ofAcquisitions().acquired(remote.name(), waitedNanos, !asksRedis);
             }
             if (event != null) {
-                event.ended(outcome, token);
+                event.ended(outcome, acquired ? token.getAsLong() : 0);
             }
         }
     }

@@ -7,6 +7,7 @@ import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.events.LockHold;
 import dev.interlock.internal.lock.LockRecorder.Attempt;
+import dev.interlock.internal.lock.LockRecorder.RecordedAcquisition;
 import dev.interlock.internal.lock.RemoteConditions.Wait;
 import dev.interlock.internal.redis.Keys;
 import java.net.URLEncoder;
@@ -292,11 +293,11 @@ public final class LockSync implements Lock {
         return recorder.isOn() && local.holds() == 0;
     }
 
-    private boolean record(LockRecorder.Acquisition acquisition) throws InterruptedException {
+    private boolean record(RecordedAcquisition acquisition) throws InterruptedException {
         return beginHoldIf(recorder.record(acquisition));
     }
 
-    private boolean recordUninterruptibly(LockRecorder.Acquisition acquisition) {
+    private boolean recordUninterruptibly(RecordedAcquisition acquisition) {
         try {
             return beginHoldIf(recorder.record(acquisition));
         } catch (InterruptedException e) {

@@ -9,8 +9,10 @@ import org.jspecify.annotations.Nullable;
  * may contain anything. This is the only place that knows the kinds and the positions of their numbers.
  */
 public sealed interface Mail {
-    /** Returns the key of the synchronizer that the message is about. */
-    String key();
+    /** Returns the key of the synchronizer that the message is about; the empty string, no key, if it is about none. */
+    default String key() {
+        return "";
+    }
 
     /**
      * A ticket was granted.
@@ -102,12 +104,6 @@ public sealed interface Mail {
      * @param wanted which names: {@code =} and the name, or {@code ~} and a pattern; the empty string for none
      */
     record Question(long number, String asker, String wanted) implements Mail {
-        /** No participant has the empty name. */
-        @Override
-        public String key() {
-            return "";
-        }
-
         /** Returns the message. */
         public String text() {
             return "w " + number + ' ' + asker + ' ' + wanted;
@@ -122,11 +118,6 @@ public sealed interface Mail {
      * @param report what it has to say
      */
     record Report(long number, String from, String report) implements Mail {
-        @Override
-        public String key() {
-            return "";
-        }
-
         /** Returns the message. */
         public String text() {
             return "v " + number + ' ' + from + ' ' + report;

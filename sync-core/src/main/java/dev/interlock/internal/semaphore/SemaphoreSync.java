@@ -4,7 +4,6 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.SyncListener;
-import dev.interlock.SyncListener.Outcome;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.semaphore.Operations.Operation;
@@ -12,6 +11,7 @@ import dev.interlock.internal.semaphore.Operations.Operation.Verb;
 import dev.interlock.internal.semaphore.SemaphoreWaiters.Taking;
 import dev.interlock.internal.semaphore.SemaphoreWaiters.Waiter;
 import dev.interlock.internal.session.RemoteWait;
+import dev.interlock.internal.session.RemoteWait.Acquisition;
 import dev.interlock.internal.session.Session;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
@@ -24,11 +24,6 @@ import org.jspecify.annotations.Nullable;
  * remote half wakes them; which permits they get is up to {@link LocalPermits}.
  */
 public final class SemaphoreSync {
-    /** How a thread acquires permits. */
-    private interface Acquisition {
-        boolean run() throws InterruptedException;
-    }
-
     private final Session session;
     private final LocalSemaphore local;
     private final RemoteSemaphore remote;
@@ -111,17 +106,8 @@ public final class SemaphoreSync {
             return acquisition.run();
         }
         long begun = session.now();
-        Outcome outcome = Outcome.FAILED;
-        try {
-            boolean acquired = acquisition.run();
-            outcome = acquired ? Outcome.ACQUIRED : Outcome.TIMEOUT;
-            return acquired;
-        } catch (InterruptedException e) {
-            outcome = Outcome.INTERRUPTED;
-            throw e;
-        } finally {
-            listener.permitsAsked(name, number, outcome, session.now() - begun);
-        }
+        return RemoteWait.observe(
+                acquisition, outcome -> listener.permitsAsked(name, number, outcome, session.now() - begun));
     }
 
     private boolean come(Waiter waiter, long now) {

@@ -17,8 +17,11 @@ import org.slf4j.LoggerFactory;
 /**
  * Has a session's leases renewed while they last, and those noticed that are over. How time passes and who is asked is
  * given to it.
+ *
+ * @param settings what its session was configured with
+ * @param listeners runs users' listeners
  */
-public final class LeaseRenewer {
+public record LeaseRenewer(Settings settings, Timer timer, Sender sender, Executor listeners) {
     /** Sends commands. */
     @FunctionalInterface
     public interface Sender {
@@ -35,28 +38,6 @@ public final class LeaseRenewer {
 
     private static final Logger log = LoggerFactory.getLogger(LeaseRenewer.class);
     private static final RareLog REFUSED = new RareLog();
-
-    private final Settings settings;
-    private final Timer timer;
-    private final Sender sender;
-    private final Executor listeners;
-
-    /**
-     * Creates it.
-     *
-     * @param listeners runs users' listeners
-     */
-    public LeaseRenewer(Settings settings, Timer timer, Sender sender, Executor listeners) {
-        this.settings = settings;
-        this.timer = timer;
-        this.sender = sender;
-        this.listeners = listeners;
-    }
-
-    /** Returns what its session was configured with. */
-    public Settings settings() {
-        return settings;
-    }
 
     /** Returns the ticker's reading. */
     public long now() {

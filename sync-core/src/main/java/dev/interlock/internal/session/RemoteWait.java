@@ -2,9 +2,11 @@ package dev.interlock.internal.session;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.SyncListener.Outcome;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +26,13 @@ import org.jspecify.annotations.Nullable;
  * the state.
  */
 public final class RemoteWait implements AutoCloseable {
+    /** How a thread acquires a lock or permits, for which it may have to wait. */
+    @FunctionalInterface
+    public interface Acquisition {
+        /** Returns whether the thread has acquired them. */
+        boolean run() throws InterruptedException;
+    }
+
     /** A wait that never ends by itself. */
     public static final long FOREVER = Long.MAX_VALUE;
 
@@ -67,6 +76,25 @@ public final class RemoteWait implements AutoCloseable {
         this.graceNanos = Math.max(patienceNanos, Math.min(FIRST_ANSWER_NANOS, commandNanos));
         this.unavailable = unavailable;
         this.begunNanos = session.now();
+    }
+
+    /**
+     * Runs an acquisition, of which somebody wants to know the outcome.
+     *
+     * @param ended is told the outcome, also if this throws
+     */
+    public static boolean observe(Acquisition acquisition, Consumer<Outcome> ended) throws InterruptedException {
+        Outcome outcome = Outcome.FAILED;
+        try {
+            boolean acquired = acquisition.run();
+            outcome = acquired ? Outcome.ACQUIRED : Outcome.TIMEOUT;
+            return acquired;
+        } catch (InterruptedException e) {
+            outcome = Outcome.INTERRUPTED;
+            throw e;
+        } finally {
+            ended.accept(outcome);
+        }
     }
 
     /** Has the wait end when the session is about to be closed: it is for something that the thread doesn't have. */

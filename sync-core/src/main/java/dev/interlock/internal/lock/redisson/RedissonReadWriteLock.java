@@ -53,11 +53,6 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
     // ---- the exclusive side
 
     @Override
-    public String kind() {
-        return "write lock";
-    }
-
-    @Override
     protected boolean enterOnTenure() {
         RedissonTenure current = tenure();
         return current != null && !current.isShared() && !isSliceOver(current, session.now()) && super.enterOnTenure();

@@ -67,25 +67,21 @@ final class LockScripts {
     }
 
     // Keys are made when they are needed: a session may hold thousands of names for long.
-    private String of(String role) {
-        return Keys.of(role, key);
+    private List<Object> keys(String... roles) {
+        List<Object> keys = new ArrayList<>(roles.length + 1);
+        keys.add(key);
+        for (String role : roles) {
+            keys.add(Keys.of(role, key));
+        }
+        return keys;
     }
 
     private String mark() {
-        return of("mark:" + session.id());
+        return "mark:" + session.id();
     }
 
     private List<Object> allKeys() {
-        return List.of(
-                key,
-                of("queue"),
-                of("waiters"),
-                of("token"),
-                of("turns"),
-                mark(),
-                of("conditions"),
-                of("signals"),
-                of("readers"));
+        return keys("queue", "waiters", "token", "turns", mark(), "conditions", "signals", "readers");
     }
 
     /** Has Redis load the scripts by which locks come and go, those first that do if nobody else is there. */
@@ -184,7 +180,7 @@ final class LockScripts {
             return acquire(tickets, earlier, floor, used);
         }
         Call take = TAKE.on(
-                List.of(key, of("queue"), of("token"), of("conditions"), mark()),
+                keys("queue", "token", "conditions", mark()),
                 session.id() + ":" + ticket.sequence,
                 ticket.sequence,
                 ticket.leaseMillis,
@@ -218,7 +214,7 @@ final class LockScripts {
         String prolongs = heartbeats++ % PROLONGING == 0 ? "*" : "";
         return session.heartbeats()
                 .send(
-                        List.of(key, of("queue"), of("waiters"), mark()),
+                        keys("queue", "waiters", mark()),
                         prolongs + request.tickets().get(0).text())
                 .handle((answer, failure) -> {
                     if (failure != null && Failures.isTransient(failure)) {
@@ -305,7 +301,7 @@ final class LockScripts {
             return release(ticket, used, floor, operations);
         }
         Call drop = DROP.on(
-                List.of(key, of("queue"), of("conditions"), mark()),
+                keys("queue", "conditions", mark()),
                 session.id() + ":" + ticket.sequence,
                 ticket.sequence,
                 ticket.leaseMillis,
@@ -341,7 +337,7 @@ final class LockScripts {
 
     Call renew(long sequence) {
         return RENEW.on(
-                List.of(key, of("queue"), of("waiters"), of("readers")),
+                keys("queue", "waiters", "readers"),
                 session.id(),
                 sequence,
                 session.settings().leaseMillis(),
@@ -386,7 +382,7 @@ final class LockScripts {
     CompletableFuture<SignalReply> signal(Signals signals) {
         Operations operations = signals.operations();
         Call call = SIGNAL.on(
-                List.of(key, of("queue"), of("waiters"), of("conditions"), of("signals"), mark()),
+                keys("queue", "waiters", "conditions", "signals", mark()),
                 session.id(),
                 signals.tenure().sequence,
                 operations.first(),

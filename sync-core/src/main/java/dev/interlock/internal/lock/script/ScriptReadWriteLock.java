@@ -56,11 +56,6 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     // ---- the exclusive side
 
     @Override
-    public String kind() {
-        return "write lock";
-    }
-
-    @Override
     protected boolean enterOnTenure() {
         forget(false);
         LockTenure current = view.tenure;
