@@ -6,6 +6,7 @@ import dev.interlock.Interlock;
 import dev.interlock.ratelimit.Decision;
 import dev.interlock.ratelimit.RateLimiter;
 import dev.interlock.testing.Monotonic;
+import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.rig.Log;
 import dev.interlock.testing.rig.LogFormat;
 import dev.interlock.testing.rig.SessionWork;
@@ -47,7 +48,8 @@ final class RateWork extends SessionWork {
     private final Set<Kind> contended = ConcurrentHashMap.newKeySet();
 
     RateWork(Task task) {
-        super(Interlock.builder().uri(task.url()).ticker(skew(task).ticker()).open());
+        super(RedisServer.connect(() ->
+                Interlock.builder().uri(task.url()).ticker(skew(task).ticker()).open()));
         runNanos = task.duration(1).toNanos();
         begun = new long[task.threads()];
         for (Kind kind : Kind.values()) {
