@@ -2,8 +2,8 @@ package dev.interlock.campaign;
 
 import dev.interlock.Interlock;
 import dev.interlock.LeaseLostException;
-import dev.interlock.RedisUnavailableException;
 import dev.interlock.SyncListener;
+import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.rig.Log;
 import dev.interlock.testing.rig.LogFormat;
 import dev.interlock.testing.rig.SessionWork;
@@ -12,9 +12,7 @@ import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 
 /**
@@ -25,9 +23,7 @@ final class CampaignWork extends SessionWork {
     static final Duration LEASE = Duration.ofSeconds(2);
     private static final Duration REDIS_TIMEOUT = Duration.ofSeconds(10);
     private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(1);
-    private static final Duration MOST_OPENING = Duration.ofSeconds(30);
     private static final Duration NUISANCE = Duration.ofMillis(100);
-    private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     private final LongAdder losses;
     private final Worker.Site site;
@@ -57,23 +53,13 @@ final class CampaignWork extends SessionWork {
 
     /** Opens a session, which takes until Redis is well: this JVM may have been started in the midst of a fault. */
     private static Interlock open(String uri, SyncListener listener) {
-        long startNanos = System.nanoTime();
-        while (true) {
-            try {
-                return Interlock.builder()
-                        .uri(uri)
-                        .lease(LEASE)
-                        .redisTimeout(REDIS_TIMEOUT)
-                        .commandTimeout(COMMAND_TIMEOUT)
-                        .listener(listener)
-                        .open();
-            } catch (RedisUnavailableException e) {
-                if (System.nanoTime() - startNanos > MOST_OPENING.toNanos()) {
-                    throw e;
-                }
-                LockSupport.parkNanos(RETRY_NANOS);
-            }
-        }
+        return RedisServer.connect(() -> Interlock.builder()
+                .uri(uri)
+                .lease(LEASE)
+                .redisTimeout(REDIS_TIMEOUT)
+                .commandTimeout(COMMAND_TIMEOUT)
+                .listener(listener)
+                .open());
     }
 
     @Override

@@ -93,15 +93,16 @@ class LatchInputTest extends TwoConnections {
     @Test
     void nameIsFreeAfterItsRetention() throws InterruptedException {
         String name = keyspace.name("free");
-        Duration second = Duration.ofSeconds(1);
-        DistributedCountDownLatch first = interlock.countDownLatch(name, 1, second);
+        Duration retention = Duration.ofSeconds(5);
+        DistributedCountDownLatch first = interlock.countDownLatch(name, 1, retention);
         first.countDown();
-        assertThat(interlock.countDownLatch(name, 1, second)).isSameAs(first);
+        assertThat(interlock.countDownLatch(name, 1, retention)).isSameAs(first);
         await("the end of the retention")
+                .atMost(Duration.ofSeconds(30))
                 .until(() -> RedisServer.provided()
                         .keys("interlock:{" + name + "}:latch")
                         .isEmpty());
-        DistributedCountDownLatch next = interlock.countDownLatch(name, 2, second);
+        DistributedCountDownLatch next = interlock.countDownLatch(name, 2, retention);
         assertThat(next).isNotSameAs(first);
         assertThat(next.getCount()).isEqualTo(2);
         assertThat(other.countDownLatch(name, 2).getCount()).isEqualTo(2);

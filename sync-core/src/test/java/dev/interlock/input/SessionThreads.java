@@ -12,7 +12,7 @@ import java.util.Set;
 /** The threads of sessions and of Redisson's clients that have been started since this was made. */
 final class SessionThreads {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private final Set<Thread> before = running();
 

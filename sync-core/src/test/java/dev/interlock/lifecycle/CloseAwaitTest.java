@@ -59,7 +59,7 @@ class CloseAwaitTest extends CloseAwaitFixture {
     @Test
     void leasesAreRenewedMeanwhile() {
         Interlock session =
-                session(builder -> builder.lease(Duration.ofSeconds(1)).listener(recorder));
+                session(builder -> builder.lease(Duration.ofSeconds(3)).listener(recorder));
         DistributedReentrantLock lock = lock(session, NAME);
         DistributedReentrantLock other = lock(session(), NAME);
         Actor holder = actor("holder");

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.extension.RegisterExtension;
 /** What a session does when its JVM ends. */
 class EndOfJvmTest {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
-    private static final Duration LEASE = Duration.ofSeconds(2);
+    private static final Duration LEASE = Duration.ofSeconds(5);
     private static final int TERMINATED = 128 + 15;
 
     @RegisterExtension

@@ -5,6 +5,7 @@ import dev.interlock.Interlock;
 import dev.interlock.LeaseLostException;
 import dev.interlock.SyncListener;
 import dev.interlock.testing.ChildConsole;
+import dev.interlock.testing.RedisServer;
 import java.time.Duration;
 
 /** A JVM that holds a lock, whose shutdown hook closes the session when the section is over. */
@@ -13,7 +14,7 @@ final class Ending {
 
     /** Takes the address of Redis, a name and a lease in milliseconds. */
     public static void main(String[] args) throws InterruptedException {
-        Interlock session = Interlock.builder()
+        Interlock session = RedisServer.connect(() -> Interlock.builder()
                 .uri(args[0])
                 .lease(Duration.ofMillis(Long.parseLong(args[2])))
                 .listener(new SyncListener() {
@@ -22,7 +23,7 @@ final class Ending {
                         ChildConsole.say("LOST " + loss.getMessage());
                     }
                 })
-                .open();
+                .open());
         Runtime.getRuntime().addShutdownHook(new Thread(() -> {
             ChildConsole.say("CLOSING");
             session.close(Duration.ofMinutes(1));

@@ -3,6 +3,7 @@ package dev.interlock.quorum;
 import dev.interlock.Interlock;
 import dev.interlock.QuorumInterlock;
 import dev.interlock.lock.fleet.section.SectionWork;
+import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.rig.Task;
 import java.time.Duration;
 import java.util.List;
@@ -19,11 +20,14 @@ final class QuorumWork extends SectionWork {
 
     /** Takes the addresses of the nodes, with commas in between. */
     QuorumWork(Task task) {
-        this(task, Nodes.clients(List.of(task.url().split(",", -1))));
+        this(task, RedisServer.connect(() -> Nodes.clients(List.of(task.url().split(",", -1)))));
     }
 
     private QuorumWork(Task task, List<RedissonClient> clients) {
-        this(task, clients, Interlock.builder().lease(LEASE).openQuorum(clients));
+        this(
+                task,
+                clients,
+                RedisServer.connect(() -> Interlock.builder().lease(LEASE).openQuorum(clients)));
     }
 
     private QuorumWork(Task task, List<RedissonClient> clients, QuorumInterlock quorum) {

@@ -174,7 +174,7 @@ class RateLimiterTest {
     }
 
     static Stream<RateLimit> waits() {
-        Duration window = Duration.ofMillis(300);
+        Duration window = Duration.ofSeconds(1);
         return Stream.of(
                 RateLimit.fixedWindow(2, window), RateLimit.slidingWindow(2, window), RateLimit.tokenBucket(2, window));
     }

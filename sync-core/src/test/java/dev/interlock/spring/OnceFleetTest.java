@@ -31,7 +31,7 @@ class OnceFleetTest {
 
     private ChildJvm start() {
         return ChildJvm.of(Member.class)
-                .options("-Dinterlock.lease=10s")
+                .options("-Dinterlock.lease=10s", "-Dinterlock.command-timeout=10s")
                 .arguments(redis.url())
                 .start();
     }

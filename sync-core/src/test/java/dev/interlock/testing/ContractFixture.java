@@ -43,7 +43,7 @@ import org.junit.jupiter.params.provider.Arguments;
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 // In a thread of its own, since an interrupt wouldn't end a wait that hangs and ignores it.
-@Timeout(value = 60, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 120, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 public abstract class ContractFixture<S> {
 
     /** What the object under test contends with. */
@@ -84,7 +84,7 @@ public abstract class ContractFixture<S> {
 
     /** The longest that anything may take which has to happen. */
     protected Duration patience() {
-        return Duration.ofSeconds(20);
+        return Duration.ofSeconds(40);
     }
 
     /** How long tests watch for what must not happen, and let a timeout run. No single operation takes so long. */

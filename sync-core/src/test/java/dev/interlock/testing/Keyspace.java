@@ -23,7 +23,7 @@ import org.junit.jupiter.api.extension.ExtensionContext;
  */
 public final class Keyspace implements AfterEachCallback {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(5);
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     /**
      * What may outlive its users: high-water marks of sequences, the last fencing token, the turns of plain RLocks, the

@@ -1,5 +1,6 @@
 package dev.interlock.testing;
 
+import dev.interlock.RedisUnavailableException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.URI;
@@ -9,7 +10,11 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
+import org.redisson.client.RedisException;
 
 /**
  * A Redis server for tests: the one that all tests of a JVM share, or a private one that a test may kill.
@@ -29,6 +34,8 @@ import org.jspecify.annotations.Nullable;
 public final class RedisServer implements AutoCloseable {
 
     private static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(10);
+    private static final Duration MOST_CONNECTING = Duration.ofSeconds(60);
+    private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
     private static final String SCAN_COUNT = "1000";
 
     private static @Nullable RedisServer provided;
@@ -103,6 +110,24 @@ public final class RedisServer implements AutoCloseable {
             RedisBinary binary, String configuration, List<String> extraArguments, boolean closeable) {
         var process = RedisProcess.launch(binary, configuration, extraArguments);
         return new RedisServer(process.url(), process.url(), process, closeable);
+    }
+
+    /**
+     * Connects, by more than one attempt if need be: a JVM that has just started on a busy machine may take longer to
+     * read the first reply than a client waits for it.
+     */
+    public static <T> T connect(Supplier<T> client) {
+        long startNanos = System.nanoTime();
+        while (true) {
+            try {
+                return client.get();
+            } catch (RedisUnavailableException | RedisException e) {
+                if (System.nanoTime() - startNanos > MOST_CONNECTING.toNanos()) {
+                    throw e;
+                }
+                LockSupport.parkNanos(RETRY_NANOS);
+            }
+        }
     }
 
     /** Where a client connects to, such as {@code redis://127.0.0.1:7000}. */

@@ -8,6 +8,7 @@ import dev.interlock.benchmarks.contestants.Contestant.Work;
 import dev.interlock.benchmarks.contestants.Ledger;
 import dev.interlock.benchmarks.servers.Addresses;
 import dev.interlock.testing.Monotonic;
+import dev.interlock.testing.RedisServer;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -38,7 +39,9 @@ final class Crew implements Site {
 
     @Override
     public void open(String contestant) {
-        opened.put(contestant, contestants.apply(contestant).open(addresses));
+        opened.put(
+                contestant,
+                RedisServer.connect(() -> contestants.apply(contestant).open(addresses)));
     }
 
     @Override

@@ -11,7 +11,7 @@ import java.util.List;
 /** Several child JVMs with a crew each. */
 final class Ensemble implements Site {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(45);
+    private static final Duration PATIENCE = Duration.ofMinutes(2);
 
     private final Iterable<ChildJvm> players;
     private final ByteBuffer page;

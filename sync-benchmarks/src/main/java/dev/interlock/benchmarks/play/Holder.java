@@ -2,6 +2,7 @@ package dev.interlock.benchmarks.play;
 
 import dev.interlock.Interlock;
 import dev.interlock.testing.ChildConsole;
+import dev.interlock.testing.RedisServer;
 import java.lang.management.ManagementFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
@@ -45,12 +46,12 @@ final class Holder {
 
     private static Function<String, Lock> locks(String redisUrl, String contestant) {
         if (contestant.startsWith("Interlock")) {
-            Interlock session = Interlock.connect(redisUrl);
+            Interlock session = RedisServer.connect(() -> Interlock.connect(redisUrl));
             return session::lock;
         }
         var config = new Config();
         config.useSingleServer().setAddress(redisUrl);
-        RedissonClient redis = Redisson.create(config);
+        RedissonClient redis = RedisServer.connect(() -> Redisson.create(config));
         return switch (contestant) {
             case "RLock" -> redis::getLock;
             case "RFairLock" -> redis::getFairLock;

@@ -7,6 +7,7 @@ import dev.interlock.benchmarks.contestants.Ledger.Timing;
 import dev.interlock.benchmarks.report.Measurement.Latency;
 import dev.interlock.testing.ChildConsole;
 import dev.interlock.testing.Monotonic;
+import dev.interlock.testing.RedisServer;
 import java.nio.ByteBuffer;
 import java.util.ArrayList;
 import java.util.List;
@@ -40,8 +41,7 @@ final class Queue {
     }
 
     public static void main(String[] args) throws InterruptedException, ReflectiveOperationException {
-        Work work = Contestants.named(args[1])
-                .open(args[0])
+        Work work = RedisServer.connect(() -> Contestants.named(args[1]).open(args[0]))
                 .work("queue-" + ProcessHandle.current().pid());
         int threads = Integer.parseInt(args[2]);
         new Queue(work, threads).run(threads, Boolean.parseBoolean(args[3]), Long.parseLong(args[4]));

@@ -3,6 +3,7 @@ package dev.interlock.barrier.fleet;
 import dev.interlock.DistributedCyclicBarrier;
 import dev.interlock.Interlock;
 import dev.interlock.testing.Monotonic;
+import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.rig.Log;
 import dev.interlock.testing.rig.LogFormat;
 import dev.interlock.testing.rig.SessionWork;
@@ -19,7 +20,7 @@ final class BarrierWork extends SessionWork {
 
     /** Takes the parties. */
     BarrierWork(Task task) throws IOException {
-        super(Interlock.connect(task.url()));
+        super(RedisServer.connect(() -> Interlock.connect(task.url())));
         actions = Visit.LOG.open(actions(task.file()), 1).get(0);
         barrier = interlock().cyclicBarrier(task.name(), task.number(0), this::act);
     }

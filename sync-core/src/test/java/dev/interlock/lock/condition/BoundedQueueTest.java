@@ -43,7 +43,7 @@ class BoundedQueueTest {
     private static final int ALL_PRODUCERS =
             PRODUCERS.stream().mapToInt(Integer::intValue).sum();
     private static final int VICTIM = PRODUCERS.size() - 1;
-    private static final Duration LEASE = Duration.ofSeconds(5);
+    private static final Duration LEASE = Duration.ofSeconds(10);
     private static final Duration PATIENCE = Duration.ofMinutes(3);
 
     private final TestReporter reporter;

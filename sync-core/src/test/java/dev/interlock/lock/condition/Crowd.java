@@ -5,6 +5,7 @@ import dev.interlock.Interlock;
 import dev.interlock.testing.ChildConsole;
 import dev.interlock.testing.ChildJvm;
 import dev.interlock.testing.Crew;
+import dev.interlock.testing.RedisServer;
 import java.time.Duration;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
@@ -42,7 +43,7 @@ final class Crowd {
     }
 
     public static void main(String[] args) throws InterruptedException {
-        try (Interlock interlock = Interlock.connect(args[0])) {
+        try (Interlock interlock = RedisServer.connect(() -> Interlock.connect(args[0]))) {
             var crowd = new Crowd(lock(interlock, args[1], args[2]), Integer.parseInt(args[3]));
             ChildConsole.say("READY");
             if (!ChildConsole.readCommand().equals("go")) {

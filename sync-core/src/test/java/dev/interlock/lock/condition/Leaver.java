@@ -5,6 +5,7 @@ import static java.util.Objects.requireNonNull;
 import dev.interlock.Interlock;
 import dev.interlock.testing.ChildConsole;
 import dev.interlock.testing.ChildJvm;
+import dev.interlock.testing.RedisServer;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -85,7 +86,7 @@ final class Leaver {
 
     public static void main(String[] args) throws InterruptedException {
         String name = args[1];
-        try (Interlock interlock = Interlock.builder().uri(args[0]).open()) {
+        try (Interlock interlock = RedisServer.connect(() -> Interlock.connect(args[0]))) {
             Map<String, Place> places = Map.of(
                     "plain", Place.of(interlock.lock(name + "-plain")),
                     "fair", Place.of(interlock.fairLock(name + "-fair")),

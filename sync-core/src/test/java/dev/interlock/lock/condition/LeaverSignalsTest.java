@@ -30,7 +30,7 @@ class LeaverSignalsTest {
     private static final Duration START = Duration.ofSeconds(60);
 
     /** Longer than lost messages, commands and beats take to be made good. */
-    private static final Duration PATIENCE = Duration.ofSeconds(15);
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private final TestReporter reporter;
 

@@ -4,6 +4,7 @@ import com.google.common.primitives.Longs;
 import dev.interlock.Interlock;
 import dev.interlock.testing.ChildConsole;
 import dev.interlock.testing.ChildJvm;
+import dev.interlock.testing.RedisServer;
 import java.io.FileOutputStream;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -99,7 +100,8 @@ final class QueueWorker {
             Runtime.getRuntime().halt(1);
         });
         Duration lease = Duration.parse(args[3]);
-        try (Interlock interlock = Interlock.builder().uri(args[0]).lease(lease).open();
+        try (Interlock interlock = RedisServer.connect(
+                        () -> Interlock.builder().uri(args[0]).lease(lease).open());
                 QueueStore store = QueueStore.open(args[0], args[1])) {
             ReentrantLock lock = args[2].equals("fair") ? interlock.fairLock(args[1]) : interlock.lock(args[1]);
             var worker = new QueueWorker(lock, store, Task.parse(args[4]));

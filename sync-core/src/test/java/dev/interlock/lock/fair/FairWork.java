@@ -6,6 +6,7 @@ import dev.interlock.RedisUnavailableException;
 import dev.interlock.lock.fleet.section.Section;
 import dev.interlock.testing.ChildConsole;
 import dev.interlock.testing.Monotonic;
+import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.rig.Log;
 import dev.interlock.testing.rig.LogFormat;
 import dev.interlock.testing.rig.SessionWork;
@@ -31,7 +32,8 @@ final class FairWork extends SessionWork {
     private Arrivals arrivals;
 
     FairWork(Task task) {
-        super(Interlock.builder().uri(task.url()).lease(task.duration(0)).open());
+        super(RedisServer.connect(() ->
+                Interlock.builder().uri(task.url()).lease(task.duration(0)).open()));
         lock = interlock().fairLock(task.name());
         restless = Boolean.parseBoolean(task.word(1));
     }

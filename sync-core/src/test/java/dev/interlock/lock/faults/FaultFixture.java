@@ -172,7 +172,7 @@ public abstract class FaultFixture {
 
     protected final void awaitNothingLeft() {
         Awaitility.await("nothing left in Redis")
-                .atMost(Duration.ofSeconds(5))
+                .atMost(PATIENCE)
                 .pollDelay(Duration.ZERO)
                 .pollInterval(Duration.ofMillis(5))
                 .untilAsserted(() -> assertThat(leftovers()).isEmpty());

@@ -2,6 +2,7 @@ package dev.interlock.lock.fleet;
 
 import dev.interlock.Interlock;
 import dev.interlock.lock.fleet.section.SectionWork;
+import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.rig.Task;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -14,7 +15,12 @@ final class LockWork extends SectionWork {
     private final Interlock interlock;
 
     LockWork(Task task) {
-        this(task, Interlock.builder().uri(task.url()).lease(task.duration(0)).open());
+        this(
+                task,
+                RedisServer.connect(() -> Interlock.builder()
+                        .uri(task.url())
+                        .lease(task.duration(0))
+                        .open()));
     }
 
     private LockWork(Task task, Interlock interlock) {

@@ -203,12 +203,14 @@ final class Admissions {
             }
         }
         long admitted = byEnd.stream()
-                .filter(call -> refused.containsKey(Math.floorDiv(call.ended() + wall, window)))
+                .filter(call -> LongStream.rangeClosed(
+                                Math.floorDiv(call.begun() + wall, window), Math.floorDiv(call.ended() + wall, window))
+                        .anyMatch(refused::containsKey))
                 .count();
-        long promised = refused.values().stream()
-                .mapToLong(after -> permits * after / window)
+        double promised = refused.values().stream()
+                .mapToDouble(after -> permits * (double) after / window - 1)
                 .sum();
-        return (double) admitted / promised;
+        return share(admitted, promised);
     }
 
     /**
@@ -229,6 +231,11 @@ final class Admissions {
         long admitted = byEnd.stream()
                 .filter(call -> call.ended() >= first && call.begun() <= until)
                 .count();
-        return admitted / (permits * (double) nanos / window);
+        return share(admitted, permits * (double) nanos / window - 1);
+    }
+
+    /** {@code promised} leaves out the permit that hasn't come in full; on a busy machine it may be all there is. */
+    private static double share(long admitted, double promised) {
+        return promised > 0 ? admitted / promised : 1;
     }
 }

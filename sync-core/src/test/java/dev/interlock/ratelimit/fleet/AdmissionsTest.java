@@ -111,7 +111,7 @@ class AdmissionsTest {
     @Test
     void shareOfSlidingWindowsIsThatOfTheWholeOnes() {
         RateLimit limit = RateLimit.slidingWindow(50, WINDOW);
-        assertShares(limit, 50, 0.03);
+        assertShares(limit, 50, 0.04);
     }
 
     @Test

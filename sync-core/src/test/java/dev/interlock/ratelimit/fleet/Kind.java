@@ -40,9 +40,12 @@ enum Kind {
         return ahead;
     }
 
-    /** Which part of the limit has to be admitted at least. */
+    /**
+     * Which part of the limit has to be admitted at least. What a JVM has taken ahead when the machine turns to others
+     * may be wasted.
+     */
     double share() {
-        return ahead == 1 ? 0.99 : 0.95;
+        return ahead == 1 ? 0.99 : 0.8;
     }
 
     RateLimiter of(Interlock interlock, String name) {

@@ -6,6 +6,7 @@ import dev.interlock.Interlock;
 import dev.interlock.ratelimit.Decision;
 import dev.interlock.ratelimit.RateLimiter;
 import dev.interlock.testing.Monotonic;
+import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.rig.Log;
 import dev.interlock.testing.rig.LogFormat;
 import dev.interlock.testing.rig.SessionWork;
@@ -37,6 +38,9 @@ final class RateWork extends SessionWork {
     /** On a machine that is too busy to use up a limit in its time, threads go on for so long at the most. */
     private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(30);
 
+    /** A call takes longer on such a machine, too, and a limiter throws when a command time-out is over. */
+    private static final Duration LONGEST_CALL = Duration.ofSeconds(60);
+
     private final long runNanos;
     private final Map<Kind, RateLimiter> limiters = new EnumMap<>(Kind.class);
 
@@ -47,7 +51,11 @@ final class RateWork extends SessionWork {
     private final Set<Kind> contended = ConcurrentHashMap.newKeySet();
 
     RateWork(Task task) {
-        super(Interlock.builder().uri(task.url()).ticker(skew(task).ticker()).open());
+        super(RedisServer.connect(() -> Interlock.builder()
+                .uri(task.url())
+                .commandTimeout(LONGEST_CALL)
+                .ticker(skew(task).ticker())
+                .open()));
         runNanos = task.duration(1).toNanos();
         begun = new long[task.threads()];
         for (Kind kind : Kind.values()) {

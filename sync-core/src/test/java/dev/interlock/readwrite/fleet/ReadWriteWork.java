@@ -3,6 +3,7 @@ package dev.interlock.readwrite.fleet;
 import dev.interlock.DistributedReadWriteLock;
 import dev.interlock.Interlock;
 import dev.interlock.testing.Monotonic;
+import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.rig.Log;
 import dev.interlock.testing.rig.LogFormat;
 import dev.interlock.testing.rig.SessionWork;
@@ -29,7 +30,7 @@ final class ReadWriteWork extends SessionWork {
     private final SharedPair pair;
 
     ReadWriteWork(Task task) throws IOException {
-        super(Interlock.connect(task.url()));
+        super(RedisServer.connect(() -> Interlock.connect(task.url())));
         lock = ReadWriteSubject.lock(interlock(), task.name(), task.word(0));
         roles = task.word(1);
         stayNanos = task.duration(2).toNanos();

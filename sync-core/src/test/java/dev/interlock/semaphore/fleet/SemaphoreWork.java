@@ -4,6 +4,7 @@ import dev.interlock.DistributedSemaphore;
 import dev.interlock.Interlock;
 import dev.interlock.testing.ChildConsole;
 import dev.interlock.testing.Monotonic;
+import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.rig.Log;
 import dev.interlock.testing.rig.LogFormat;
 import dev.interlock.testing.rig.SessionWork;
@@ -25,7 +26,7 @@ final class SemaphoreWork extends SessionWork {
     private final DistributedSemaphore semaphore;
 
     SemaphoreWork(Task task) {
-        super(Interlock.connect(task.url()));
+        super(RedisServer.connect(() -> Interlock.connect(task.url())));
         semaphore = Kind.valueOf(task.word(0)).of(interlock(), task.name(), task.number(1));
         semaphore.onLost(loss -> ChildConsole.say("LOST " + loss.getMessage()));
     }

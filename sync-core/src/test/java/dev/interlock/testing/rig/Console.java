@@ -6,6 +6,7 @@ import dev.interlock.Interlock;
 import dev.interlock.LeaseLostException;
 import dev.interlock.SyncListener;
 import dev.interlock.testing.ChildConsole;
+import dev.interlock.testing.RedisServer;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.HashMap;
@@ -37,11 +38,11 @@ final class Console {
                 requireNonNull(session).sayLost("session", loss);
             }
         };
-        var interlock = Interlock.builder()
+        var interlock = RedisServer.connect(() -> Interlock.builder()
                 .uri(words.get(1))
                 .lease(Duration.ofMillis(Long.parseLong(words.get(3))))
                 .listener(listener)
-                .open();
+                .open());
         session = new Session(label, interlock, words.get(2), words.subList(4, words.size()));
         verbs = subject.newInstance().open(session);
     }

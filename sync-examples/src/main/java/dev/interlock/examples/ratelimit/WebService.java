@@ -34,7 +34,7 @@ public class WebService {
     private static final int USUAL_PORT = 8080;
 
     /** A client that waits is worse off than one that is told to come again. */
-    private static final Duration LONGEST_WAIT_FOR_REDIS = Duration.ofSeconds(1);
+    private static final Duration LONGEST_WAIT_FOR_REDIS = Duration.ofSeconds(5);
 
     @Bean
     Interlock interlock(@Value("${" + REDIS_URL + "}") String redisUrl) {

@@ -44,6 +44,7 @@ final class Instance implements AutoCloseable {
                 "--interlock.uri=" + redisUrl,
                 "--interlock.namespace=" + database.name(),
                 "--interlock.session-name=" + name,
+                "--interlock.command-timeout=10s", // for instances that start side by side
                 "--spring.datasource.url=" + database.url()));
         arguments.addAll(List.of(settings));
         return new Instance(

@@ -50,8 +50,8 @@ class AwaitScriptTest extends LockScriptTest {
     void askingRenewsTheHeartbeatAndAllTtls() {
         Waiting waiter = a.waits("c", 10);
         fallSilent(a);
-        redis("PEXPIRE", keys.conditions(), "5000");
-        redis("PEXPIRE", keys.signals(), "5000");
+        redis("PEXPIRE", keys.conditions(), "9000");
+        redis("PEXPIRE", keys.signals(), "9000");
         assertThat(a.asks(waiter)).isEqualTo(WAITS);
         assertThat(ttl(keys.conditions())).isGreaterThan(20_000);
         assertThat(ttl(keys.signals())).isGreaterThan(20_000);

@@ -387,7 +387,7 @@ class ConditionScriptTest extends LockScriptTest {
         a.waits("c", 10);
         b.waits("d", 10);
         for (String key : List.of(keys.conditions(), keys.signals())) {
-            redis("PEXPIRE", key, "5000");
+            redis("PEXPIRE", key, "9000");
         }
         b.own(3_000);
         b.release(3_000);

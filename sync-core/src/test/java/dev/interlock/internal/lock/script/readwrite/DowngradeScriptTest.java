@@ -44,7 +44,7 @@ class DowngradeScriptTest extends SharedLockScriptTest {
         assertThat(ttl(keys.readers())).isBetween(190_000L, 200_000L);
         a.release(1);
         b.own(1);
-        redis("PEXPIRE", keys.lock(), "5000");
+        redis("PEXPIRE", keys.lock(), "9000");
         assertThat(b.downgrade(1)).isTrue();
         assertAlmostLease(leaseOf(b));
         assertAlmostLease(ttl(keys.lock()));

@@ -63,15 +63,15 @@ class ReadGrantScriptTest extends SharedLockScriptTest {
     @Test
     void grantedReadersHaveTheLeasesOfTheirTickets() {
         writer.own(1);
-        Request brief = a.request(1).granting(5_000).reading();
+        Request brief = a.request(1).granting(9_000).reading();
         assertThat(brief.send().status()).isEqualTo(Status.QUEUED);
         b.queueToRead(1);
-        assertQueue(a.owner(1) + ":5000:r", b.readingTicket(1));
+        assertQueue(a.owner(1) + ":9000:r", b.readingTicket(1));
         writer.release(1);
-        assertThat(leaseOf(a)).isBetween(1L, 5_000L);
+        assertThat(leaseOf(a)).isBetween(1L, 9_000L);
         assertAlmostLease(leaseOf(b));
         assertAlmostLease(ttl(keys.lock()));
-        assertThat(brief.send().ttlMillis()).isBetween(1L, 5_000L);
+        assertThat(brief.send().ttlMillis()).isBetween(1L, 9_000L);
     }
 
     @Test
