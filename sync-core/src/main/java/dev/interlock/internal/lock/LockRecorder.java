@@ -6,7 +6,6 @@ import dev.interlock.internal.events.FlightEvents;
 import dev.interlock.internal.events.Listeners;
 import dev.interlock.internal.events.LockHold;
 import dev.interlock.internal.events.LockWait;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /** Has flight recordings and listeners know how threads take a lock, and recordings for how long they hold it. */
@@ -22,20 +21,27 @@ final class LockRecorder {
     }
 
     private final RemoteLock remote;
-    private final String kind;
-    private final LongSupplier token;
+    private final boolean isShared;
     private final Listeners listeners;
 
     /**
      * Creates what records the acquisitions of a lock.
      *
-     * @param token gives that of the current thread, which has acquired it
+     * @param isShared whether it is that of readers, whose acquisitions have no tokens
      */
-    LockRecorder(RemoteLock remote, String kind, LongSupplier token) {
+    LockRecorder(RemoteLock remote, boolean isShared) {
         this.remote = remote;
-        this.kind = kind;
-        this.token = token;
+        this.isShared = isShared;
         this.listeners = remote.listeners();
+    }
+
+    private String kind() {
+        return isShared ? "read lock" : remote.kind();
+    }
+
+    // That of the current thread, which has acquired the lock.
+    private long token() {
+        return isShared ? 0 : remote.knownToken();
     }
 
     /** Returns whether a recording or a listener wants to know. As long as there is none, this costs nothing. */
@@ -52,10 +58,10 @@ final class LockRecorder {
     boolean record(Acquisition acquisition) throws InterruptedException {
         LockWait event = null;
         if (FlightEvents.areLocksRecorded()) {
-            event = new LockWait(remote.name(), kind, remote.sessionId());
+            event = new LockWait(remote.name(), kind(), remote.sessionId());
             event.begin();
         }
-        Attempt attempt = new Attempt(remote, kind, listeners.current(), event);
+        Attempt attempt = new Attempt(remote, kind(), listeners.current(), event);
         Outcome outcome = Outcome.FAILED;
         try {
             boolean acquired = acquisition.run(attempt);
@@ -65,7 +71,7 @@ final class LockRecorder {
             outcome = Outcome.INTERRUPTED;
             throw e;
         } finally {
-            attempt.end(outcome, event != null && outcome == Outcome.ACQUIRED ? token.getAsLong() : 0);
+            attempt.end(outcome, event != null && outcome == Outcome.ACQUIRED ? token() : 0);
         }
     }
 
@@ -83,7 +89,7 @@ final class LockRecorder {
         if (!FlightEvents.areLocksRecorded()) {
             return null;
         }
-        LockHold hold = new LockHold(remote.name(), kind, remote.sessionId(), token.getAsLong());
+        LockHold hold = new LockHold(remote.name(), kind(), remote.sessionId(), token());
         hold.begin();
         return hold;
     }
