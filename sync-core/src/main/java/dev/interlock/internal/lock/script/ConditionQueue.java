@@ -73,6 +73,11 @@ final class ConditionQueue {
     /** When Redis was last asked. */
     private long askedNanos;
 
+    /** A waiter's sequence that this session owns: the message that tells whose it is may be on its way. */
+    private long unannounced;
+
+    private long unannouncedNanos;
+
     /** The last waiter that was done with waiting. */
     private @Nullable Waiter last;
 
@@ -84,7 +89,7 @@ final class ConditionQueue {
         this.log = new ConditionLog(view);
     }
 
-    // Maps are made when they are needed, since most locks have no conditions.
+    // Maps are made when they are needed.
     private static <K, V> Map<K, V> with(Map<K, V> map, K key, V value) {
         Map<K, V> changed = map.isEmpty() ? new LinkedHashMap<>() : map;
         changed.put(key, value);
@@ -106,6 +111,15 @@ final class ConditionQueue {
     /** Returns whether no thread waits, and there is nothing to remember. */
     boolean isIdle() {
         return waiting.isEmpty() && told.isEmpty() && gone.isEmpty() && !isSignalLost && !view.isAnyArriving();
+    }
+
+    /** Returns whether there is a message to come that tells to which waiter this sequence belongs. */
+    boolean mayBeAnnounced(long sequence, long now) {
+        if (sequence != unannounced && !isIdle()) {
+            unannounced = sequence;
+            unannouncedNanos = now;
+        }
+        return !isIdle() && now - unannouncedNanos < silenceNanos;
     }
 
     /** Returns whether operations may be undone of a tenure that is over. */
@@ -291,7 +305,7 @@ final class ConditionQueue {
         }
         if (waiter.isArriving) {
             waiter.isArriving = false;
-            view.arriving.decrementAndGet();
+            view.arrive(-1);
         }
         if (isLost && waiter.outcome == Outcome.SIGNALLED) {
             loseSignal();
@@ -308,7 +322,7 @@ final class ConditionQueue {
     private void arrives(Waiter waiter) {
         if (!waiter.isArriving) {
             waiter.isArriving = true;
-            view.arriving.incrementAndGet();
+            view.arrive(1);
         }
     }
 
@@ -327,7 +341,6 @@ final class ConditionQueue {
         askedNanos = now;
         told.values().removeIf(nanos -> now - nanos >= silenceNanos);
         if (waiting.isEmpty() && gone.isEmpty() && !isSignalLost) {
-            // As it is with most locks, of which there may be thousands.
             return null;
         }
         boolean isSignalling = log.isSignalling(now);
@@ -411,7 +424,7 @@ final class ConditionQueue {
         }
         arrives(waiter);
         if (ticket != 0) {
-            lock.adopt(waiter, ticket, number, now);
+            lock.ownership.adopt(waiter, ticket, number, now);
         } else if (view.fair && outcome != Outcome.CLOSED) {
             lock.announce(waiter.thread, waiter.leaseMillis, now);
         }
