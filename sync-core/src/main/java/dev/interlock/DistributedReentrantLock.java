@@ -59,9 +59,6 @@ public final class DistributedReentrantLock extends ReentrantLock {
     private static final long serialVersionUID = 1L;
 
     @SuppressWarnings("serial") // serialization is refused
-    private final RemoteLock remote;
-
-    @SuppressWarnings("serial") // serialization is refused
     private final LockOptions options;
 
     @SuppressWarnings("serial") // serialization is refused
@@ -71,8 +68,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
         super(options.isFair());
         this.options = options;
         LocalLock local = new Local();
-        this.remote = remote.apply(local);
-        this.sync = new LockSync(local, this.remote);
+        this.sync = new LockSync(local, remote.apply(local));
     }
 
     LockOptions options() {
@@ -81,7 +77,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
 
     /** Returns the name of this lock, without the session's namespace. */
     public String getName() {
-        return remote.name();
+        return sync.remote().name();
     }
 
     /**
@@ -225,7 +221,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
      * @return removes the listener when run
      */
     public Runnable onLost(Consumer<? super LeaseLostException> listener) {
-        return remote.onLost(requireNonNull(listener, "listener"));
+        return sync.remote().onLost(requireNonNull(listener, "listener"));
     }
 
     /**
@@ -236,7 +232,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
      * @throws RedisUnavailableException if Redis doesn't answer within one command time-out
      */
     public boolean isRemotelyLocked() {
-        return remote.isLocked();
+        return sync.remote().isLocked();
     }
 
     /**
@@ -296,13 +292,13 @@ public final class DistributedReentrantLock extends ReentrantLock {
      */
     @Override
     public boolean isLocked() {
-        return super.isLocked() && !remote.isWaiting();
+        return super.isLocked() && !sync.remote().isWaiting();
     }
 
     /** Returns the thread of this JVM that holds the lock, or null; a thread that waits for another JVM doesn't. */
     @Override
     protected @Nullable Thread getOwner() {
-        return remote.isWaiting() ? null : super.getOwner();
+        return sync.remote().isWaiting() ? null : super.getOwner();
     }
 
     /** Returns the threads of this JVM that may be waiting for another thread of this JVM. */
@@ -355,7 +351,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
     /** Returns the name, the owning thread of this JVM and the tenure of the session. */
     @Override
     public String toString() {
-        return DropIn.describe(getClass(), this, getName()) + DropIn.describe(getOwner()) + "[" + remote + "]";
+        return DropIn.describe(getClass(), this, getName()) + DropIn.describe(getOwner()) + "[" + sync.remote() + "]";
     }
 
     @Serial

@@ -62,10 +62,7 @@ class MutantTest {
     private static List<Mutant> rulesOfWords() {
         return List.of(
                 Mutant.named("Causality")
-                        .java(
-                                "lock/script/Ownership",
-                                "Lease.validUntil(ticket.queuedNanos(),",
-                                "Lease.validUntil(now,"),
+                        .java("lock/script/Ownership", "Lease.validUntil(ticket.queuedNanos,", "Lease.validUntil(now,"),
                 Mutant.named("GrantMatchesSequence")
                         .java(
                                 "lock/script/Ownership",

@@ -41,7 +41,12 @@ public final class RedissonLatch implements RemoteLatch, Participant, CommandLoo
         this.latch = latch;
         this.local = local;
         this.state = new LatchState(latch.getName(), 0, LatchState.UNKNOWN);
-        this.requests = new CommandLoop<>(session, mutex, LOOK_NANOS, this);
+        this.requests = new CommandLoop<>(session, mutex, this);
+    }
+
+    @Override
+    public long dueNanos() {
+        return LOOK_NANOS;
     }
 
     @Override

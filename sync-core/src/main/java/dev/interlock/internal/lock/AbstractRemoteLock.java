@@ -17,7 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.function.Consumer;
 import java.util.function.LongFunction;
 import java.util.function.Predicate;
@@ -35,10 +35,12 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
     private static final Logger log = LoggerFactory.getLogger(AbstractRemoteLock.class);
     private static final RareLog UNANSWERED = new RareLog();
 
+    @SuppressWarnings("rawtypes") // a class literal has no type arguments
+    private static final AtomicIntegerFieldUpdater<AbstractRemoteLock> PROBES =
+            AtomicIntegerFieldUpdater.newUpdater(AbstractRemoteLock.class, "probes");
+
     protected final S session;
-    protected final Settings settings;
     protected final String name;
-    private final String kind;
     protected final LocalLock local;
 
     /** Time between two attempts to take the local half from a thread that cleans up. */
@@ -51,29 +53,38 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
     private volatile boolean returning;
 
     /** Whether the local half is taken only to clean up. */
-    private volatile boolean cleaning;
+    protected volatile boolean cleaning;
 
     /** How many threads may have the local half for an instant, for no use of their own. */
-    private final AtomicInteger probes = new AtomicInteger();
+    private volatile int probes;
 
-    private final HoldTally tally;
-    private final Sightings sightings = new Sightings();
+    /** Made for the first hold of which a listener is told. Used by the thread that has the local half. */
+    private @Nullable HoldTally tally;
 
-    private final List<Consumer<? super LeaseLostException>> lossListeners = new CopyOnWriteArrayList<>();
+    private volatile Sightings sightings = Sightings.NOTHING;
 
-    /**
-     * Creates the remote half of the lock of this name.
-     *
-     * @param kind what kind of lock it is, for people, unless it is a read-write lock
-     */
-    protected AbstractRemoteLock(S session, String name, LocalLock local, String kind) {
+    /** Made for the first of them: most locks have none. */
+    private volatile List<Consumer<? super LeaseLostException>> lossListeners = List.of();
+
+    /** Creates the remote half of the lock of this name. */
+    protected AbstractRemoteLock(S session, String name, LocalLock local) {
         this.session = session;
-        this.settings = session.settings();
         this.name = name;
-        this.kind = local instanceof LocalReadWriteLock ? "write lock" : kind;
         this.local = local;
-        this.tally = new HoldTally(session, name);
     }
+
+    /** Returns what the session was configured with. */
+    protected final Settings settings() {
+        return session.settings();
+    }
+
+    @Override
+    public final String kind() {
+        return local instanceof LocalReadWriteLock ? "write lock" : kindOfLock();
+    }
+
+    /** Returns what kind of lock it is, for people, unless it is a read-write lock. */
+    protected abstract String kindOfLock();
 
     /** Returns the tenure of this session, if it has one. */
     protected abstract @Nullable T tenure();
@@ -105,18 +116,24 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
 
     /** Notes when a thread enters: the reading that decides whether it does, as there are millions a second. */
     protected final long entering(long now) {
-        tally.begin(now);
+        if (isListenedTo()) {
+            HoldTally known = tally == null ? new HoldTally(session, name) : tally;
+            tally = known;
+            known.begin(now);
+        }
         return now;
     }
 
     @Override
     public final void endHold(long now) {
-        tally.end(now);
+        if (tally != null) {
+            tally.end(now);
+        }
     }
 
     /** Returns whether anybody wants to hear of holds. */
     protected final boolean isListenedTo() {
-        return settings.listener() != SyncListener.NONE;
+        return settings().listener() != SyncListener.NONE;
     }
 
     /** Returns the tenure that is entered, even if it is lost. */
@@ -160,7 +177,7 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
      * inside, or cleans up.
      */
     protected final boolean relinquishIfIdle() {
-        probes.incrementAndGet();
+        PROBES.incrementAndGet(this);
         try {
             if (!local.tryLock()) {
                 return false;
@@ -176,7 +193,7 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
             }
             return true;
         } finally {
-            probes.decrementAndGet();
+            PROBES.decrementAndGet(this);
         }
     }
 
@@ -184,11 +201,11 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
     public final boolean tryLockLocally() {
         boolean isProbed = true;
         while (isProbed) {
-            isProbed = probes.get() > 0;
+            isProbed = probes > 0;
             if (local.tryLock()) {
                 return true;
             }
-            isProbed |= probes.get() > 0;
+            isProbed |= probes > 0;
             if (isProbed) {
                 pause(this, PROBE_NANOS);
             }
@@ -203,11 +220,11 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
 
     /** Does something for which the local half is taken or shared for an instant. */
     protected final void probe(Runnable action) {
-        probes.incrementAndGet();
+        PROBES.incrementAndGet(this);
         try {
             action.run();
         } finally {
-            probes.decrementAndGet();
+            PROBES.decrementAndGet(this);
         }
     }
 
@@ -233,18 +250,13 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
     }
 
     @Override
-    public String kind() {
-        return kind;
-    }
-
-    @Override
     public final String sessionId() {
         return session.id();
     }
 
     @Override
     public final Listeners listeners() {
-        return settings.listeners();
+        return settings().listeners();
     }
 
     @Override
@@ -268,11 +280,6 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
         if (session.isClosing() && local.holds() == 0) {
             session.ensureAcquiring();
         }
-    }
-
-    /** Returns whether a thread has the local half only to clean up. */
-    protected final boolean isCleaning() {
-        return cleaning;
     }
 
     /** Returns whether a thread relies on what this session owns, or is about to. */
@@ -311,9 +318,12 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
     }
 
     @Override
-    public final Runnable onLost(Consumer<? super LeaseLostException> lossListener) {
-        lossListeners.add(lossListener);
-        return () -> lossListeners.remove(lossListener);
+    public final synchronized Runnable onLost(Consumer<? super LeaseLostException> lossListener) {
+        List<Consumer<? super LeaseLostException>> all =
+                lossListeners.isEmpty() ? new CopyOnWriteArrayList<>() : lossListeners;
+        lossListeners = all;
+        all.add(lossListener);
+        return () -> all.remove(lossListener);
     }
 
     /** Tells listeners of a loss. */
@@ -331,13 +341,13 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
                             Names.quoted(name),
                             TimeUnit.NANOSECONDS.toMillis(waitedNanos),
                             often));
-            settings.listener().unanswered(name, waitedNanos);
+            settings().listener().unanswered(name, waitedNanos);
         });
     }
 
     /** Tells the listener that the tenure goes on for another thread. */
     protected final void reportHandedOff() {
-        SyncListener listener = settings.listeners().ofAcquisitions();
+        SyncListener listener = settings().listeners().ofAcquisitions();
         if (listener != SyncListener.NONE) {
             session.tell(() -> listener.handedOff(name));
         }
@@ -345,10 +355,12 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
 
     /** Tells the listener that the tenure ends. The caller has the local half. */
     protected final void reportReleased(long tenureNanos) {
-        SyncListener listener = settings.listener();
+        SyncListener listener = settings().listener();
         if (listener != SyncListener.NONE) {
-            tally.tell();
-            session.tell(() -> settings.listeners().ofAcquisitions().released(name, tenureNanos));
+            if (tally != null) {
+                tally.tell();
+            }
+            session.tell(() -> settings().listeners().ofAcquisitions().released(name, tenureNanos));
         }
     }
 
@@ -356,7 +368,7 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
 
     /** Notes which threads are inside and queued, so that it is known for how long, within a beat of the pulse. */
     protected final void see() {
-        sightings.look(front(), local, session.now());
+        sightings = sightings.look(front(), local, session.now());
     }
 
     private @Nullable Object front() {
@@ -397,7 +409,7 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
             waits.add(Wait.of(thread, "", place.applyAsLong(thread), age));
         }
         waits.addAll(conditions.get());
-        String shown = local instanceof LocalReadWriteLock ? "read-write lock" : kind;
+        String shown = local instanceof LocalReadWriteLock ? "read-write lock" : kind();
         return new Stake(name, shown, holds(isLeaving), waits);
     }
 
@@ -424,7 +436,7 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
 
     /** Returns for how long an answer is waited for. */
     public final long commandTimeoutNanos() {
-        return TimeUnit.MILLISECONDS.toNanos(settings.commandTimeoutMillis());
+        return TimeUnit.MILLISECONDS.toNanos(settings().commandTimeoutMillis());
     }
 
     /** Returns whether a thread that would wait for ever has waited out the outage for as long as it should. */

@@ -12,36 +12,37 @@ public final class FencingTokens {
     /** Remote parts are less than this: a token has no room for more. */
     public static final long REMOTE_LIMIT = 1L << (Long.SIZE - 1 - LOCAL_BITS);
 
-    private final long remotePart;
-    private final long first;
-    private final long last;
+    /** The local part of the last token of a tenure. */
+    private static final long LAST = (1L << LOCAL_BITS) - 1;
+
     private long token;
 
     /** Begins with none drawn. */
     public FencingTokens(long remotePart) {
-        this.remotePart = remotePart;
-        this.first = remotePart << LOCAL_BITS;
-        this.last = first + (1L << LOCAL_BITS) - 1;
-        this.token = first;
+        this.token = remotePart << LOCAL_BITS;
     }
 
     /** Draws the token of the next acquisition, or returns false if this tenure has none left. */
     public boolean draw() {
-        if (token == last) {
+        if (localPart() == LAST) {
             return false;
         }
         token++;
         return true;
     }
 
+    private long localPart() {
+        return token & LAST;
+    }
+
     /** Returns whether one was drawn. */
     public boolean isDrawn() {
-        return token != first;
+        return localPart() != 0;
     }
 
     /** Leaves none: the next acquisition has to continue this tenure by another one first. */
     public void exhaust() {
-        token = last;
+        token |= LAST;
     }
 
     /** Returns the token of the current acquisition. */
@@ -51,6 +52,6 @@ public final class FencingTokens {
 
     /** Returns what was drawn in Redis. */
     public long remotePart() {
-        return remotePart;
+        return token >> LOCAL_BITS;
     }
 }

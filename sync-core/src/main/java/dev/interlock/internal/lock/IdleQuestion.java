@@ -24,15 +24,12 @@ public final class IdleQuestion {
         REFUSED
     }
 
-    /** After so long without a reply a thread gives up by itself. */
-    private final long commandTimeoutNanos;
-
-    private @Nullable Object attempt;
+    private final Object attempt;
 
     /** Its last request. */
     private @Nullable Object request;
 
-    private Stage stage = Stage.REFUSED;
+    private Stage stage = Stage.GIVEN_UP;
     private long deadlineNanos;
     private long repeatAtNanos;
 
@@ -44,17 +41,19 @@ public final class IdleQuestion {
 
     private boolean isInside;
 
-    public IdleQuestion(long commandTimeoutMillis) {
-        this.commandTimeoutNanos = TimeUnit.MILLISECONDS.toNanos(commandTimeoutMillis);
+    /**
+     * An attempt has begun at this time.
+     *
+     * @param commandTimeoutMillis after so long without a reply a thread gives up by itself
+     */
+    public IdleQuestion(Object attempt, long begunNanos, long commandTimeoutMillis) {
+        this.attempt = attempt;
+        this.deadlineNanos = begunNanos + TimeUnit.MILLISECONDS.toNanos(commandTimeoutMillis) / 4 * 3;
     }
 
-    /** An attempt that has begun at this time sends a request: its first one, or another one. */
-    public void begin(Object by, long begunNanos, Object sent) {
-        if (!isOf(by)) {
-            attempt = by;
-            deadlineNanos = begunNanos + commandTimeoutNanos / 4 * 3;
-        }
-        request = sent;
+    /** The attempt sends a request: its first one, or another one. */
+    public void sent(Object ticket) {
+        request = ticket;
         stage = Stage.SENT;
     }
 
@@ -85,11 +84,6 @@ public final class IdleQuestion {
         if (stage == Stage.ASKED && asked == sequence) {
             stage = inside ? Stage.REFUSED : Stage.GIVEN_UP;
         }
-    }
-
-    /** The attempt is over. */
-    public void end() {
-        stage = Stage.REFUSED;
     }
 
     /** Returns whether answers are waited for, or there was one that the attempt has yet to see. */

@@ -6,15 +6,14 @@ import dev.interlock.internal.events.FlightEvents;
 import dev.interlock.internal.events.LockHold;
 import dev.interlock.internal.events.LockWait;
 import dev.interlock.internal.session.RemoteWait;
-import java.util.function.LongSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Has flight recordings and listeners know how threads take a lock, and recordings for how long they hold it.
  *
- * @param token gives that of the current thread, which has acquired the lock
+ * @param isShared whether it is the lock of readers, whose acquisitions have no tokens
  */
-record LockRecorder(RemoteLock remote, String kind, LongSupplier token) {
+record LockRecorder(RemoteLock remote, boolean isShared) {
     /** How a thread takes a lock. */
     interface RecordedAcquisition {
         /**
@@ -23,6 +22,15 @@ record LockRecorder(RemoteLock remote, String kind, LongSupplier token) {
          * @param attempt is told if the thread has to wait
          */
         boolean run(Attempt attempt) throws InterruptedException;
+    }
+
+    private String kind() {
+        return isShared ? "read lock" : remote.kind();
+    }
+
+    // That of the current thread, which has acquired the lock.
+    private long token() {
+        return isShared ? 0 : remote.knownToken();
     }
 
     /** Returns whether a recording or a listener wants to know. As long as there is none, this costs nothing. */
@@ -55,7 +63,7 @@ record LockRecorder(RemoteLock remote, String kind, LongSupplier token) {
         if (!FlightEvents.areLocksRecorded()) {
             return null;
         }
-        LockHold hold = new LockHold(remote.name(), kind, remote.sessionId(), token.getAsLong());
+        LockHold hold = new LockHold(remote.name(), kind(), remote.sessionId(), token());
         hold.begin();
         return hold;
     }
@@ -73,7 +81,7 @@ record LockRecorder(RemoteLock remote, String kind, LongSupplier token) {
         private long begunNanos;
 
         private Attempt() {
-            event = FlightEvents.areLocksRecorded() ? new LockWait(remote.name(), kind, remote.sessionId()) : null;
+            event = FlightEvents.areLocksRecorded() ? new LockWait(remote.name(), kind(), remote.sessionId()) : null;
             if (event != null) {
                 event.begin();
             }
@@ -84,7 +92,7 @@ record LockRecorder(RemoteLock remote, String kind, LongSupplier token) {
             if (!waits) {
                 waits = true;
                 begunNanos = remote.now();
-                listener.waiting(remote.name(), kind);
+                listener.waiting(remote.name(), kind());
             }
         }
 
@@ -104,13 +112,13 @@ record LockRecorder(RemoteLock remote, String kind, LongSupplier token) {
             }
             long waitedNanos = waits ? remote.now() - begunNanos : 0;
             if (waits) {
-                listener.waited(remote.name(), kind, outcome, !asksRedis, waitedNanos);
+                listener.waited(remote.name(), kind(), outcome, !asksRedis, waitedNanos);
             }
             if (acquired) {
                 remote.listeners().ofAcquisitions().acquired(remote.name(), waitedNanos, !asksRedis);
             }
             if (event != null) {
-                event.ended(outcome, acquired ? token.getAsLong() : 0);
+                event.ended(outcome, acquired ? token() : 0);
             }
         }
     }

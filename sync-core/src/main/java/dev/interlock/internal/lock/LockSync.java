@@ -2,6 +2,7 @@ package dev.interlock.internal.lock;
 
 import static java.util.Objects.requireNonNull;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Names;
@@ -14,7 +15,6 @@ import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.Collection;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
@@ -29,7 +29,9 @@ public final class LockSync implements Lock {
     private final LocalLock local;
     private final RemoteLock remote;
     private final LockRecorder recorder;
-    private final AtomicInteger anonymousConditions = new AtomicInteger();
+
+    @GuardedBy("this")
+    private int anonymousConditions;
 
     /** The hold of the thread that has both halves, if it is recorded. Only that thread uses this. */
     private @Nullable LockHold hold;
@@ -38,7 +40,12 @@ public final class LockSync implements Lock {
     public LockSync(LocalLock local, RemoteLock remote) {
         this.local = local;
         this.remote = remote;
-        this.recorder = new LockRecorder(remote, remote.kind(), remote::knownToken);
+        this.recorder = new LockRecorder(remote, false);
+    }
+
+    /** Returns the remote half. */
+    public RemoteLock remote() {
+        return remote;
     }
 
     // ---- acquisition: an attempt is passed if it is recorded
@@ -333,8 +340,8 @@ public final class LockSync implements Lock {
 
     /** Returns the next condition without a name: the k-th one is the same in all JVMs. */
     @Override
-    public Condition newCondition() {
-        return new DistributedCondition(this, remote.conditions(), "#" + anonymousConditions.getAndIncrement());
+    public synchronized Condition newCondition() {
+        return new DistributedCondition(this, remote.conditions(), "#" + anonymousConditions++);
     }
 
     /** Returns the condition of that name, which isn't empty. */

@@ -41,7 +41,7 @@ public final class ReadSync implements Lock {
     public ReadSync(LocalReadWriteLock local, RemoteReadWriteLock remote) {
         this.local = local;
         this.remote = remote;
-        this.recorder = new LockRecorder(remote, "read lock", () -> 0);
+        this.recorder = new LockRecorder(remote, true);
     }
 
     @Override

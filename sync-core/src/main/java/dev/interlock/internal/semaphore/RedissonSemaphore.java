@@ -129,11 +129,16 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
     /** The requests for so many permits. */
     private final class Requests implements CommandLoop.Speaker<Boolean> {
         private final int permits;
-        private final CommandLoop<Boolean> loop = new CommandLoop<>(session, mutex, SLICE.toNanos(), this);
+        private final CommandLoop<Boolean> loop = new CommandLoop<>(session, mutex, this);
         private CompletableFuture<Boolean> latest = new CompletableFuture<>();
 
         Requests(int permits) {
             this.permits = permits;
+        }
+
+        @Override
+        public long dueNanos() {
+            return SLICE.toNanos();
         }
 
         /**

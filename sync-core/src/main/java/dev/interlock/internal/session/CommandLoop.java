@@ -41,6 +41,15 @@ public final class CommandLoop<R> {
         /** The latest command has failed by what may pass, and will be repeated. */
         default void failed(Throwable cause) {}
 
+        /**
+         * Returns how long a command waits in Redis before its answer is due. One that waits and doesn't answer when
+         * that time is over counts as an outage only if the next one doesn't either: Redisson drops the answer to a
+         * wait that ends at the moment when its message arrives.
+         */
+        default long dueNanos() {
+            return 0;
+        }
+
         /** Returns whether a failure may pass. */
         default boolean isTransient(Throwable failure) {
             return Failures.isTransient(failure);
@@ -63,16 +72,13 @@ public final class CommandLoop<R> {
     private final ReentrantLock mutex;
     private final Speaker<R> speaker;
 
-    /** How long a command may wait in Redis before its answer is due. */
-    private final long dueNanos;
-
     /** Whether there is something to say that the command in flight doesn't. */
     private boolean pending;
 
     private boolean inFlight;
 
     /** The number of the last command. */
-    private long attempt;
+    private int attempt;
 
     private long sentNanos;
 
@@ -87,20 +93,8 @@ public final class CommandLoop<R> {
 
     /** Creates a loop in which nothing was said yet. */
     public CommandLoop(Session session, ReentrantLock mutex, Speaker<R> speaker) {
-        this(session, mutex, 0, speaker);
-    }
-
-    /**
-     * Creates a loop whose commands wait for something before they are answered. One that doesn't answer when that time
-     * is over counts as an outage only if the next one doesn't either: Redisson drops the answer to a wait that ends at
-     * the moment when its message arrives.
-     *
-     * @param dueNanos how long they wait
-     */
-    public CommandLoop(Session session, ReentrantLock mutex, long dueNanos, Speaker<R> speaker) {
         this.session = session;
         this.mutex = mutex;
-        this.dueNanos = dueNanos;
         this.speaker = speaker;
     }
 
@@ -131,7 +125,7 @@ public final class CommandLoop<R> {
 
     /** Sends now, whether or not a command is in flight. */
     public void send(long now) {
-        long number = begin(now);
+        int number = begin(now);
         CompletableFuture<R> reply = speaker.say(now);
         if (reply == null) {
             inFlight &= number != attempt;
@@ -141,13 +135,14 @@ public final class CommandLoop<R> {
     }
 
     /** A command is about to be sent by somebody else, who calls {@link #received} with this number. */
-    public long begin(long now) {
-        boolean counts = repeated || dueNanos == 0;
+    public int begin(long now) {
+        boolean counts = repeated || speaker.dueNanos() == 0;
         repeated = inFlight && (repeated || isSilent(now));
         if (!inFlight) {
             silentSinceNanos = now;
         } else if (counts
-                && now - silentSinceNanos >= dueNanos + session.settings().silenceNanos()) {
+                && now - silentSinceNanos
+                        >= speaker.dueNanos() + session.settings().silenceNanos()) {
             session.outage().failed(silentSinceNanos, new RedisUnavailableException("no answer", null));
             silentSinceNanos = now;
         }
@@ -164,7 +159,7 @@ public final class CommandLoop<R> {
     }
 
     /** Takes the answer to a command, or its failure. */
-    public void received(long number, long sentAtNanos, @Nullable R answer, @Nullable Throwable failure) {
+    public void received(int number, long sentAtNanos, @Nullable R answer, @Nullable Throwable failure) {
         mutex.lock();
         try {
             boolean isLatest = number == attempt;
@@ -241,7 +236,7 @@ public final class CommandLoop<R> {
     public long repeatAtNanos() {
         long silenceNanos = session.settings().silenceNanos();
         long firstNanos = Math.min(REPEAT_NANOS, silenceNanos);
-        return dueNanos
+        return speaker.dueNanos()
                 + Lease.later(silentSinceNanos + (repeated ? silenceNanos : firstNanos), sentNanos + firstNanos);
     }
 }

@@ -3,7 +3,6 @@ package dev.interlock.internal.session;
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.redis.Settings;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -17,7 +16,7 @@ public final class Lease {
 
     private final long leaseMillis;
     private volatile long validUntilNanos;
-    private final AtomicReference<@Nullable LeaseLostException> loss = new AtomicReference<>();
+    private volatile @Nullable LeaseLostException loss;
 
     /** Begins with a validity. */
     public Lease(Settings settings, long validUntilNanos) {
@@ -57,7 +56,7 @@ public final class Lease {
 
     /** Returns whether it is valid, and was never seen to be lost. */
     public boolean isValid(long nowNanos) {
-        return nowNanos - validUntilNanos < 0 && loss.get() == null;
+        return nowNanos - validUntilNanos < 0 && loss == null;
     }
 
     /** Returns the time between two renewals. */
@@ -71,12 +70,16 @@ public final class Lease {
     }
 
     /** Marks it lost. Returns the loss that was known before, or null if this is the first. */
-    public @Nullable LeaseLostException lose(LeaseLostException news) {
-        return loss.compareAndExchange(null, news);
+    public synchronized @Nullable LeaseLostException lose(LeaseLostException news) {
+        LeaseLostException known = loss;
+        if (known == null) {
+            loss = news;
+        }
+        return known;
     }
 
     /** Returns the loss, if it was seen to be lost. */
     public @Nullable LeaseLostException loss() {
-        return loss.get();
+        return loss;
     }
 }

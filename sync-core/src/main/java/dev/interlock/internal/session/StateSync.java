@@ -278,7 +278,7 @@ public abstract class StateSync implements Participant {
                 return null;
             }
             CommandLoop<Reply> commands = loop;
-            long number = commands.begin(now);
+            int number = commands.begin(now);
             Call call = newCommand();
             long sentVersion = version;
             return new Renewal(call, (fields, failure) -> {

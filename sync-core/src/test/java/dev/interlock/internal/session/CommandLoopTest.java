@@ -266,7 +266,7 @@ class CommandLoopTest {
     @Test
     void aCommandThatSomebodyElseSendsIsOneLikeOthers() {
         mutex.lock();
-        long number;
+        int number;
         try {
             number = loop.begin(session.now());
             loop.tell();

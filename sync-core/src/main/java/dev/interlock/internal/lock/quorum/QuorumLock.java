@@ -48,8 +48,13 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
 
     /** Creates the remote half of the lock of this name. */
     public QuorumLock(QuorumSession session, String name, LocalLock local) {
-        super(session, name, local, "quorum lock");
+        super(session, name, local);
         this.monitor = new QuorumMonitor(session, name, this::answered, this::lost);
+    }
+
+    @Override
+    protected String kindOfLock() {
+        return "quorum lock";
     }
 
     @Override
@@ -84,7 +89,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
             yieldToOthers(wait);
         }
         boolean renewed = leaseMillis == RENEWED;
-        long millis = renewed ? settings.leaseMillis() : leaseMillis;
+        long millis = renewed ? settings().leaseMillis() : leaseMillis;
         for (int attempt = 0; ; attempt++) {
             wait.ensureOpen();
             VoteRound asked = monitor.ask(millis, renewed, !wait.isOnce());
@@ -110,7 +115,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
     }
 
     private void awaitAnswers(VoteRound asked, RemoteWait wait) throws InterruptedException {
-        long patience = VoteRound.patienceNanos(settings, asked.request.leaseMillis());
+        long patience = VoteRound.patienceNanos(settings(), asked.request.leaseMillis());
         long limit = Math.min(patience, wait.leftNanos());
         if (!wait.until(() -> isDecided(asked, wait), this, asked.sentNanos + limit - session.now())) {
             // What the caller has no time for says nothing of the nodes.
@@ -187,7 +192,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
             return;
         }
         lastRelease = null;
-        long patience = VoteRound.patienceNanos(settings, settings.leaseMillis());
+        long patience = VoteRound.patienceNanos(settings(), settings().leaseMillis());
         if (wait.until(last.verdict, this, untilReleasedFor(patience, wait))
                 && monitor.call(known -> last.isWaitedFor())) {
             long jitter = session.random().nextLong(YIELD_NANOS / 2);
@@ -222,7 +227,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
                 throw new LeaseLostException(loss);
             };
         }
-        if (isWanted() && now - current.startNanos < settings.handoffSliceNanos()) {
+        if (isWanted() && now - current.startNanos < settings().handoffSliceNanos()) {
             reportHandedOff();
             return null;
         }

@@ -60,7 +60,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
      * @param watchdogMillis the lease that Redisson renews
      */
     public RedissonLock(RedisSession session, RLock lock, long watchdogMillis, LocalLock local) {
-        super(session, nameOf(lock), local, "adapted lock");
+        super(session, nameOf(lock), local);
         this.lock = lock;
         this.watchdogMillis = watchdogMillis;
     }
@@ -102,7 +102,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
             await(ending, wait);
             while (true) {
                 wait.ensureOpen();
-                RedissonTenure next = new RedissonTenure(this, settings, by, reads, leaseMillis);
+                RedissonTenure next = new RedissonTenure(this, settings(), by, reads, leaseMillis);
                 Answer answer = request(next, wait);
                 if (answer != Answer.ASK_AGAIN) {
                     return answer == Answer.GRANTED && own(next);
@@ -244,7 +244,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
     }
 
     final boolean isSliceOver(RedissonTenure current, long now) {
-        return now - current.startNanos() >= settings.handoffSliceNanos();
+        return now - current.startNanos() >= settings().handoffSliceNanos();
     }
 
     /** The result says whether Redisson still knew this owner; it has none if Redis didn't answer. */
@@ -339,6 +339,11 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
         throw new UnsupportedOperationException(
                 "Redisson's protocol knows no conditions; a condition of the superclass would only be seen by the "
                         + "threads of this JVM. Locks that aren't adapted have them");
+    }
+
+    @Override
+    protected String kindOfLock() {
+        return "adapted lock";
     }
 
     @Override

@@ -122,7 +122,7 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
     }
 
     private long overNanos(RedissonTenure current, long now) {
-        return now - current.startNanos() - settings.handoffSliceNanos();
+        return now - current.startNanos() - settings().handoffSliceNanos();
     }
 
     // Where there is no tenure, a thread may get one that others can use, too.
@@ -171,7 +171,7 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
     }
 
     private void endRetentionInTime(RedissonTenure current) {
-        long left = settings.handoffSliceNanos() - (session.now() - current.startNanos());
+        long left = settings().handoffSliceNanos() - (session.now() - current.startNanos());
         session.schedule(() -> endRetention(current), TimeUnit.NANOSECONDS.toMillis(left) + 1);
     }
 

@@ -1,5 +1,7 @@
 package dev.interlock.internal.lock.script;
 
+import static dev.interlock.internal.lock.script.TicketQueue.MOST_ASKED;
+
 import com.google.common.collect.Lists;
 import dev.interlock.internal.Stake;
 import dev.interlock.internal.lock.script.ConditionLog.Inquiry;
@@ -13,7 +15,7 @@ import dev.interlock.internal.lock.script.ConditionLog.WaiterState;
 import dev.interlock.internal.lock.script.ReliableRelease.Released;
 import java.util.ArrayList;
 import java.util.Collection;
-import java.util.Collections;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -42,9 +44,6 @@ import org.jspecify.annotations.Nullable;
 final class ConditionQueue {
     private static final int MAX_GHOSTS = 10_000;
 
-    /** So many waiters go with a command at most, so that its time doesn't grow with the number of threads. */
-    private static final int MOST_NAMED = TicketQueue.MOST_ASKED;
-
     private final LockState lock;
     private final LockView view;
     private final LockEffects effects;
@@ -52,19 +51,19 @@ final class ConditionQueue {
     private final ConditionLog log;
 
     /** By sequence, oldest first. */
-    private Map<Long, Waiter> waiting = Collections.emptyMap();
+    private final Map<Long, Waiter> waiting = new LinkedHashMap<>();
 
     /** Whether to ask for more than the oldest, since some of these are over. */
     private boolean asksForMore;
 
     /** Waiters without a thread that Redis may know, each with the number of inquiries that were made before. */
-    private Map<String, Long> gone = Collections.emptyMap();
+    private final Map<String, Long> gone = new LinkedHashMap<>();
 
     /** Waiters that are over for the session, and that Redis may yet signal. */
-    private Set<Long> ghosts = Collections.emptySet();
+    private final Set<Long> ghosts = new HashSet<>();
 
     /** Waiters that were found to be over before the message came that would have told so; and when. */
-    private Map<Long, Long> told = Collections.emptyMap();
+    private final Map<Long, Long> told = new HashMap<>();
 
     private boolean isSignalLost;
 
@@ -77,6 +76,11 @@ final class ConditionQueue {
     /** When Redis was last asked. */
     private long askedNanos;
 
+    /** A waiter's sequence that this session owns: the message that tells whose it is may be on its way. */
+    private long unannounced;
+
+    private long unannouncedNanos;
+
     /** The last waiter that was done with waiting. */
     private @Nullable Waiter last;
 
@@ -86,13 +90,6 @@ final class ConditionQueue {
         this.effects = effects;
         this.silenceNanos = silenceNanos;
         this.log = new ConditionLog(view);
-    }
-
-    // Maps are made when they are needed, since most locks have no conditions.
-    private static <K, V> Map<K, V> with(Map<K, V> map, K key, V value) {
-        Map<K, V> changed = map.isEmpty() ? new LinkedHashMap<>() : map;
-        changed.put(key, value);
-        return changed;
     }
 
     /** Returns whether no thread waits. If some do, Redis may make tickets of which this session doesn't know. */
@@ -112,6 +109,15 @@ final class ConditionQueue {
         return waiting.isEmpty() && told.isEmpty() && gone.isEmpty() && !isSignalLost && !view.isAnyArriving();
     }
 
+    /** Returns whether there is a message to come that tells to which waiter this sequence belongs. */
+    boolean mayBeAnnounced(long sequence, long now) {
+        if (sequence != unannounced && !isIdle()) {
+            unannounced = sequence;
+            unannouncedNanos = now;
+        }
+        return !isIdle() && now - unannouncedNanos < silenceNanos;
+    }
+
     /** Returns whether operations may be undone of a tenure that is over. */
     boolean isReleasing() {
         return log.isReleasing();
@@ -123,7 +129,7 @@ final class ConditionQueue {
     Waiter enlist(Thread thread, LockTenure current, String condition, long now) {
         var waiter = new Waiter(thread, condition, effects.nextSequence(), current, now);
         current.awaits++;
-        waiting = with(waiting, waiter.sequence, waiter);
+        waiting.put(waiter.sequence, waiter);
         log.register(waiter);
         return waiter;
     }
@@ -230,7 +236,7 @@ final class ConditionQueue {
         waiter.isConfirmed |= isSure;
         if (ghosts.contains(waiter.sequence)) {
             // What was said of it before may have come before it.
-            gone = with(gone, waiter.text, inquiries);
+            gone.put(waiter.text, inquiries);
         }
     }
 
@@ -267,7 +273,7 @@ final class ConditionQueue {
     boolean abandon(Waiter waiter) {
         boolean isWaiting = waiting.remove(waiter.sequence) != null;
         if (isWaiting && waiter.isRegistered) {
-            gone = with(gone, waiter.text, inquiries);
+            gone.put(waiter.text, inquiries);
             mayComeBack(waiter.sequence);
             effects.askForWaiters();
         } else if (isWaiting) {
@@ -281,8 +287,8 @@ final class ConditionQueue {
      * ticket that it was said to have isn't there, so that a stranger may have said so.
      */
     void mayComeBack(long sequence) {
-        if (ghosts.isEmpty() || ghosts.size() >= MAX_GHOSTS) {
-            ghosts = new HashSet<>();
+        if (ghosts.size() >= MAX_GHOSTS) {
+            ghosts.clear();
         }
         ghosts.add(sequence);
     }
@@ -295,7 +301,7 @@ final class ConditionQueue {
         }
         if (waiter.isArriving) {
             waiter.isArriving = false;
-            view.arriving.decrementAndGet();
+            view.arrive(-1);
         }
         if (isLost && waiter.outcome == Outcome.SIGNALLED) {
             loseSignal();
@@ -312,7 +318,7 @@ final class ConditionQueue {
     private void arrives(Waiter waiter) {
         if (!waiter.isArriving) {
             waiter.isArriving = true;
-            view.arriving.incrementAndGet();
+            view.arrive(1);
         }
     }
 
@@ -330,10 +336,6 @@ final class ConditionQueue {
     Inquiry inquiry(long now) {
         askedNanos = now;
         told.values().removeIf(nanos -> now - nanos >= silenceNanos);
-        if (waiting.isEmpty() && gone.isEmpty() && !isSignalLost) {
-            // As it is with most locks, of which there may be thousands.
-            return null;
-        }
         boolean isSignalling = log.isSignalling(now);
         Set<String> oldest = new HashSet<>();
         List<String> asked = new ArrayList<>();
@@ -343,25 +345,24 @@ final class ConditionQueue {
                 continue;
             }
             if (!waiter.isLeaving) {
-                if (oldest.add(waiter.condition) || (asksForMore && asked.size() < MOST_NAMED)) {
+                if (oldest.add(waiter.condition) || (asksForMore && asked.size() < MOST_ASKED)) {
                     asked.add(waiter.text);
                 }
-            } else if (!isSignalling && leaving.size() < MOST_NAMED) {
+            } else if (!isSignalling && leaving.size() < MOST_ASKED) {
                 leaving.add(waiter.text);
             }
         }
         boolean saysNothing = asked.isEmpty() && leaving.isEmpty() && gone.isEmpty() && !isSignalLost;
-        List<String> parting = gone.keySet().stream().limit(MOST_NAMED).toList();
+        List<String> parting = gone.keySet().stream().limit(MOST_ASKED).toList();
         return saysNothing ? null : new Inquiry(++inquiries, asked, leaving, parting, isSignalLost);
     }
 
     /** Takes the answer to what was said then. */
     void answered(Inquiry inquiry, long sentNanos, List<WaiterReply> replies, long now) {
         view.heardNanos = now;
-        inquiry.gone()
-                .forEach(text ->
-                        gone.computeIfPresent(text, (same, before) -> before < inquiry.number() ? null : before));
-        isSignalLost &= lostAfter >= inquiry.number();
+        long number = inquiry.number();
+        inquiry.gone().forEach(text -> gone.computeIfPresent(text, (same, before) -> before < number ? null : before));
+        isSignalLost &= lostAfter >= number;
         boolean isAnyOver = false;
         for (WaiterReply reply : replies) {
             Waiter waiter = waiting.get(reply.waiter());
@@ -412,13 +413,13 @@ final class ConditionQueue {
         }
         // Of one that ends with its session Redis may yet say that it was signalled.
         if (waiter.isConfirmed && ticket == 0 && outcome != Outcome.CLOSED) {
-            told = with(told, waiter.sequence, now);
+            told.put(waiter.sequence, now);
         } else if (waiter.isRegistered && ticket == 0) {
             mayComeBack(waiter.sequence);
         }
         arrives(waiter);
         if (ticket != 0) {
-            lock.adopt(waiter, ticket, number, now);
+            lock.ownership.adopt(waiter, ticket, number, now);
         } else if (view.fair && outcome != Outcome.CLOSED) {
             lock.announce(waiter.thread, waiter.leaseMillis, now);
         }
@@ -437,8 +438,7 @@ final class ConditionQueue {
             }
         }
         log.removeUnregistered();
-        List<List<String>> parts =
-                texts.isEmpty() && isAnyLost ? List.of(List.of()) : Lists.partition(texts, MOST_NAMED);
+        var parts = texts.isEmpty() && isAnyLost ? List.of(texts) : Lists.partition(texts, MOST_ASKED);
         return parts.stream()
                 .map(some -> new Inquiry(++inquiries, List.of(), List.of(), some, isAnyLost))
                 .toList();

@@ -81,8 +81,9 @@ final class LockMonitor implements LockEffects {
     @GuardedBy("mutex")
     private final CommandLoop<TicketAnswer> requests;
 
+    /** Made when a waiter is first asked for. */
     @GuardedBy("mutex")
-    private final CommandLoop<WaiterAnswer> inquiries;
+    private @Nullable CommandLoop<WaiterAnswer> inquiries;
 
     /** Redisson's channel, while the owner of the name is none of ours. */
     @GuardedBy("mutex")
@@ -94,7 +95,6 @@ final class LockMonitor implements LockEffects {
         this.owner = owner;
         this.scripts = new LockScripts(session, key);
         this.requests = new CommandLoop<>(session, mutex, new Requests());
-        this.inquiries = new CommandLoop<>(session, mutex, new Inquiries());
         this.state = new LockState(key, view, session.settings(), this, session.now());
     }
 
@@ -127,13 +127,14 @@ final class LockMonitor implements LockEffects {
 
     /** Returns whether an answer is on its way that is likely to say that the name was free. */
     boolean expectsToBeAlone() {
-        return scripts.isQuiet() && this.<Boolean>call((known, now) -> known.isAsking() || view.isReleasing(now));
+        return scripts.isQuiet()
+                && this.<Boolean>call((known, now) -> known.effects.isAsking() || view.isReleasing(now));
     }
 
     /** The tenure goes on for another thread: sends signals ahead. */
     void flush(LockTenure current) {
         if (view.isAnySignalDue) {
-            run((known, now) -> known.conditions.flush(current, now));
+            run((known, now) -> known.conditions().flush(current, now));
         }
     }
 
@@ -184,7 +185,7 @@ final class LockMonitor implements LockEffects {
             }
         } else if (mail instanceof Mail.Admission admission) {
             run((known, now) ->
-                    admission.waiters().forEach(one -> known.conditions.admitted(one.waiter(), one.ticket(), now)));
+                    admission.waiters().forEach(one -> known.conditions().admitted(one.waiter(), one.ticket(), now)));
         } else if (mail instanceof Mail.Demand demand) {
             LockTenure current = view.tenure;
             if (current != null && current.sequence == demand.sequence()) {
@@ -198,7 +199,7 @@ final class LockMonitor implements LockEffects {
         } else if (mail instanceof Mail.IdleQuestion question) {
             owner.asked(question);
         } else if (mail instanceof Mail.IdleAnswer answer) {
-            run((known, now) -> known.question.answered(answer.request(), answer.isInside()));
+            run((known, now) -> known.answered(answer));
             owner.changed();
         } else if (mail instanceof Mail.Eviction eviction) {
             run((known, now) -> ReliableRelease.evict(session, scripts, view.tenure, owner.isInside(), eviction));
@@ -224,8 +225,9 @@ final class LockMonitor implements LockEffects {
                 current.lose("its session was closed");
             }
             long now = session.now();
-            for (Inquiry last : state.conditions.close(now)) {
-                releases.add(scripts.await(last, state.ownership.floor()));
+            List<Inquiry> last = state.hasConditions() ? state.conditions().close(now) : List.of();
+            for (Inquiry inquiry : last) {
+                releases.add(scripts.await(inquiry, state.ownership.floor()));
             }
             state.close(now).forEach(release -> releases.add(send(release).confirmed()));
             state.settle(now);
@@ -292,18 +294,26 @@ final class LockMonitor implements LockEffects {
     @Override
     @GuardedBy("mutex")
     public void askForWaiters() {
-        inquiries.tell();
+        inquiries().tell();
     }
 
     @Override
     @GuardedBy("mutex")
     public void beatForWaiters() {
-        inquiries.beat(true);
+        inquiries().beat(true);
+    }
+
+    @GuardedBy("mutex")
+    private CommandLoop<WaiterAnswer> inquiries() {
+        if (inquiries == null) {
+            inquiries = new CommandLoop<>(session, mutex, new Inquiries());
+        }
+        return inquiries;
     }
 
     @Override
     public LockTenure begin(Ticket ticket, long token, long now, long validUntilNanos) {
-        return new LockTenure(session.renewer(), scripts::renew, owner, ticket, token, now, validUntilNanos);
+        return new LockTenure(session.renewer(), scripts, owner, ticket, token, now, validUntilNanos);
     }
 
     @Override
@@ -329,7 +339,7 @@ final class LockMonitor implements LockEffects {
             List<Waiter> registered = release.operations().registered();
             sent.confirmed()
                     .whenComplete((released, failure) ->
-                            run((known, now) -> known.conditions.released(registered, released, now)));
+                            run((known, now) -> known.conditions().released(registered, released, now)));
         }
     }
 
@@ -348,20 +358,12 @@ final class LockMonitor implements LockEffects {
 
     private void signalled(Signals signals, @Nullable SignalReply reply) {
         LockTenure current = signals.tenure();
-        boolean isLost;
-        mutex.lock();
-        try {
-            if (view.tenure != current) {
-                return;
-            }
-            isLost = !state.conditions.signalled(signals, reply, session.now());
-        } finally {
-            mutex.unlock();
-        }
+        boolean isLost = this.<Boolean>call(
+                (known, now) -> view.tenure == current && !known.conditions().signalled(signals, reply, now));
         if (isLost) {
             current.lose("its owner in Redis had changed");
         }
-        if (reply != null && reply.waiters()) {
+        if (reply != null && reply.waiters() && view.tenure == current) {
             owner.demanded();
         }
     }
@@ -388,7 +390,7 @@ final class LockMonitor implements LockEffects {
         @Override
         @GuardedBy("mutex")
         public void failed(Throwable cause) {
-            state.tickets.requestFailed();
+            state.tickets.asksAgain = true;
         }
 
         @Override
@@ -415,7 +417,7 @@ final class LockMonitor implements LockEffects {
         @Override
         @GuardedBy("mutex")
         public @Nullable CompletableFuture<WaiterAnswer> say(long now) {
-            Inquiry inquiry = state.conditions.inquiry(now);
+            Inquiry inquiry = state.conditions().inquiry(now);
             if (inquiry == null) {
                 return null;
             }
@@ -426,7 +428,7 @@ final class LockMonitor implements LockEffects {
         @Override
         @GuardedBy("mutex")
         public void answered(long sentNanos, WaiterAnswer answer) {
-            state.conditions.answered(answer.inquiry, sentNanos, answer.replies, session.now());
+            state.conditions().answered(answer.inquiry, sentNanos, answer.replies, session.now());
         }
 
         @Override

@@ -4,13 +4,13 @@ import dev.interlock.internal.Names;
 import dev.interlock.internal.lock.IdleQuestion;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.script.ConditionLog.Operations;
-import dev.interlock.internal.lock.script.ConditionLog.Waiter;
 import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
 import dev.interlock.internal.lock.script.LockScripts.Request;
 import dev.interlock.internal.lock.script.LockScripts.Status;
 import dev.interlock.internal.lock.script.ReliableRelease.Release;
 import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Failures;
+import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Settings;
 import java.util.ArrayList;
 import java.util.List;
@@ -44,14 +44,17 @@ final class LockState {
     record Attempt(Thread thread, long leaseMillis, boolean once, boolean reads, long begunNanos) {}
 
     private final LockView view;
-    private final boolean fair;
     final TicketQueue tickets;
-    final ConditionQueue conditions;
     final Ownership ownership;
-    final IdleQuestion question;
-    private final LockEffects effects;
+    final LockEffects effects;
     private final String key;
-    private final long leaseMillis;
+    private final Settings settings;
+
+    /** Made when it is first used: most names have no conditions. */
+    private @Nullable ConditionQueue conditions;
+
+    /** The untimed {@code tryLock()} that is under way. */
+    private @Nullable IdleQuestion question;
 
     /** What no repetition will mend, until a thread has been told. */
     private @Nullable Throwable refusal;
@@ -59,13 +62,35 @@ final class LockState {
     LockState(String key, LockView view, Settings settings, LockEffects effects, long now) {
         this.key = key;
         this.view = view;
-        this.fair = view.fair;
-        this.leaseMillis = settings.leaseMillis();
+        this.settings = settings;
         this.effects = effects;
         this.tickets = new TicketQueue(view, effects, now);
-        this.conditions = new ConditionQueue(this, view, effects, settings.silenceNanos());
-        this.ownership = new Ownership(view, tickets, conditions, effects, settings.silenceNanos());
-        this.question = new IdleQuestion(settings.commandTimeoutMillis());
+        this.ownership = new Ownership(this, view, tickets, effects);
+    }
+
+    // ---- conditions
+
+    /** Returns whether there may be threads that wait for conditions, or signals. */
+    boolean hasConditions() {
+        return conditions != null;
+    }
+
+    ConditionQueue conditions() {
+        if (conditions == null) {
+            conditions = new ConditionQueue(this, view, effects, settings.silenceNanos());
+        }
+        return conditions;
+    }
+
+    /** Returns what a tenure that is over had to do with them. */
+    Operations drain(long now) {
+        return conditions == null ? Operations.NONE : conditions.drain(now);
+    }
+
+    private void abandonOperations(long now) {
+        if (conditions != null) {
+            conditions.abandonOperations(now);
+        }
     }
 
     // ---- threads that want the name
@@ -110,11 +135,6 @@ final class LockState {
         return mayEnter;
     }
 
-    /** Returns whether Redis was asked about tickets, and hasn't answered. */
-    boolean isAsking() {
-        return effects.isAsking();
-    }
-
     /**
      * Returns whether the next thread in line is likely to be served on that tenure within a round trip: no other
      * session is known to wait, and an answer is on its way that tells how far the run goes by now.
@@ -129,14 +149,14 @@ final class LockState {
      * @param asks whether this is its first step, and it wants an answer
      */
     Advance advance(Attempt attempt, boolean asks, long now) {
-        if (fair && !attempt.once) {
+        if (view.fair && !attempt.once) {
             announce(attempt.thread, attempt.leaseMillis, now);
         }
         LockTenure current = view.tenure;
         Advance step = current == null ? null : advanceOn(current, attempt, now);
         Advance taken = step == null ? advanceWithout(attempt, asks, now) : step;
         if (taken != Advance.WAITING) {
-            question.end();
+            question = null;
         }
         return taken;
     }
@@ -175,7 +195,7 @@ final class LockState {
     }
 
     private @Nullable Ticket ticketFor(Attempt attempt) {
-        return fair && !attempt.once ? tickets.of(attempt.thread) : view.ticket;
+        return view.fair && !attempt.once ? tickets.of(attempt.thread) : view.ticket;
     }
 
     /**
@@ -184,11 +204,11 @@ final class LockState {
      */
     private Advance enterOrContinue(LockTenure current, Attempt attempt, long now) {
         boolean isRenewed = attempt.leaseMillis == RemoteLock.RENEWED;
-        boolean enters = current.fits(isRenewed, isRenewed ? leaseMillis : attempt.leaseMillis)
+        boolean enters = current.fits(isRenewed, isRenewed ? settings.leaseMillis() : attempt.leaseMillis)
                 && (attempt.reads || !current.shared)
                 && current.isUsable(now)
                 && (attempt.reads || current.tokens.draw());
-        boolean hasPlace = fair && !attempt.once;
+        boolean hasPlace = view.fair && !attempt.once;
         if (hasPlace) {
             tickets.serve(attempt.thread, current);
         }
@@ -200,7 +220,7 @@ final class LockState {
         next.from = current.sequence;
         next.thread = hasPlace ? attempt.thread : null;
         if (attempt.once) {
-            question.begin(attempt, attempt.begunNanos, next);
+            questionOf(attempt).sent(next);
         }
         open(next, now);
         return Advance.WAITING;
@@ -219,7 +239,7 @@ final class LockState {
             open(newTicket(attempt.leaseMillis, true, attempt.reads, now), now);
         } else if (refusal != null) {
             throw refused(ticket, refusal, now);
-        } else if (attempt.once && ticket.queues && (fair || view.hasHeardSince(attempt.begunNanos))) {
+        } else if (attempt.once && ticket.queues && (view.fair || view.hasHeardSince(attempt.begunNanos))) {
             return Advance.REFUSED;
         } else if ((asks && tickets.mayAskFor(ticket, now)) || tickets.isDue(now)) {
             tickets.ask(now);
@@ -228,23 +248,39 @@ final class LockState {
     }
 
     private Advance advanceOnce(Attempt attempt, long now) {
-        if (question.isOf(attempt) && question.isRefused(now)) {
-            if (question.isSilent()) {
+        IdleQuestion known = question != null && question.isOf(attempt) ? question : null;
+        if (known != null && known.isRefused(now)) {
+            if (known.isSilent()) {
                 effects.unanswered(now - attempt.begunNanos);
             }
             return Advance.REFUSED;
-        } else if (question.isOf(attempt) && question.untilDue(now) > 0) {
+        } else if (known != null && known.untilDue(now) > 0) {
             return Advance.WAITING;
         }
         Ticket request = newTicket(attempt.leaseMillis, false, attempt.reads, now);
-        question.begin(attempt, attempt.begunNanos, request);
+        questionOf(attempt).sent(request);
         open(request, now);
         return Advance.WAITING;
     }
 
+    private IdleQuestion questionOf(Attempt attempt) {
+        if (question == null || !question.isOf(attempt)) {
+            question = new IdleQuestion(attempt, attempt.begunNanos, settings.commandTimeoutMillis());
+        }
+        return question;
+    }
+
+    /** An owner has answered whether a thread is inside. */
+    void answered(Mail.IdleAnswer answer) {
+        if (question != null) {
+            question.answered(answer.request(), answer.isInside());
+        }
+    }
+
     /** Returns for how long a thread that waits may sleep before it has to take another step by itself. */
     long untilDue(long now) {
-        return view.ticket == null ? Math.max(1, question.untilDue(now)) : tickets.untilDue(now);
+        long untilDue = question == null ? 1 : Math.max(1, question.untilDue(now));
+        return view.ticket == null ? untilDue : tickets.untilDue(now);
     }
 
     private IllegalStateException refused(Ticket ticket, Throwable cause, long now) {
@@ -271,32 +307,18 @@ final class LockState {
         if (request != null && !request.queues) {
             withdraw(request, now);
         }
-        question.end();
+        question = null;
     }
 
     /** Nobody wants a ticket any more. */
     void withdraw(Ticket ticket, long now) {
-        if (!tickets.contains(ticket)) {
+        if (!tickets.remove(ticket)) {
             return;
         }
-        tickets.remove(ticket);
         if (ticket.sequence != 0 && !ownership.isTenure(ticket.sequence)) {
-            cancel(ticket);
+            ownership.cancel(ticket);
         }
         releaseContinued(ticket, now);
-    }
-
-    private void cancel(Ticket ticket) {
-        if (fair && effects.isAsking()) {
-            // It mustn't overtake the command that announces the ticket.
-            tickets.leaving.add(ticket);
-            return;
-        }
-        effects.release(Release.of(ticket, Operations.NONE));
-        if (!fair) {
-            // The next request may overtake that, and mustn't find the name in use by what is given up.
-            tickets.used.add(ticket);
-        }
     }
 
     /** Releases what a ticket was to continue: its request may not have got through. */
@@ -304,7 +326,7 @@ final class LockState {
         if (ticket.from != 0) {
             Ticket continued = Ticket.of(ticket.from, ticket.leaseMillis, ticket.renewed);
             effects.release(Release.of(continued, Operations.NONE));
-            conditions.abandonOperations(now);
+            abandonOperations(now);
         }
     }
 
@@ -314,7 +336,7 @@ final class LockState {
         LockTenure current = view.tenure;
         effects.listen(false);
         if (current != null) {
-            Operations due = current.shared ? current.downgrading : conditions.drain(now);
+            Operations due = current.shared ? current.downgrading : drain(now);
             releases.add(Release.of(current.ticket, due));
         }
         for (Ticket ticket : tickets.clear()) {
@@ -329,10 +351,10 @@ final class LockState {
 
     /** The end of each event: ends the session's interest in the name, if there is none any more. */
     void settle(long now) {
-        if (view.tenure == null && view.ticket == null && !question.isOpen()) {
+        if (view.tenure == null && view.ticket == null && (question == null || !question.isOpen())) {
             effects.listen(false);
-            conditions.abandonOperations(now);
-            if (conditions.isIdle() && !conditions.isReleasing()) {
+            abandonOperations(now);
+            if (conditions == null || (conditions.isIdle() && !conditions.isReleasing())) {
                 effects.unpin();
             }
         }
@@ -340,9 +362,9 @@ final class LockState {
 
     // ---- tickets
 
-    private Ticket newTicket(long lease, boolean queues, boolean reads, long now) {
+    Ticket newTicket(long lease, boolean queues, boolean reads, long now) {
         boolean isRenewed = lease == RemoteLock.RENEWED;
-        return new Ticket(isRenewed ? leaseMillis : lease, isRenewed, queues, reads, now);
+        return new Ticket(isRenewed ? settings.leaseMillis() : lease, isRenewed, queues, reads, now);
     }
 
     private void open(Ticket ticket, long now) {
@@ -358,10 +380,12 @@ final class LockState {
     /** The session's pulse beats: asks how tickets and waiters stand. */
     void beat(long now) {
         LockTenure current = view.tenure;
-        if (current != null) {
-            conditions.flush(current, now);
+        if (conditions != null) {
+            if (current != null) {
+                conditions.flush(current, now);
+            }
+            effects.beatForWaiters();
         }
-        effects.beatForWaiters();
         tickets.beat(now);
     }
 
@@ -369,8 +393,9 @@ final class LockState {
     @Nullable
     Request request(long now) {
         // The session may own the name by a sequence of which it doesn't know yet.
-        boolean knowsAll = view.tenure == null && conditions.isEmpty() && !conditions.isReleasing();
-        long others = fair || !knowsAll ? LockScripts.LEFT_ALONE : LockScripts.ENDED;
+        boolean hasWaiters = conditions != null && (!conditions.isEmpty() || conditions.isReleasing());
+        boolean knowsAll = view.tenure == null && !hasWaiters;
+        long others = view.fair || !knowsAll ? LockScripts.LEFT_ALONE : LockScripts.ENDED;
         return tickets.request(others, now);
     }
 
@@ -385,7 +410,7 @@ final class LockState {
         view.heardNanos = now;
         reply.over().forEach(sequence -> over(sequence, now));
         tickets.answered(request, reply, isLatest, now);
-        if (reply.status() == Status.BUSY) {
+        if (reply.status() == Status.BUSY && question != null) {
             question.refused(request.tickets().get(0), request.sequences().get(0), reply.asked(), now);
         }
         if (reply.status() == Status.GRANTED) {
@@ -410,7 +435,7 @@ final class LockState {
         if (ticket != null && !ownership.isTenure(sequence)) {
             releaseContinued(ticket, now);
             if (ticket.waiter > 0) {
-                conditions.mayComeBack(ticket.waiter);
+                conditions().mayComeBack(ticket.waiter);
             }
             tickets.drop(ticket);
         }
@@ -421,30 +446,5 @@ final class LockState {
         if (view.ticket != null) {
             refusal = cause;
         }
-    }
-
-    // ---- the tickets of waiters
-
-    /** Takes over the ticket that a waiter has got in the queue. */
-    void adopt(Waiter waiter, long sequence, long number, long now) {
-        if (tickets.of(sequence) != null) {
-            return;
-        }
-        Ticket other = view.ticket;
-        Ticket ticket = newTicket(waiter.leaseMillis, true, false, waiter.waitingNanos());
-        ticket.sequence = sequence;
-        ticket.waiter = number;
-        // Redis has said so at some time, but the grant may be older than that.
-        ticket.queuedAt(waiter.waitingNanos(), 1);
-        if (fair) {
-            ticket.thread = waiter.thread;
-        } else if (view.tenure != null || (other != null && !ownership.isArriving(sequence))) {
-            effects.release(Release.of(ticket, Operations.NONE));
-            return;
-        } else if (other != null) {
-            withdraw(other, now);
-        }
-        tickets.addQueued(ticket);
-        effects.pin();
     }
 }

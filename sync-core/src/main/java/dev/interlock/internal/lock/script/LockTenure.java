@@ -14,7 +14,6 @@ import dev.interlock.internal.session.Participant;
 import dev.interlock.internal.session.Participant.Renewal;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
-import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,6 +54,11 @@ final class LockTenure implements Tenure {
         void lost(LeaseLostException loss);
     }
 
+    /** Gives the command that renews the tenure of a sequence. */
+    interface Renewals {
+        Call renew(long sequence);
+    }
+
     /** A renewal without an answer is repeated so soon at the earliest. */
     private static final long REPEAT_NANOS = TimeUnit.MILLISECONDS.toNanos(400);
 
@@ -62,7 +66,7 @@ final class LockTenure implements Tenure {
     private static final long SHORT_MILLIS = 3_000;
 
     private final LeaseRenewer renewer;
-    private final LongFunction<Call> renewals;
+    private final Renewals renewals;
     private final Owner owner;
 
     final Ticket ticket;
@@ -128,14 +132,10 @@ final class LockTenure implements Tenure {
     private long renewalSentNanos;
     private boolean renewing;
 
-    /**
-     * Begins a tenure.
-     *
-     * @param renewals give the command that renews the tenure of a sequence
-     */
+    /** Begins a tenure. */
     LockTenure(
             LeaseRenewer renewer,
-            LongFunction<Call> renewals,
+            Renewals renewals,
             Owner owner,
             Ticket ticket,
             long remoteToken,
@@ -256,7 +256,7 @@ final class LockTenure implements Tenure {
     private Renewal renewal(long now) {
         renewing = true;
         renewalSentNanos = now;
-        return new Renewal(renewals.apply(sequence), (reply, failure) -> renewed(now, reply, failure));
+        return new Renewal(renewals.renew(sequence), (reply, failure) -> renewed(now, reply, failure));
     }
 
     private void renewed(long sentNanos, @Nullable List<Object> reply, @Nullable Throwable failure) {

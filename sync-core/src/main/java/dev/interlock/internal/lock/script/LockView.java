@@ -2,7 +2,6 @@ package dev.interlock.internal.lock.script;
 
 import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /** What of a {@link LockState} threads read without its mutex, with which it is written. */
@@ -14,7 +13,7 @@ final class LockView {
 
     final boolean fair;
 
-    private final long patienceNanos;
+    private final int patienceMillis;
 
     volatile @Nullable LockTenure tenure;
 
@@ -28,7 +27,7 @@ final class LockView {
     volatile boolean isAnySignalDue;
 
     /** How many threads are done with waiting for conditions, or about to be, and don't have the local half yet. */
-    final AtomicInteger arriving = new AtomicInteger();
+    private volatile int arriving;
 
     /** The tenure whose release is under way, 0 for none. */
     private volatile long releasing;
@@ -46,7 +45,7 @@ final class LockView {
      */
     LockView(boolean fair, long commandTimeoutMillis) {
         this.fair = fair;
-        this.patienceNanos = TimeUnit.MILLISECONDS.toNanos(Math.min(MOST_MILLIS, commandTimeoutMillis / 2));
+        this.patienceMillis = (int) Math.min(MOST_MILLIS, commandTimeoutMillis / 2);
     }
 
     /** Returns whether the next thread in line may enter on that tenure. */
@@ -67,7 +66,7 @@ final class LockView {
 
     /** The release of a tenure is sent. The next request mustn't overtake it: it would find the name in use. */
     void releases(long sequence, long now) {
-        releasingUntilNanos = now + patienceNanos;
+        releasingUntilNanos = now + TimeUnit.MILLISECONDS.toNanos(patienceMillis);
         releasing = sequence;
     }
 
@@ -101,6 +100,12 @@ final class LockView {
 
     /** Returns whether waiters of conditions are about to queue for the local half. */
     boolean isAnyArriving() {
-        return arriving.get() > 0;
+        return arriving > 0;
+    }
+
+    /** One more waiter is about to; or one fewer, if that is negative. */
+    void arrive(int more) {
+        int before = arriving;
+        arriving = before + more;
     }
 }

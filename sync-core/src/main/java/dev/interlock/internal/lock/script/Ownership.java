@@ -2,6 +2,7 @@ package dev.interlock.internal.lock.script;
 
 import dev.interlock.internal.lock.FencingTokens;
 import dev.interlock.internal.lock.script.ConditionLog.Operations;
+import dev.interlock.internal.lock.script.ConditionLog.Waiter;
 import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
 import dev.interlock.internal.lock.script.ReliableRelease.Release;
 import dev.interlock.internal.lock.script.ReliableRelease.Released;
@@ -28,11 +29,10 @@ final class Ownership {
 
     private static final long YIELD_NANOS = TimeUnit.MILLISECONDS.toNanos(LockScripts.YIELD_MILLIS);
 
+    private final LockState lock;
     private final LockView view;
     private final TicketQueue tickets;
-    private final ConditionQueue conditions;
     private final LockEffects effects;
-    private final long silenceNanos;
 
     /**
      * Remote part of the greatest fencing token that Redis has told. It goes into Redis as the floor of all sessions'
@@ -52,20 +52,11 @@ final class Ownership {
     /** The sequence whose grant is being taken note of, or 0. */
     private long arriving;
 
-    /**
-     * A sequence that this session owns and didn't give to itself: it belongs to a waiter of a condition, and the
-     * message that tells which is on its way, unless it is lost.
-     */
-    private long unannounced;
-
-    private long unannouncedNanos;
-
-    Ownership(LockView view, TicketQueue tickets, ConditionQueue conditions, LockEffects effects, long silenceNanos) {
+    Ownership(LockState lock, LockView view, TicketQueue tickets, LockEffects effects) {
+        this.lock = lock;
         this.view = view;
         this.tickets = tickets;
-        this.conditions = conditions;
         this.effects = effects;
-        this.silenceNanos = silenceNanos;
     }
 
     /** Returns whether the session owns the name by that sequence. */
@@ -89,7 +80,7 @@ final class Ownership {
     /** The tenure is over: what this returns has to be sent. */
     Release giveUp(LockTenure current, long now) {
         boolean isCurrent = view.tenure == current;
-        Operations due = isCurrent ? conditions.drain(now) : Operations.NONE;
+        Operations due = isCurrent ? lock.drain(now) : Operations.NONE;
         if (isCurrent) {
             end(current);
         }
@@ -117,7 +108,7 @@ final class Ownership {
     /** The tenure, which ought to be usable, goes on for reading only: what this returns has to be sent. */
     Release downgrade(LockTenure current, long now) {
         current.shared = true;
-        current.downgrading = conditions.drain(now);
+        current.downgrading = lock.drain(now);
         return new Release(current.ticket, List.of(), current.downgrading, !current.downgrading.isEmpty(), false);
     }
 
@@ -138,7 +129,9 @@ final class Ownership {
             // What is released must not be asked for again.
             tickets.drop(unserved);
         }
-        conditions.begin();
+        if (lock.hasConditions()) {
+            lock.conditions().begin();
+        }
     }
 
     /** The same, and what continues it begins another turn. */
@@ -180,7 +173,7 @@ final class Ownership {
         long sequence = mail.sequence();
         if (mail.waiter() != 0 && !isRenounced(sequence) && tickets.of(sequence) == null) {
             arriving = sequence;
-            conditions.admitted(mail.waiter(), sequence, now);
+            lock.conditions().admitted(mail.waiter(), sequence, now);
             arriving = 0;
         }
         if (isRenounced(sequence)) {
@@ -201,9 +194,41 @@ final class Ownership {
         return true;
     }
 
-    /** Returns whether that is the sequence whose grant is being taken note of. */
-    boolean isArriving(long sequence) {
-        return sequence == arriving;
+    /** A ticket was withdrawn: has it be over in Redis as well. */
+    void cancel(Ticket ticket) {
+        if (view.fair && effects.isAsking()) {
+            // It mustn't overtake the command that announces the ticket.
+            tickets.leaving.add(ticket);
+            return;
+        }
+        effects.release(Release.of(ticket, Operations.NONE));
+        if (!view.fair) {
+            // The next request may overtake that, and mustn't find the name in use by what is given up.
+            tickets.use(ticket);
+        }
+    }
+
+    /** Takes over the ticket that a waiter has got in the queue. */
+    void adopt(Waiter waiter, long sequence, long number, long now) {
+        if (tickets.of(sequence) != null) {
+            return;
+        }
+        Ticket other = view.ticket;
+        Ticket ticket = lock.newTicket(waiter.leaseMillis, true, false, waiter.waitingNanos());
+        ticket.sequence = sequence;
+        ticket.waiter = number;
+        // Redis has said so at some time, but the grant may be older than that.
+        ticket.queuedAt(waiter.waitingNanos(), 1);
+        if (view.fair) {
+            ticket.thread = waiter.thread;
+        } else if (view.tenure != null || (other != null && sequence != arriving)) {
+            effects.release(Release.of(ticket, Operations.NONE));
+            return;
+        } else if (other != null) {
+            lock.withdraw(other, now);
+        }
+        tickets.addQueued(ticket);
+        effects.pin();
     }
 
     /**
@@ -215,8 +240,8 @@ final class Ownership {
      * @return whether that needs no asking
      */
     private boolean granted(Mail.Grant mail, Ticket ticket, long now) {
-        long validUntil = Lease.validUntil(ticket.queuedNanos(), ticket.grantMillis());
-        boolean isNewer = mail.redisMicros() > ticket.queuedRedisMicros() && isNewToken(mail.token());
+        long validUntil = Lease.validUntil(ticket.queuedNanos, ticket.grantMillis());
+        boolean isNewer = mail.redisMicros() > ticket.queuedRedisMicros && isNewToken(mail.token());
         long leastNanos = TimeUnit.MILLISECONDS.toNanos(ticket.grantMillis()) / 2;
         if (validUntil - now <= leastNanos || !isNewer) {
             return false;
@@ -284,14 +309,7 @@ final class Ownership {
 
     // Whether there is a message to come that tells whose sequence this is.
     private boolean mayBeAnnounced(long sequence, long now) {
-        if (conditions.isIdle() || !isWaiters(sequence)) {
-            return false;
-        }
-        if (sequence != unannounced) {
-            unannounced = sequence;
-            unannouncedNanos = now;
-        }
-        return now - unannouncedNanos < silenceNanos;
+        return isWaiters(sequence) && lock.hasConditions() && lock.conditions().mayBeAnnounced(sequence, now);
     }
 
     // What the session has given itself is no waiter's, and has nothing to signal.

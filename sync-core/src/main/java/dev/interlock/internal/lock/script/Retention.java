@@ -24,11 +24,9 @@ final class Retention {
     private static final long MOST_MILLIS = 10;
 
     private final RedisSession session;
-    private final LockView view;
+    private final ScriptLock lock;
     private final LocalLock local;
-    private final Runnable cleanUp;
-    private final long fixedMillis;
-    private final long adaptiveMillis;
+    private final long retainMillis;
     private int score;
     private boolean isKept;
 
@@ -40,21 +38,22 @@ final class Retention {
     /**
      * Creates it.
      *
-     * @param cleanUp gives up what no thread wants and {@link LockTenure#retained} doesn't protect
      * @param retainMillis for how long a name is kept, or {@link ScriptLock#ADAPTIVE}
      */
-    Retention(RedisSession session, LockView view, LocalLock local, Runnable cleanUp, long retainMillis) {
+    Retention(RedisSession session, ScriptLock lock, LocalLock local, long retainMillis) {
         this.session = session;
-        this.view = view;
+        this.lock = lock;
         this.local = local;
-        this.cleanUp = cleanUp;
-        this.fixedMillis = Math.max(0, retainMillis);
-        boolean isAdaptive =
-                retainMillis == ScriptLock.ADAPTIVE && session.settings().adaptiveRetention();
-        this.adaptiveMillis = isAdaptive ? Math.min(MOST_MILLIS, sliceMillis(session)) : 0;
+        this.retainMillis = retainMillis;
     }
 
-    private static long sliceMillis(RedisSession session) {
+    private long adaptiveMillis() {
+        boolean isAdaptive =
+                retainMillis == ScriptLock.ADAPTIVE && session.settings().adaptiveRetention();
+        return isAdaptive ? Math.min(MOST_MILLIS, sliceMillis()) : 0;
+    }
+
+    private long sliceMillis() {
         return TimeUnit.NANOSECONDS.toMillis(session.settings().handoffSliceNanos());
     }
 
@@ -62,19 +61,19 @@ final class Retention {
 
     /** A thread leaves a name that no other one waits for. Returns whether it is kept. */
     boolean keep(LockTenure current, long now) {
-        boolean pays = score >= LEAST_SCORE && !view.hasNeighbours(now);
-        isKept = keep(current, fixedMillis > 0 ? fixedMillis : pays ? adaptiveMillis : 0, now);
+        boolean pays = score >= LEAST_SCORE && !lock.view.hasNeighbours(now);
+        isKept = keep(current, retainMillis > 0 ? retainMillis : pays ? adaptiveMillis() : 0, now);
         return isKept;
     }
 
     /** What readers leave is kept for a slice in any case, since others often follow. */
     void keepForReaders(LockTenure current, long now) {
-        keep(current, sliceMillis(session), now);
+        keep(current, sliceMillis(), now);
     }
 
     // There is one timer as long as it is retained, or in a rare case two.
     private boolean keep(LockTenure current, long millis, long now) {
-        if (millis == 0 || current.demand || !current.renewed || view.isAnySignalDue || session.isClosing()) {
+        if (millis == 0 || current.demand || !current.renewed || lock.view.isAnySignalDue || session.isClosing()) {
             return false;
         }
         current.idleSinceNanos = now;
@@ -86,7 +85,7 @@ final class Retention {
     }
 
     private void end(LockTenure current, long millis) {
-        if (view.tenure != current) {
+        if (lock.view.tenure != current) {
             return;
         }
         current.retained = false;
@@ -99,7 +98,7 @@ final class Retention {
             current.retained = true;
             session.schedule(() -> end(current, millis), millis - idleMillis);
         } else {
-            cleanUp.run();
+            lock.cleanUp();
         }
     }
 
@@ -120,7 +119,7 @@ final class Retention {
     /** A thread has entered on a tenure that the session has just got. */
     void begun(@Nullable LockTenure granted, long now) {
         isKept = false;
-        boolean isSoon = now - givenUpNanos < TimeUnit.MILLISECONDS.toNanos(adaptiveMillis);
+        boolean isSoon = now - givenUpNanos < TimeUnit.MILLISECONDS.toNanos(adaptiveMillis());
         if (isSoon && granted != null && granted.tokens.remotePart() == givenUpToken + 1) {
             paid();
         } else {
@@ -133,7 +132,7 @@ final class Retention {
     /** A tenure is given up: by the thread that used it, or because it was kept in vain. */
     void ended(LockTenure current, long now) {
         if (current.foreignDemand) {
-            view.neighboursSeen(now);
+            lock.view.neighboursSeen(now);
         }
         if (isKept) {
             isKept = false;

@@ -45,13 +45,14 @@ final class ScriptConditions implements RemoteConditions {
         LockTenure current = lock.valid();
         return monitor.call((state, now) -> {
             session.ensureOpen();
-            return state.conditions.enlist(Thread.currentThread(), current, condition, now);
+            return state.conditions().enlist(Thread.currentThread(), current, condition, now);
         });
     }
 
     /** Returns the threads that wait, those that have waited longest first. */
     List<Stake.Wait> waiting() {
-        return monitor.call((state, now) -> state.conditions.waiting(now));
+        return monitor.call(
+                (state, now) -> state.hasConditions() ? state.conditions().waiting(now) : List.of());
     }
 
     /** Returns the sequence of the ticket with which a thread waits for the lock, or 0. */
@@ -81,7 +82,7 @@ final class ScriptConditions implements RemoteConditions {
                 byInterrupt = true;
             }
             if (waiter.outcome == null) {
-                monitor.run((state, now) -> state.conditions.leave(waiter, now));
+                monitor.run((state, now) -> state.conditions().leave(waiter, now));
                 awaitOutcomeUninterruptibly(waiter);
             }
             isInterrupt = byInterrupt && waiter.outcome == Waiter.Outcome.LEFT;
@@ -112,13 +113,13 @@ final class ScriptConditions implements RemoteConditions {
                     throw lock.unavailable(session.settings().redisTimeoutNanos());
                 }
                 wait.sleep(this, Math.min(left, TicketQueue.POLL_NANOS));
-                monitor.run((state, now) -> state.conditions.beat(now));
+                monitor.run((state, now) -> state.conditions().beat(now));
             }
         }
     }
 
     private boolean abandon(Waiter waiter) {
-        return monitor.call((state, now) -> state.conditions.abandon(waiter));
+        return monitor.call((state, now) -> state.conditions().abandon(waiter));
     }
 
     private void awaitOutcomeUninterruptibly(Waiter waiter) {
@@ -157,7 +158,7 @@ final class ScriptConditions implements RemoteConditions {
     @Override
     public boolean enter(Wait wait) {
         Waiter waiter = (Waiter) wait;
-        monitor.run((state, now) -> state.conditions.arrived(waiter, false));
+        monitor.run((state, now) -> state.conditions().arrived(waiter, false));
         boolean entered = false;
         lock.returns(true);
         try {
@@ -169,7 +170,7 @@ final class ScriptConditions implements RemoteConditions {
             if (!entered) {
                 lock.holdLocallyOnly(new LeaseLostException(
                         lock.name(), 0, "it could not be taken back after waiting for a condition"));
-                monitor.run((state, now) -> state.conditions.arrived(waiter, true));
+                monitor.run((state, now) -> state.conditions().arrived(waiter, true));
             }
         }
     }
@@ -177,7 +178,7 @@ final class ScriptConditions implements RemoteConditions {
     @Override
     public void signal(String condition, boolean all) {
         LockTenure current = lock.valid();
-        monitor.run((state, now) -> state.conditions.signal(current, condition, all, now));
+        monitor.run((state, now) -> state.conditions().signal(current, condition, all, now));
     }
 
     @Override
@@ -187,8 +188,8 @@ final class ScriptConditions implements RemoteConditions {
 
     private SignalReply inspect(String condition, boolean isListed) {
         LockTenure current = lock.valid();
-        SignalReply signalled =
-                session.await(monitor.call((state, now) -> state.conditions.count(current, condition, isListed, now)));
+        SignalReply signalled = session.await(
+                monitor.call((state, now) -> state.conditions().count(current, condition, isListed, now)));
         if (signalled == null) {
             throw lock.unavailable(
                     TimeUnit.MILLISECONDS.toNanos(session.settings().commandTimeoutMillis()));
@@ -202,7 +203,7 @@ final class ScriptConditions implements RemoteConditions {
     @Override
     public Collection<Thread> threads(String condition) {
         Set<Long> own = inspect(condition, true).own();
-        return monitor.call((state, now) -> state.conditions.threads(own));
+        return monitor.call((state, now) -> state.conditions().threads(own));
     }
 
     private boolean enterAgain(long leaseMillis) {

@@ -6,7 +6,6 @@ import dev.interlock.internal.Names;
 import dev.interlock.internal.Stake;
 import dev.interlock.internal.lock.AbstractRemoteLock;
 import dev.interlock.internal.lock.LocalLock;
-import dev.interlock.internal.lock.RemoteConditions;
 import dev.interlock.internal.lock.script.ConditionLog.Waiter;
 import dev.interlock.internal.lock.script.LockState.Advance;
 import dev.interlock.internal.lock.script.LockState.Attempt;
@@ -42,7 +41,6 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     final LockView view;
     final LockMonitor monitor;
     private final boolean isConfirmed;
-    private final ScriptConditions conditions;
 
     /** Why the thread that has the local half has it without the remote half. Written by that thread. */
     private volatile @Nullable LeaseLostException localOnlyCause;
@@ -66,14 +64,13 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
             boolean fair,
             long sliceNanos,
             long retainMillis) {
-        super(session, name, local, fair ? "fair lock" : "lock");
-        this.view = new LockView(fair, settings.commandTimeoutMillis());
+        super(session, name, local);
+        this.view = new LockView(fair, settings().commandTimeoutMillis());
         this.sliceNanos = sliceNanos;
         // What a fair lock gives up are also tickets, which would have the tryLock() of others refused.
-        this.isConfirmed = fair || retainMillis == CONFIRMED || settings.confirmedUnlock();
-        this.retention = new Retention(session, view, local, this::cleanUp, retainMillis);
+        this.isConfirmed = fair || retainMillis == CONFIRMED || settings().confirmedUnlock();
+        this.retention = new Retention(session, this, local, retainMillis);
         this.monitor = new LockMonitor(session, key, view, this);
-        this.conditions = new ScriptConditions(session, this, monitor, local);
     }
 
     /** Prepares a session for its first lock, while its threads do something else. */
@@ -91,6 +88,11 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         session.ensureAcquiring();
         monitor.run((state, now) -> state.announce(Thread.currentThread(), leaseMillis, now));
         session.ensureAcquiring();
+    }
+
+    @Override
+    protected String kindOfLock() {
+        return view.fair ? "fair lock" : "lock";
     }
 
     @Override
@@ -114,11 +116,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         return enter(false, interruptible, waitNanos, leaseMillis);
     }
 
-    /**
-     * Gets the session a tenure and enters on it.
-     *
-     * @param reads whether to read beside others
-     */
+    /** Gets the session a tenure and enters on it; if it only reads, beside others. */
     final boolean enter(boolean reads, boolean interruptible, long waitNanos, long leaseMillis)
             throws InterruptedException {
         RemoteWait wait = newWait(interruptible, waitNanos, this::unavailable);
@@ -337,8 +335,8 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     }
 
     @Override
-    public RemoteConditions conditions() {
-        return conditions;
+    public ScriptConditions conditions() {
+        return new ScriptConditions(session, this, monitor, local);
     }
 
     @Override
@@ -380,7 +378,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
             return;
         }
         current.asked = true;
-        boolean isCleanedUp = !isWanted() && !isInUse() && !relinquishIfIdle() && isCleaning();
+        boolean isCleanedUp = !isWanted() && !isInUse() && !relinquishIfIdle() && cleaning;
         current.asked = false;
         if (isCleanedUp) {
             session.schedule(() -> answer(question), 1);
@@ -429,7 +427,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
 
     @Override
     public @Nullable Stake stake(Predicate<String> wanted) {
-        return stake(wanted, view.isReleasing(session.now()), conditions::waiting, conditions::placeOf);
+        return stake(wanted, view.isReleasing(session.now()), conditions()::waiting, conditions()::placeOf);
     }
 
     @Override

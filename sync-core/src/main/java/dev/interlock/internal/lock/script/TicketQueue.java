@@ -57,9 +57,9 @@ final class TicketQueue {
          * When the last command was first sent whose reply said that this ticket was still queued, and the time of
          * Redis in that reply. A grant comes after that, so its lease is at least that fresh.
          */
-        private long queuedNanos;
+        long queuedNanos;
 
-        private long queuedRedisMicros;
+        long queuedRedisMicros;
 
         Ticket(long leaseMillis, boolean renewed, boolean queues, boolean reads, long nowNanos) {
             this.leaseMillis = leaseMillis;
@@ -111,14 +111,6 @@ final class TicketQueue {
             queuedNanos = sentNanos - queuedNanos > 0 ? sentNanos : queuedNanos;
             queuedRedisMicros = Math.max(queuedRedisMicros, redisMicros);
         }
-
-        long queuedNanos() {
-            return queuedNanos;
-        }
-
-        long queuedRedisMicros() {
-            return queuedRedisMicros;
-        }
     }
 
     /** After so long without word a waiting thread asks by itself, should the pulse have failed to. */
@@ -129,17 +121,17 @@ final class TicketQueue {
 
     private final LockView view;
     private final LockEffects effects;
-    private final List<Ticket> standing = new ArrayList<>(1);
+    private List<Ticket> standing = Collections.emptyList();
     private final Map<Thread, Ticket> byThread;
 
     /** Those served on the tenure of another one, of which Redis doesn't know yet. */
-    final List<Ticket> used = new ArrayList<>();
+    private List<Ticket> used = Collections.emptyList();
 
     /** Those to be cancelled once the command that announces them has been answered. */
-    final List<Ticket> leaving = new ArrayList<>();
+    List<Ticket> leaving;
 
     /** Whether the next command also asks for tickets that are known to stand in the queue. */
-    private boolean asksAgain;
+    boolean asksAgain;
 
     /** The last of these that such a command asked for, 0 if there were no more. */
     private long askedUpTo;
@@ -156,8 +148,16 @@ final class TicketQueue {
     TicketQueue(LockView view, LockEffects effects, long now) {
         this.view = view;
         this.byThread = view.fair ? new HashMap<>() : Collections.emptyMap();
+        this.leaving = view.fair ? new ArrayList<>() : Collections.emptyList();
         this.effects = effects;
         this.notBeforeNanos = now;
+    }
+
+    // Lists are made when they are needed: a name that is held has no tickets.
+    private static List<Ticket> with(List<Ticket> list, int index, Ticket ticket) {
+        List<Ticket> changed = list.isEmpty() ? new ArrayList<>(1) : list;
+        changed.add(index, ticket);
+        return changed;
     }
 
     @Nullable
@@ -181,40 +181,38 @@ final class TicketQueue {
         return own == null ? 0 : own.sequence;
     }
 
-    boolean contains(Ticket ticket) {
-        return standing.contains(ticket);
-    }
-
     /** Adds a ticket behind the others; one that continues a tenure in front of them, as its thread does. */
     void add(Ticket ticket) {
-        standing.add(ticket.from == 0 ? standing.size() : 0, ticket);
-        if (ticket.thread != null) {
-            byThread.put(ticket.thread, ticket);
-        }
-        changed();
+        insert(ticket.from == 0 ? standing.size() : 0, ticket);
     }
 
     /** Adds a ticket that stands in the queue already. */
     void addQueued(Ticket ticket) {
-        if (ticket.thread != null) {
-            byThread.put(ticket.thread, ticket);
-        }
         int index = 0;
         while (index < standing.size()
                 && standing.get(index).sequence != 0
                 && standing.get(index).sequence < ticket.sequence) {
             index++;
         }
-        standing.add(index, ticket);
+        insert(index, ticket);
+    }
+
+    private void insert(int index, Ticket ticket) {
+        standing = with(standing, index, ticket);
+        if (ticket.thread != null) {
+            byThread.put(ticket.thread, ticket);
+        }
         changed();
     }
 
-    void remove(Ticket ticket) {
-        standing.remove(ticket);
+    /** Returns whether it was there. */
+    boolean remove(Ticket ticket) {
+        boolean isThere = standing.remove(ticket);
         if (ticket.thread != null) {
             byThread.remove(ticket.thread, ticket);
         }
         changed();
+        return isThere;
     }
 
     /** A ticket is over: a thread's is sent anew, behind all others. */
@@ -251,8 +249,13 @@ final class TicketQueue {
         standing.remove(0);
         changed();
         if (served.sequence != current.sequence) {
-            used.add(served);
+            use(served);
         }
+    }
+
+    /** Has the next command tell that this one is used. */
+    void use(Ticket ticket) {
+        used = with(used, used.size(), ticket);
     }
 
     // ---- what is to be said
@@ -386,18 +389,12 @@ final class TicketQueue {
                 continue;
             }
             ticket.queuedAt(request.sentNanos(), reply.redisMicros());
-            if (ticket.from != 0 && contains(ticket)) {
+            if (ticket.from != 0 && standing.remove(ticket)) {
                 // There was nothing to continue: it has its place by its sequence, like any other.
                 ticket.from = 0;
-                standing.remove(ticket);
                 addQueued(ticket);
             }
         }
-    }
-
-    /** A request has failed by what may pass, and will be repeated. */
-    void requestFailed() {
-        asksAgain = true;
     }
 
     /** The end of an answer, or a failure. */
@@ -413,8 +410,8 @@ final class TicketQueue {
 
     /** Returns what Redis doesn't know to be used, and forgets it. */
     List<Ticket> drainUsed() {
-        List<Ticket> drained = List.copyOf(used);
-        used.clear();
+        List<Ticket> drained = used;
+        used = Collections.emptyList();
         return drained;
     }
 
@@ -437,14 +434,16 @@ final class TicketQueue {
 
     /** Forgets all of them. Returns them, and those that are to be cancelled. */
     List<Ticket> clear() {
+        leaving = new ArrayList<>(leaving);
         leaving.addAll(standing);
-        standing.clear();
+        standing = Collections.emptyList();
         byThread.clear();
         changed();
         return List.copyOf(leaving);
     }
 
     private void changed() {
+        standing = standing.isEmpty() ? Collections.emptyList() : standing;
         view.ticket = standing.isEmpty() ? null : standing.get(0);
     }
 }

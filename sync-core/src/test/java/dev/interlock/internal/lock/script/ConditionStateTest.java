@@ -58,12 +58,12 @@ class ConditionStateTest {
         Waiter first = rig.enlist(a, "c");
         rig.enlist(b, "d");
         SignalReply counted =
-                rig.state.conditions.count(rig.tenure(), "c", true, rig.now()).join();
+                rig.state.conditions().count(rig.tenure(), "c", true, rig.now()).join();
         assertThat(counted.count()).isEqualTo(1);
-        assertThat(rig.state.conditions.threads(counted.own())).containsExactly(a);
-        assertThat(rig.state.conditions.threads(Set.of(first.sequence + 1))).isEmpty();
+        assertThat(rig.state.conditions().threads(counted.own())).containsExactly(a);
+        assertThat(rig.state.conditions().threads(Set.of(first.sequence + 1))).isEmpty();
         rig.tenure().awaited = true;
-        assertThat(rig.state.conditions.count(rig.tenure(), "c", true, rig.now()))
+        assertThat(rig.state.conditions().count(rig.tenure(), "c", true, rig.now()))
                 .isNotDone();
         assertThat(rig.effects()).hasSize(1).first().asString().startsWith("signal wc:");
     }
@@ -215,9 +215,9 @@ class ConditionStateTest {
         Waiter second = rig.waiting(a, "c");
         Waiter other = rig.waiting(a, "d");
         rig.pass(1_500);
-        rig.event(() -> rig.state.conditions.beat(rig.now()));
+        rig.event(() -> rig.state.conditions().beat(rig.now()));
         assertThat(rig.effects()).containsExactly("ask for 2 waiters, 0 leave, 0 gone");
-        rig.event(() -> rig.state.conditions.beat(rig.now()));
+        rig.event(() -> rig.state.conditions().beat(rig.now()));
         rig.answerWaiters(reply(first, WaiterState.SIGNALLED, 0), reply(other, WaiterState.WAITING, 0));
         assertThat(second.waitingNanos()).isLessThan(rig.now());
         assertThat(other.waitingNanos()).isEqualTo(rig.now());
@@ -246,7 +246,7 @@ class ConditionStateTest {
         assertThat(rig.effects()).containsExactly("ask for 0 waiters, 19 leave, 30 gone");
         rig.answerWaiters(left(waiters.subList(101, 120)));
         assertThat(rig.effects()).isEmpty();
-        assertThat(rig.state.conditions.isEmpty()).isTrue();
+        assertThat(rig.state.conditions().isEmpty()).isTrue();
     }
 
     private static WaiterReply[] left(List<Waiter> waiters) {
@@ -306,7 +306,7 @@ class ConditionStateTest {
         Waiter waiter = rig.enlist(a, "c");
         rig.giveUp();
         rig.leave(waiter);
-        rig.event(() -> rig.state.conditions.released(List.of(waiter), null, rig.now()));
+        rig.event(() -> rig.state.conditions().released(List.of(waiter), null, rig.now()));
         assertThat(waiter.outcome).isNull();
         assertThat(waiter.isConfirmed).isFalse();
         rig.pass(LockStateRig.SILENCE_MILLIS);

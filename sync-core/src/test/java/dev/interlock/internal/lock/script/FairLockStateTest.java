@@ -370,7 +370,7 @@ class FairLockStateTest {
     void waitingThreadSleepsUntilACommandIsDue() {
         assertThat(rig.state.tickets.untilDue(rig.now())).isEqualTo(1);
         announce(a);
-        assertThat(rig.state.isAsking()).isTrue();
+        assertThat(rig.isAsking()).isTrue();
         assertThat(rig.state.tickets.untilDue(rig.now())).isEqualTo(1_000_000_000L);
         rig.answer(queued(7));
         assertThat(rig.state.tickets.untilDue(rig.now())).isEqualTo(TicketQueue.POLL_NANOS);

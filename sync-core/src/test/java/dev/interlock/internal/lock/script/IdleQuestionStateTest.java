@@ -8,6 +8,7 @@ import static dev.interlock.internal.lock.script.LockStateRig.thread;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.internal.lock.script.LockState.Advance;
+import dev.interlock.internal.redis.Mail;
 import org.junit.jupiter.api.Test;
 
 /** What becomes of an untimed {@code tryLock()} of a name that a session owns. */
@@ -17,7 +18,7 @@ class IdleQuestionStateTest {
     private final Thread b = thread("b");
 
     private void idleAnswered(long request, boolean isInside) {
-        rig.event(() -> rig.state.question.answered(step(request), isInside));
+        rig.event(() -> rig.state.answered(new Mail.IdleAnswer("name", step(request), isInside)));
     }
 
     @Test

@@ -153,7 +153,7 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     void fail() {
         inFlight = null;
         event(() -> {
-            state.tickets.requestFailed();
+            state.tickets.asksAgain = true;
             state.tickets.requestEnded();
         });
     }
@@ -191,7 +191,7 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     /** The last release with operations was confirmed. */
     void confirm(Released what) {
         Release release = Objects.requireNonNull(released);
-        event(() -> state.conditions.released(release.operations().registered(), what, now()));
+        event(() -> state.conditions().released(release.operations().registered(), what, now()));
     }
 
     boolean grant(Mail.Grant mail) {
@@ -203,29 +203,29 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     }
 
     Waiter enlist(Thread thread, String condition) {
-        return event(() -> state.conditions.enlist(thread, tenure(), condition, now()));
+        return event(() -> state.conditions().enlist(thread, tenure(), condition, now()));
     }
 
     void signal(String condition, boolean all) {
-        event(() -> state.conditions.signal(tenure(), condition, all, now()));
+        event(() -> state.conditions().signal(tenure(), condition, all, now()));
     }
 
     /** What was sent ahead is answered. */
     boolean answerSignals(@Nullable SignalReply reply) {
         Signals sent = Objects.requireNonNull(signalled);
         signalled = null;
-        return event(() -> state.conditions.signalled(sent, reply, now()));
+        return event(() -> state.conditions().signalled(sent, reply, now()));
     }
 
     void admit(long waiter, long ticket) {
-        event(() -> state.conditions.admitted(waiter, ticket, now()));
+        event(() -> state.conditions().admitted(waiter, ticket, now()));
     }
 
     /** The command about waiters is answered. */
     void answerWaiters(WaiterReply... replies) {
         Inquiry said = Objects.requireNonNull(inquiry);
         inquiry = null;
-        event(() -> state.conditions.answered(said, inquiryNanos, List.of(replies), now()));
+        event(() -> state.conditions().answered(said, inquiryNanos, List.of(replies), now()));
         if (isWaitersPending && inquiry == null) {
             askForWaiters();
         }
@@ -257,15 +257,15 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     }
 
     void leave(Waiter waiter) {
-        event(() -> state.conditions.leave(waiter, now()));
+        event(() -> state.conditions().leave(waiter, now()));
     }
 
     boolean abandon(Waiter waiter) {
-        return event(() -> state.conditions.abandon(waiter));
+        return event(() -> state.conditions().abandon(waiter));
     }
 
     void arrive(Waiter waiter, boolean isLost) {
-        event(() -> state.conditions.arrived(waiter, isLost));
+        event(() -> state.conditions().arrived(waiter, isLost));
     }
 
     // ---- effects
@@ -347,7 +347,7 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     @Override
     public void askForWaiters() {
         isWaitersPending = inquiry != null;
-        Inquiry next = inquiry == null ? state.conditions.inquiry(now()) : null;
+        Inquiry next = inquiry == null ? state.conditions().inquiry(now()) : null;
         if (next != null) {
             inquiry = next;
             inquiryNanos = now();
@@ -439,7 +439,7 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     public CompletableFuture<?> close() {
         closed = true;
         event(() -> {
-            for (Inquiry last : state.conditions.close(now())) {
+            for (Inquiry last : state.conditions().close(now())) {
                 effects.add("tell " + last.gone().size() + " gone" + (last.isSignalLost() ? ", signal lost" : ""));
             }
             state.close(now()).forEach(this::release);
