@@ -293,6 +293,31 @@ class ReportTest {
         assertThat(docs.resolve("charts/handoff-latency.png")).doesNotExist();
     }
 
+    /** A peer that has no turn in half of the rounds has no dot, and its growth no end. */
+    @Test
+    void growthIsDrawnWhereItWasMeasured() throws IOException {
+        assertThat(page()).doesNotContain("charts/growth-");
+        Results results = Results.of(
+                RESULTS.environment(),
+                Map.of(),
+                List.of(
+                        one("growth-waiters-10", Family.GROWTH, "Interlock-fair", null, 3_000, 2_000, 4_000),
+                        one("growth-waiters-10", Family.GROWTH, "RFairLock", null, 600, 500, 700),
+                        one("growth-waiters-1000", Family.GROWTH, "Interlock-fair", null, 2_000),
+                        one("growth-waiters-1000", Family.GROWTH, "RFairLock", null, 0, 0, 3),
+                        one("growth-sessions-10", Family.GROWTH, "Interlock", null, 2_000),
+                        one("fleet-200-1n", Family.FLEETS, "Interlock", null, 1_000),
+                        one("fleet-200-1n", Family.FLEETS, "RLock", null, 0)),
+                List.of());
+        Pages.write(results, docs);
+        assertThat(charts(docs)).containsExactlyInAnyOrder("charts/growth-waiters.png", "charts/growth-sessions.png");
+        assertThat(Files.readString(docs.resolve("benchmarks.md")))
+                .contains("From 10 to 1,000 threads the time of a turn grows to 1.50 × (`Interlock-fair`),"
+                        + " ∞ × (`RFairLock`).")
+                .contains("From 10 to 200 sessions the time of a turn grows to 2.00 × (`Interlock`).")
+                .contains("| `fleet-200-1n` | `RLock` | nothing | – | ∞ | – | – |");
+    }
+
     private static String trial(String method, String mode, String impl, double score, String unit) {
         return """
                 {"jvm": "/somewhere/java", "jvmArgs": ["-Xmx1g"], "jmhVersion": "1.37",

@@ -92,6 +92,27 @@ class ScoreboardTest {
                         line -> assertThat(line).startsWith("WAIT contended-2jvm-4t ours p50="));
     }
 
+    /** What a quick run leaves out is played if it is asked for. */
+    @Test
+    void playsSessionsOfTwoJvms() {
+        assertThat(run(
+                        "--quick",
+                        "--only",
+                        "^growth-waiters-10$",
+                        "--peers",
+                        "RFairLock",
+                        "--rounds",
+                        "1",
+                        "--millis",
+                        "300"))
+                .describedAs("%s", err)
+                .isZero();
+        assertThat(out.toString().lines())
+                .singleElement()
+                .asString()
+                .matches("SCORE growth-waiters-10 ours=\\d+ RFairLock=\\d+ ratio=.*");
+    }
+
     @Test
     @Tag("proof")
     void comparesReadersAndWritersAcrossJvms() {

@@ -170,6 +170,9 @@ public final class Contestants {
      * @throws IllegalArgumentException if there is none
      */
     public static Contestant named(String name) {
+        if (Sessions.areNamed(name)) {
+            return Sessions.named(name);
+        }
         Contestant contestant = ALL.get(name);
         if (contestant == null) {
             throw new IllegalArgumentException("No contestant '" + name + "', only " + ALL.keySet());
@@ -184,6 +187,11 @@ public final class Contestants {
      */
     public static Optional<String> absence(String name, Servers servers) {
         return servers.absence(named(name).service());
+    }
+
+    /** What a contestant is called in the results: of many sessions that of their lock, else its own name. */
+    public static String title(String name) {
+        return Sessions.areNamed(name) ? Sessions.kind(name) : name;
     }
 
     // The cheapest command there is that goes through all of Redisson: what any operation on Redis costs at least.

@@ -13,6 +13,7 @@ import java.nio.ByteOrder;
 import java.nio.channels.FileChannel;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
+import java.util.Objects;
 import java.util.SplittableRandom;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
@@ -25,7 +26,7 @@ import org.HdrHistogram.Histogram;
  * on a page of memory, which several JVMs can share by mapping the same file; a plain read and a plain write distort
  * nothing. Next to it stands which JVM was in the section last, and some way off a twin of the sum, which is written
  * last: who reads while nobody writes sees no difference. Where several may be inside at a time, those who are count
- * themselves, which takes two atomic operations.
+ * themselves, which takes two atomic operations. Where there are many locks, each has a cell for a sum of its own.
  */
 public final class Ledger {
 
@@ -34,7 +35,9 @@ public final class Ledger {
     private static final int TWIN = 128; // on a line of the cache that isn't the sum's, so that a difference lasts
     private static final int INSIDE = 2 * TWIN;
     private static final int RELEASED = 3 * TWIN;
-    private static final int SIZE = RELEASED + Long.BYTES;
+    private static final int CELLS = 4 * TWIN;
+    private static final int MOST_CELLS = 10_000;
+    private static final int SIZE = CELLS + MOST_CELLS * Long.BYTES;
     private static final VarHandle LONGS = MethodHandles.byteBufferViewVarHandle(long[].class, ByteOrder.nativeOrder());
     private static final long JVM = ProcessHandle.current().pid();
 
@@ -69,6 +72,8 @@ public final class Ledger {
     private long repeats;
     private long unsettled;
     private long cameNanos;
+    private long endNanos;
+    private boolean over;
 
     /** An account without times. */
     public Ledger(ByteBuffer page, int writePercent, long seed) {
@@ -129,6 +134,38 @@ public final class Ledger {
     /** What the threads have added up on a page. */
     public static long sum(ByteBuffer page) {
         return page.getLong(SUM);
+    }
+
+    /** The same, with what was added up in the cells. */
+    public static long total(ByteBuffer page) {
+        long total = sum(page);
+        for (int cell = 0; cell < MOST_CELLS; cell++) {
+            total += page.getLong(CELLS + cell * Long.BYTES);
+        }
+        return total;
+    }
+
+    /** Tells the account when its round ends, by the machine-wide clock. */
+    public Ledger until(long nanos) {
+        endNanos = nanos;
+        return this;
+    }
+
+    /** How long the round still takes; 0 if it {@linkplain #isOver() is over}. */
+    public long leftNanos() {
+        long leftNanos = endNanos - Monotonic.nanos();
+        over |= leftNanos <= 0;
+        return Math.max(0, leftNanos);
+    }
+
+    /** Whether the thread has found its round over: that of work that looks at the clock. */
+    public boolean isOver() {
+        return over;
+    }
+
+    /** Draws one of so many. */
+    public int draw(int bound) {
+        return choices.nextInt(bound);
     }
 
     /** Decides whether the next section is one that writes. */
@@ -220,6 +257,15 @@ public final class Ledger {
         stay.run();
         page.putLong(TWIN, sum);
         leave();
+    }
+
+    /** The same inside the critical section of one of many locks, which protects a cell. */
+    public void book(int cell) {
+        enter();
+        int at = CELLS + Objects.checkIndex(cell, MOST_CELLS) * Long.BYTES;
+        page.putLong(at, page.getLong(at) + 1);
+        booked++;
+        stay.run();
     }
 
     private void enter() {

@@ -51,7 +51,9 @@ final class Charts {
                                 charts.jvms(),
                                 charts.handOffs(),
                                 charts.duels()),
-                        jmh.map(Jmh::chart).stream())
+                        Stream.concat(
+                                jmh.map(Jmh::chart).stream(),
+                                Stream.of(charts.growthWithWaiters(), charts.growthWithSessions())))
                 .filter(chart -> !chart.plot().isEmpty())
                 .toList();
     }
@@ -160,6 +162,80 @@ final class Charts {
                                 + " asks Redis for each permit.",
                         waits("semaphore-2jvm-4t-4p"),
                         behind(Figure.RATE, DUELS.stream().map(Duel::scenario).toList())));
+    }
+
+    private Chart growthWithWaiters() {
+        Map<String, String> scenarios = scenarios("growth-waiters-", "", "10", "100", "1000");
+        var plot = Plot.ofTimeLines(
+                "From turn to turn, threads of two sessions (less is better)",
+                "threads that want one name",
+                List.copyOf(scenarios.keySet()));
+        scenarios.forEach((place, scenario) -> results.of(scenario).forEach(one -> turn(plot, place, one)));
+        return new Chart(
+                "growth-waiters",
+                plot,
+                paragraph(
+                        "A thread comes back as soon as it has had its turn, so the others always wait. What a turn in"
+                                + " order costs should not depend on the length of the queue.",
+                        growth("From 10 to 1,000 threads", "growth-waiters-10", "growth-waiters-1000"),
+                        commands("growth-waiters-1000"),
+                        behind(Figure.RATE, scenarios.values())));
+    }
+
+    private Chart growthWithSessions() {
+        Map<String, String> plain = scenarios("growth-sessions-", "", "1", "10", "50");
+        Map<String, String> fair = scenarios("growth-sessions-fair-", "", "1", "10", "50");
+        plain.put("200", "fleet-200-1n");
+        fair.put("200", "fleet-200-fair-1n");
+        var plot = Plot.ofTimeLines(
+                "From turn to turn, sessions with five threads each (less is better)",
+                "sessions that want one name",
+                List.copyOf(plain.keySet()));
+        plain.forEach((place, scenario) -> results.of(scenario).forEach(one -> turn(plot, place, one)));
+        fair.forEach((place, scenario) -> results.of(scenario).stream()
+                .filter(one -> !one.contestant().equals("RLock")) // it has its place among the others
+                .forEach(one -> turn(plot, place, one)));
+        return new Chart(
+                "growth-sessions",
+                plot,
+                paragraph(
+                        "A release of an `RLock` wakes all sessions that wait, and each of them asks Redis again; ours"
+                                + " wakes the one that is next. The sessions are spread over two JVMs; one session has"
+                                + " a JVM to itself.",
+                        growth("From 10 to 200 sessions", "growth-sessions-10", "fleet-200-1n"),
+                        growth("With fair locks", "growth-sessions-fair-10", "fleet-200-fair-1n"),
+                        commands("fleet-200-1n"),
+                        behind(Figure.RATE, plain.values()),
+                        behind(Figure.RATE, fair.values())));
+    }
+
+    /** How many times as long a turn takes in the second scenario as in the first. */
+    private String growth(String before, String first, String last) {
+        String times = results.of(first).stream()
+                .flatMap(one -> results.of(last, one.contestant()).stream()
+                        .map(other -> Numbers.ratio(one.median() / other.median()) + " × (`" + one.contestant() + "`)"))
+                .collect(Collectors.joining(", "));
+        return times.isEmpty() ? "" : before + " the time of a turn grows to " + times + ".";
+    }
+
+    private String commands(String scenario) {
+        String each = results.of(scenario).stream()
+                .filter(one -> Figure.COMMANDS.of(one) != null)
+                .map(one -> Figure.COMMANDS.text(one) + " (`" + one.contestant() + "`)")
+                .collect(Collectors.joining(", "));
+        return each.isEmpty() ? "" : "Commands of Redis for each turn in `" + scenario + "`: " + each + ".";
+    }
+
+    /** Who had no turn at all has no place on the axis. */
+    private static void turn(Plot plot, String place, Measurement one) {
+        if (one.median() > 0) {
+            plot.add(one.contestant(), place, 1e9 / one.median());
+            var rounds = one.perSecond().stream()
+                    .filter(rate -> rate > 0)
+                    .mapToDouble(rate -> 1e9 / rate)
+                    .summaryStatistics();
+            plot.span(one.contestant(), place, rounds.getMin(), rounds.getMax());
+        }
     }
 
     /** By place. */

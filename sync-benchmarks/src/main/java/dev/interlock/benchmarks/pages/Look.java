@@ -36,6 +36,7 @@ final class Look {
     private static final Map<String, Color> PEERS = Map.ofEntries(
             Map.entry("JDK", new Color(0x20, 0x20, 0x20)),
             Map.entry("Interlock-adapted", new Color(0xF2, 0x9A, 0xA4)),
+            Map.entry("Interlock-fair", new Color(0xE8, 0x6A, 0x17)),
             Map.entry("Redisson", new Color(0x1F, 0x5F, 0xBF)),
             Map.entry("RLock", new Color(0x1F, 0x5F, 0xBF)),
             Map.entry("RFairLock", new Color(0x5B, 0x9B, 0xE6)),

@@ -61,6 +61,11 @@ final class Plot {
         return new Plot(title, "", "", places, false, true);
     }
 
+    /** Lines of times, in nanoseconds. */
+    static Plot ofTimeLines(String title, String xTitle, List<String> places) {
+        return new Plot(title, xTitle, "", places, true, true);
+    }
+
     String title() {
         return title;
     }

@@ -123,8 +123,9 @@ final class Summary {
     private void charts(List<Chart> charts) {
         page.say("## What it looks like");
         page.say("Dots are medians; whiskers reach to the 90th percentile of times, or from the slowest to the fastest"
-                + " round. Dashed lines are references: the JDK's lock of one JVM, and round trips and bare messages"
-                + " through Redis. Who is ahead of ours is named, even without a place in the chart.");
+                + " round in which anything was done. Dashed lines are references: the JDK's lock of one JVM, and"
+                + " round trips and bare messages through Redis. Who is ahead of ours is named, even without a place in"
+                + " the chart.");
         for (List<Chart> pair : Lists.partition(charts, 2)) {
             page.table(
                     pair.stream().map(Chart::title).toList(),

@@ -34,6 +34,7 @@ import org.jspecify.annotations.Nullable;
 final class Contest {
 
     private static final long LEAD_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final long THREAD_NANOS = TimeUnit.MICROSECONDS.toNanos(300);
     private static final long ORDER_NANOS = TimeUnit.MILLISECONDS.toNanos(2_000);
     private static final long STAY_NANOS = TimeUnit.MILLISECONDS.toNanos(20);
 
@@ -136,7 +137,7 @@ final class Contest {
 
     private Tally play(String contestant, long nanos, Timing timing, long stayNanos, int seed) {
         String name = "scoreboard:" + scenario.name() + ":" + contestant + ":" + run;
-        long startNanos = Monotonic.nanos() + LEAD_NANOS;
+        long startNanos = Monotonic.nanos() + LEAD_NANOS + THREAD_NANOS * scenario.jvms() * scenario.threads();
         Tally tally = site.play(new Round(
                 contestant,
                 name,

@@ -83,7 +83,7 @@ final class Crew implements Site {
 
     @Override
     public long sum() {
-        return Ledger.sum(page);
+        return Ledger.total(page);
     }
 
     @Override
@@ -118,11 +118,12 @@ final class Crew implements Site {
         // machine still has a rate.
         Tally toil(Work work, int hand) {
             var ledger = new Ledger(
-                    page,
-                    round.timing(),
-                    Ledger.staying(round.stayNanos()),
-                    round.writePercent(),
-                    (long) round.seed() * round.threads() + hand);
+                            page,
+                            round.timing(),
+                            Ledger.staying(round.stayNanos()),
+                            round.writePercent(),
+                            (long) round.seed() * round.threads() + hand)
+                    .until(round.endNanos());
             parkUntil(round.startNanos());
             long operations = 0;
             try {
@@ -131,7 +132,7 @@ final class Crew implements Site {
                         operations++;
                         ledger.rest(() -> over);
                     }
-                } while (!over);
+                } while (!over && !ledger.isOver());
             } finally {
                 work.end();
             }

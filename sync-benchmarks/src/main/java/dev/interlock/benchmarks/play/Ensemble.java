@@ -27,7 +27,7 @@ final class Ensemble implements Site {
     Ensemble(Iterable<ChildJvm> players, ByteBuffer page, Addresses addresses, Runnable after) {
         this.players = players;
         this.page = page;
-        this.sumBefore = Ledger.sum(page);
+        this.sumBefore = Ledger.total(page);
         this.after = after;
         send("gather " + addresses.line());
         replies(players, "gathered");
@@ -49,7 +49,7 @@ final class Ensemble implements Site {
 
     @Override
     public long sum() {
-        return Ledger.sum(page) - sumBefore;
+        return Ledger.total(page) - sumBefore;
     }
 
     @Override

@@ -1,5 +1,6 @@
 package dev.interlock.benchmarks.play;
 
+import dev.interlock.benchmarks.contestants.Contestants;
 import dev.interlock.benchmarks.contestants.Ledger;
 import dev.interlock.benchmarks.play.Meter.Reading;
 import dev.interlock.benchmarks.play.Site.Tally;
@@ -52,7 +53,7 @@ final class Recording {
         return new Measurement(
                 scenario.name(),
                 scenario.family(),
-                contestant,
+                Contestants.title(contestant),
                 scenario.jvms(),
                 scenario.threads(),
                 scenario.setting().sectionMicros(),

@@ -61,6 +61,7 @@ public final class Tournament {
         public List<Scenario> scenarios() {
             return Scenarios.ALL.stream()
                     .filter(scenario -> only.matcher(scenario.name()).find())
+                    .filter(scenario -> !isQuick || !only.pattern().isEmpty() || !scenario.isLarge())
                     .toList();
         }
 
@@ -69,14 +70,14 @@ public final class Tournament {
             return scenarios().stream()
                     .map(scenario -> Plan.of(
                             scenario.cast(isQuick, peer -> peers.matcher(peer).find()), of(scenario), isQuick))
-                    .reduce(Plan.starts(isQuick ? mostJvms() : 0), Duration::plus);
+                    .reduce(Plan.starts(mostShared()), Duration::plus);
         }
 
-        /** How many children a scenario plays in at most. */
-        private int mostJvms() {
+        /** How many children scenarios share. */
+        private int mostShared() {
             return scenarios().stream()
+                    .filter(scenario -> scenario.isLarge() || (isQuick && scenario.jvms() > 1))
                     .mapToInt(Scenario::jvms)
-                    .filter(jvms -> jvms > 1)
                     .max()
                     .orElse(0);
         }
@@ -217,19 +218,19 @@ public final class Tournament {
     }
 
     // Each scenario in JVMs of its own, as far as there is time: what one has had compiled, the next one would profit
-    // by.
+    // by. To open a fleet in JVMs that have compiled nothing yet takes too long.
     private Site site(Scenario scenario, Addresses addresses) {
-        if (scenario.jvms() == 1) {
+        if (scenario.jvms() == 1 && !scenario.isLarge()) {
             return new Crew(addresses, Ledger.page(), Contestants::named);
         }
-        return rules.isQuick()
+        return rules.isQuick() || scenario.isLarge()
                 ? troupe().ensemble(scenario.jvms(), addresses)
                 : Troupe.once(scenario.jvms(), addresses);
     }
 
     private Troupe troupe() {
         if (troupe == null) {
-            troupe = Troupe.start(rules.mostJvms());
+            troupe = Troupe.start(rules.mostShared());
         }
         return troupe;
     }

@@ -28,7 +28,7 @@ final class Troupe implements AutoCloseable {
             Path file = Files.createTempFile("interlock-scoreboard", ".ledger");
             try {
                 ByteBuffer page = Ledger.page(file);
-                var troupe = new Troupe(Fleet.start(jvms, Worker.class, file.toString()), page);
+                var troupe = new Troupe(Fleet.start(jvms, index -> worker(file)), page);
                 Ensemble.replies(troupe.fleet, "ready");
                 return troupe;
             } finally {
@@ -39,6 +39,11 @@ final class Troupe implements AutoCloseable {
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    // A hundred sessions of each contestant need some room.
+    private static ChildJvm.Builder worker(Path file) {
+        return ChildJvm.of(Worker.class).options("-Xmx1g").arguments(file.toString());
     }
 
     /** Those of a scenario; the others do nothing meanwhile. They come back when it is closed. */

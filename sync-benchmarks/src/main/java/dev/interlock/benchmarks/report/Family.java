@@ -61,7 +61,17 @@ public enum Family {
             "Ten thousand names held",
             "names",
             "every held name is renewed, and has its fencing token and its watch here"),
-    WAITING("Many threads waiting", "hand-offs", "all of them are woken one after the other, by one message each");
+    WAITING("Many threads waiting", "hand-offs", "all of them are woken one after the other, by one message each"),
+    FLEETS(
+            "Fleets of two hundred sessions",
+            "sections",
+            "strict order takes a place in a queue in Redis and a message to one session for every section, which a"
+                    + " lock without it doesn't pay for"),
+    GROWTH(
+            "Growth with those who want one name",
+            "sections",
+            "strict order takes a place in a queue in Redis and a message to one session for every section, which a"
+                    + " lock without it doesn't pay for");
 
     private final String title;
     private final String operations;

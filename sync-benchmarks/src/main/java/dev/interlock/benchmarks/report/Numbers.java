@@ -31,6 +31,9 @@ public final class Numbers {
 
     /** One number over another. */
     public static String ratio(double value) {
+        if (!Double.isFinite(value)) {
+            return Double.isNaN(value) ? "–" : "∞"; // over a contestant that did nothing
+        }
         if (value >= 100) {
             return format("%,.0f", value);
         }

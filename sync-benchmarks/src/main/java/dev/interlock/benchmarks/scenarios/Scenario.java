@@ -38,6 +38,8 @@ public record Scenario(
          * more than the slow.
          */
         SECTIONS,
+        /** The same, and nothing is timed. */
+        UNTIMED_SECTIONS,
         /** The same, and how long threads waited for them in the same rounds. */
         SECTIONS_AND_WAITS,
         /** Those sections per second that came after one of another JVM. Ours has to alternate between two of them. */
@@ -116,6 +118,11 @@ public record Scenario(
     /** The same, with fewer peers where time is short. */
     Scenario quickly(String... fewer) {
         return new Scenario(name, family, setting, measure, ours, peers, List.of(fewer), quick, full);
+    }
+
+    /** Whether it takes a fleet that a quick run has no time to open, unless it is asked for. */
+    public boolean isLarge() {
+        return family == Family.FLEETS || family == Family.GROWTH;
     }
 
     /** How many, one being that of the Scoreboard. */

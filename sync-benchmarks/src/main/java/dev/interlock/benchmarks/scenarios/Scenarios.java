@@ -83,7 +83,8 @@ public final class Scenarios {
                     delays(),
                     others(),
                     observed(),
-                    crowds())
+                    crowds(),
+                    Fleets.all())
             .flatMap(family -> family)
             .toList();
 

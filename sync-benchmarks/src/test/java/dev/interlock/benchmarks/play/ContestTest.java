@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.within;
 import static org.assertj.core.api.Assertions.withinPercentage;
 
 import dev.interlock.benchmarks.contestants.Contestant;
+import dev.interlock.benchmarks.contestants.Contestants;
 import dev.interlock.benchmarks.contestants.Ledger;
 import dev.interlock.benchmarks.contestants.Ledger.Timing;
 import dev.interlock.benchmarks.play.Contest.BrokenExclusionException;
@@ -30,6 +31,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.Lock;
+import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReadWriteLock;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
@@ -77,6 +79,61 @@ class ContestTest {
             assertThatThrownBy(() -> contest.play(UNTIL_FOUND))
                     .isInstanceOf(BrokenExclusionException.class)
                     .hasMessageContaining("MUTUAL EXCLUSION BROKEN in s by ReentrantLock");
+        }
+    }
+
+    @Test
+    void oneOfManyLocksThatExcludesNobodyIsFound() {
+        Contestant open = Contestant.working(
+                url -> url,
+                (client, name) -> ledger -> {
+                    ledger.book(ledger.draw(2));
+                    return true;
+                },
+                client -> {});
+        try (var crew = new Crew(NOWHERE, Ledger.page(), name -> name.equals("Broken") ? open : jdk())) {
+            var contest = new Contest(scenario(1, "ReentrantLock", "Broken"), crew, progress::add);
+            assertThatThrownBy(() -> contest.play(UNTIL_FOUND))
+                    .isInstanceOf(BrokenExclusionException.class)
+                    .hasMessageContaining("MUTUAL EXCLUSION BROKEN in s by Broken");
+        }
+    }
+
+    @Test
+    void manySessionsLockManyNames() {
+        Addresses redis = Addresses.ofRedis(RedisServer.provided().url());
+        try (var crew = new Crew(redis, Ledger.page(), Contestants::named)) {
+            var scenario = scenario(
+                    Setting.of(1, 6),
+                    Measure.UNTIMED_SECTIONS,
+                    "Interlock-3s-2n",
+                    "Interlock-fair-3s-2n",
+                    "RLock-3s-2n",
+                    "RFairLock-3s-2n");
+            var pace = new Pace(Duration.ofMillis(500), 1, 3);
+            assertThat(new Contest(scenario, crew, progress::add).play(pace))
+                    .allSatisfy(one -> assertThat(one.perSecond()).anyMatch(rate -> rate > 0))
+                    .extracting(Measurement::contestant)
+                    .containsExactly("Interlock", "Interlock-fair", "RLock", "RFairLock");
+            assertThat(crew.sum()).isPositive();
+        }
+    }
+
+    /** The round ends, and what it tells is that nothing was done. */
+    @Test
+    void lockThatNobodyGetsHasARateOfZero() {
+        Contestant stuck = Contestant.working(
+                url -> url,
+                (client, name) -> ledger -> {
+                    LockSupport.parkNanos(ledger.leftNanos());
+                    return false;
+                },
+                client -> {});
+        try (var crew = new Crew(NOWHERE, Ledger.page(), name -> name.equals("Stuck") ? stuck : jdk())) {
+            var scenario = scenario(Setting.of(1, 2), Measure.UNTIMED_SECTIONS, "Mine", "Stuck");
+            assertThat(new Contest(scenario, crew, progress::add).play(SHORT).get(1))
+                    .satisfies(one -> assertThat(one.perSecond()).containsExactly(0.0, 0.0, 0.0))
+                    .satisfies(one -> assertThat(one.shares()).isNull());
         }
     }
 
