@@ -44,7 +44,7 @@ class InterlockMetricsTest extends FaultFixture {
 
     @Override
     protected String lasting() {
-        return "mark|token|turns|:rate$";
+        return "mark|token|turns|signals|:rate$";
     }
 
     private InterlockMetrics bound(Interlock session) {

@@ -44,7 +44,7 @@ class OperatorTest extends FaultFixture {
 
     @Override
     protected String lasting() {
-        return "mark|token|turns|latch|semaphore|barrier";
+        return "mark|token|turns|signals|latch|semaphore|barrier";
     }
 
     @BeforeEach

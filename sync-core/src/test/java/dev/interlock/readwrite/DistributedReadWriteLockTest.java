@@ -102,7 +102,7 @@ class DistributedReadWriteLockTest {
                     .toList();
             names.clear();
             sessions.assertOnlyMarksAreNew(
-                    ":(token|mark:[^:]*):", key -> held.stream().anyMatch(key::contains));
+                    ":(token|signals|mark:[^:]*):", key -> held.stream().anyMatch(key::contains));
         }
     }
 

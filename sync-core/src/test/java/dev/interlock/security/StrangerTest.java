@@ -62,7 +62,7 @@ class StrangerTest extends FaultFixture {
 
     @Override
     protected String lasting() {
-        return "mark|token|turns|latch|semaphore|barrier";
+        return "mark|token|turns|signals|latch|semaphore|barrier";
     }
 
     /** What a thread of the victim waits for, and what lets it in. */

@@ -27,11 +27,11 @@ public final class Keyspace implements AfterEachCallback {
 
     /**
      * What may outlive its users: high-water marks of sequences, the last fencing token, the turns of plain RLocks, the
-     * pool of a semaphore with its accounts.
+     * sessions that have waited for conditions, the pool of a semaphore with its accounts.
      */
     private static final Pattern MARK = Pattern.compile(
             "interlock:(\\{.+}:(.+:)?KIND|KIND:.+)"
-                    .replace("KIND", "(mark:[^:]+|token|turns|semaphore(-retired|-sessions)?)"),
+                    .replace("KIND", "(mark:[^:]+|token|turns|signals|semaphore(-retired|-sessions)?)"),
             Pattern.DOTALL);
 
     private final RedisServer server;

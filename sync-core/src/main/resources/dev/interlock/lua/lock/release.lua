@@ -63,7 +63,7 @@ if used == '' and operations == '' then
       end
       redis.call('zpopmin', queue)
       if not follower then
-        redis.call('del', waiters)
+        redis.call('del', waiters, signals)
       end
       local name = { lock = lock, readers = readers, token = token, floor = floor }
       local value = give(name, heir, theirs, grantLease)
@@ -102,7 +102,7 @@ local hasConditions = redis.call('exists', conditions) == 1
 isUndone = isUndone and hasConditions
 local hasReaders = left and redis.call('exists', readers) == 1
 if operations == '' and not hasConditions and not hasReaders and redis.call('exists', queue) == 0 then
-  redis.call('del', waiters)
+  redis.call('del', waiters, signals)
   if isFree then
     redis.call(publish, channel, 0)
   end

@@ -33,7 +33,7 @@ abstract class LatchFaultFixture extends FaultFixture {
     /** What expires by itself. */
     @Override
     protected String lasting() {
-        return "mark|token|turns|latch";
+        return "mark|token|turns|signals|latch";
     }
 
     static DistributedCountDownLatch of(Interlock session, int count) {

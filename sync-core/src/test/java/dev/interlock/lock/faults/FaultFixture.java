@@ -180,7 +180,7 @@ public abstract class FaultFixture {
 
     /** A regular expression for what is found in the names of keys that stay for a while. */
     protected String lasting() {
-        return "mark|token|turns";
+        return "mark|token|turns|signals";
     }
 
     /** What there is in Redis, apart from what is meant to stay for a while. */

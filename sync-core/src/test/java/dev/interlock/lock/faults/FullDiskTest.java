@@ -41,7 +41,7 @@ class FullDiskTest extends FaultFixture {
 
     @Override
     protected String lasting() {
-        return "mark|token|turns|latch|semaphore|barrier|rate";
+        return "mark|token|turns|signals|latch|semaphore|barrier|rate";
     }
 
     /** The first snapshot that fails is one over a folder. */

@@ -29,7 +29,7 @@ class ListenersTest extends FaultFixture {
 
     @Override
     protected String lasting() {
-        return "mark|token|turns|:rate$";
+        return "mark|token|turns|signals|:rate$";
     }
 
     /** Writes down what it hears of threads, as words. */

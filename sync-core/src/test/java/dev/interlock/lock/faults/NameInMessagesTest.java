@@ -29,7 +29,7 @@ class NameInMessagesTest extends FaultFixture {
 
     @Override
     protected String lasting() {
-        return "mark|token|turns|latch|semaphore|barrier";
+        return "mark|token|turns|signals|latch|semaphore|barrier";
     }
 
     /** The text shows the name, in a line that is cut. */

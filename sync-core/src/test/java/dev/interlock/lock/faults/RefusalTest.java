@@ -25,7 +25,7 @@ class RefusalTest extends FaultFixture {
 
     @Override
     protected String lasting() {
-        return "mark|token|turns|latch|semaphore";
+        return "mark|token|turns|signals|latch|semaphore";
     }
 
     private static boolean isRefused(FaultFixture test, String error) {

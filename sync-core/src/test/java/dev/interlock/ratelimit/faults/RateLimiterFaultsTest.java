@@ -35,7 +35,7 @@ class RateLimiterFaultsTest extends FaultFixture {
 
     @Override
     protected String lasting() {
-        return "mark|token|turns|:rate(:u\\d+)?$";
+        return "mark|token|turns|signals|:rate(:u\\d+)?$";
     }
 
     private static boolean isDecision(List<String> words) {

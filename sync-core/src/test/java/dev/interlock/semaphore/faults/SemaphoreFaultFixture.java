@@ -36,7 +36,7 @@ abstract class SemaphoreFaultFixture extends FaultFixture {
     /** The pool with its accounts, but for the queue. */
     @Override
     protected String lasting() {
-        return "mark|token|turns|:semaphore(-retired|-sessions)?$";
+        return "mark|token|turns|signals|:semaphore(-retired|-sessions)?$";
     }
 
     /** Whether permits belong to sessions. */
