@@ -131,7 +131,7 @@ class MutantTest {
                         .lua("  operate(name, sequence, operations, done - first)\n", ""),
                 Mutant.named("a refused request asks nobody").lua("if not enqueue and not front then", "if false then"),
                 Mutant.named("a session gives nothing up that is asked for")
-                        .java("lock/script/ScriptLock", "!relinquishIfIdle() && isCleaning();", "isCleaning();"),
+                        .java("lock/script/ScriptLock", "!relinquishIfIdle() && cleaning;", "cleaning;"),
                 Mutant.named("who dies with a signal takes it along")
                         .lua("if not released or released ~= redis.call('get', name.token) then", "if false then"));
     }
