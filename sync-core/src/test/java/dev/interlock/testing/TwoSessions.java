@@ -3,7 +3,6 @@ package dev.interlock.testing;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.Interlock;
-import dev.interlock.InterlockBuilder;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,9 +19,7 @@ import org.redisson.config.Config;
 
 /** Two sessions over a Redis of their own, names that nobody has used, and the rivals of what a test is about. */
 public final class TwoSessions implements AutoCloseable {
-    /** On a busy machine an answer of Redis may take long. */
     private static final Duration PATIENCE = Duration.ofSeconds(20);
-
     private static final AtomicInteger NAMES = new AtomicInteger();
 
     private final RedisServer redis = RedisServer.launch();
@@ -33,15 +30,8 @@ public final class TwoSessions implements AutoCloseable {
     private Set<String> before = Set.of();
 
     private TwoSessions(boolean useClients) {
-        mine = session(useClients);
-        other = session(useClients);
-    }
-
-    private Interlock session(boolean useClient) {
-        InterlockBuilder builder = Interlock.builder().commandTimeout(PATIENCE);
-        return useClient
-                ? builder.client(newClient()).open()
-                : builder.uri(redis.url()).open();
+        mine = useClients ? Interlock.using(newClient()) : Interlock.connect(redis.url());
+        other = useClients ? Interlock.using(newClient()) : Interlock.connect(redis.url());
     }
 
     /** Sessions that connect themselves. */
