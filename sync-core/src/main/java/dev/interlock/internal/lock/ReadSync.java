@@ -105,7 +105,10 @@ public final class ReadSync implements Lock {
             } else if (remote.isBarred(begun)) {
                 remote.awaitUnbarred(interruptible, waitNanos, begun);
             } else if (leader.compareAndSet(null, Thread.currentThread())) {
-                if (takeWhole(interruptible, Math.min(left(waitNanos, begun), remote.drainNanos()))) {
+                if (remote.mayEnterShared(begun)) {
+                    // It may since a moment ago, and those inside may stay.
+                    leader.set(null);
+                } else if (takeWhole(interruptible, Math.min(left(waitNanos, begun), remote.drainNanos()))) {
                     return enter(interruptible, left(waitNanos, begun), begun, attempt);
                 }
             } else if (follow(interruptible, waitNanos, begun)) {
