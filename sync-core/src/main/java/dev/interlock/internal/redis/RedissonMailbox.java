@@ -166,11 +166,11 @@ public final class RedissonMailbox implements Mailbox {
                     "Unreadable message in the mailbox; its sender may be of another version: {}", Names.excerpt(text));
             return;
         }
-        if (session.endsWith(SHARDED) && !mail.key().isEmpty()) {
-            heard(mail.key(), receiver, isFromAnywhere);
-        }
         try {
             receiver.accept(mail);
+            if (session.endsWith(SHARDED) && !mail.key().isEmpty()) {
+                heard(mail.key(), receiver, isFromAnywhere);
+            }
         } catch (RuntimeException e) {
             // Whose it is doesn't matter to the other messages, nor to the client's other channels.
             log.error("A message in the mailbox could not be dealt with: {}", Names.excerpt(text), e);
@@ -202,14 +202,13 @@ public final class RedissonMailbox implements Mailbox {
         if (node == null) {
             return;
         }
+        CompletableFuture<RedisPubSubConnection> connecting = connections.compute(
+                node,
+                (same, before) -> before == null || before.isCompletedExceptionally()
+                        ? node.connectPubSubAsync().toCompletableFuture()
+                        : before);
         slot.node = node;
-        connections
-                .compute(
-                        node,
-                        (same, before) -> before == null || before.isCompletedExceptionally()
-                                ? node.connectPubSubAsync().toCompletableFuture()
-                                : before)
-                .thenAccept(connection -> listen(connection, slot, node));
+        connecting.thenAccept(connection -> listen(connection, slot, node));
     }
 
     private synchronized void listen(RedisPubSubConnection connection, Slot slot, RedisClient node) {
