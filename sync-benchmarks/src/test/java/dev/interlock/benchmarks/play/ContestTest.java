@@ -63,8 +63,11 @@ class ContestTest {
 
     @Test
     void lockThatExcludesNobodyIsFound() {
-        Contestant open = Contestant.locking(url -> url, (client, name) -> new NoLock(), client -> {});
-        try (var crew = new Crew(NOWHERE, Ledger.page(), name -> name.equals("Broken") ? open : jdk())) {
+        assertFound(Contestant.locking(url -> url, (client, name) -> new NoLock(), client -> {}));
+    }
+
+    private void assertFound(Contestant broken) {
+        try (var crew = new Crew(NOWHERE, Ledger.page(), name -> name.equals("Broken") ? broken : jdk())) {
             var contest = new Contest(scenario(1, "ReentrantLock", "Broken"), crew, progress::add);
             assertThatThrownBy(() -> contest.play(UNTIL_FOUND))
                     .isInstanceOf(BrokenExclusionException.class)
@@ -84,19 +87,13 @@ class ContestTest {
 
     @Test
     void oneOfManyLocksThatExcludesNobodyIsFound() {
-        Contestant open = Contestant.working(
+        assertFound(Contestant.working(
                 url -> url,
                 (client, name) -> ledger -> {
                     ledger.book(ledger.draw(2));
                     return true;
                 },
-                client -> {});
-        try (var crew = new Crew(NOWHERE, Ledger.page(), name -> name.equals("Broken") ? open : jdk())) {
-            var contest = new Contest(scenario(1, "ReentrantLock", "Broken"), crew, progress::add);
-            assertThatThrownBy(() -> contest.play(UNTIL_FOUND))
-                    .isInstanceOf(BrokenExclusionException.class)
-                    .hasMessageContaining("MUTUAL EXCLUSION BROKEN in s by Broken");
-        }
+                client -> {}));
     }
 
     @Test

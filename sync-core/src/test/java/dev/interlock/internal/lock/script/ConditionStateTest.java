@@ -231,44 +231,42 @@ class ConditionStateTest {
     /** A command's time doesn't grow with the number of threads that leave. */
     @Test
     void commandNamesAHundredWaitersAtMost() {
-        rig.own(a);
-        List<Waiter> waiters =
-                Stream.generate(() -> rig.enlist(b, "c")).limit(250).toList();
-        rig.giveUp();
-        rig.confirm(Released.TENURE);
-        rig.effects();
+        List<Waiter> waiters = waitTogether(250);
         waiters.subList(0, 120).forEach(rig::leave);
         waiters.subList(120, 250).forEach(rig::abandon);
         assertThat(rig.effects()).containsExactly("ask for 1 waiters, 1 leave, 0 gone");
-        rig.answerWaiters(left(waiters.subList(0, 1)));
+        rig.answerWaiters(replies(waiters.subList(0, 1), WaiterState.LEFT));
         assertThat(rig.effects()).contains("ask for 0 waiters, 100 leave, 100 gone");
-        rig.answerWaiters(left(waiters.subList(1, 101)));
+        rig.answerWaiters(replies(waiters.subList(1, 101), WaiterState.LEFT));
         assertThat(rig.effects()).containsExactly("ask for 0 waiters, 19 leave, 30 gone");
-        rig.answerWaiters(left(waiters.subList(101, 120)));
+        rig.answerWaiters(replies(waiters.subList(101, 120), WaiterState.LEFT));
         assertThat(rig.effects()).isEmpty();
         assertThat(rig.state.conditions().isEmpty()).isTrue();
     }
 
-    private static WaiterReply[] left(List<Waiter> waiters) {
-        return waiters.stream().map(one -> reply(one, WaiterState.LEFT, 0)).toArray(WaiterReply[]::new);
+    private List<Waiter> waitTogether(int count) {
+        rig.own(a);
+        List<Waiter> waiters =
+                Stream.generate(() -> rig.enlist(b, "c")).limit(count).toList();
+        rig.giveUp();
+        rig.confirm(Released.TENURE);
+        rig.effects();
+        return waiters;
+    }
+
+    private static WaiterReply[] replies(List<Waiter> waiters, WaiterState state) {
+        return waiters.stream().map(one -> reply(one, state, 0)).toArray(WaiterReply[]::new);
     }
 
     /** After many have been signalled unheard, all of them are found, some at a time. */
     @Test
     void moreAreAskedForAsLongAsTheOldestAreOver() {
-        rig.own(a);
-        List<Waiter> waiters =
-                Stream.generate(() -> rig.enlist(b, "c")).limit(250).toList();
-        rig.giveUp();
-        rig.confirm(Released.TENURE);
-        rig.effects();
+        List<Waiter> waiters = waitTogether(250);
         rig.pulse();
         assertThat(rig.effects()).containsExactly("ask for 1 waiters, 0 leave, 0 gone");
         rig.answerWaiters(reply(waiters.get(0), WaiterState.SIGNALLED, 0));
         assertThat(rig.effects()).contains("ask for 100 waiters, 0 leave, 0 gone");
-        rig.answerWaiters(waiters.subList(1, 101).stream()
-                .map(one -> reply(one, WaiterState.SIGNALLED, 0))
-                .toArray(WaiterReply[]::new));
+        rig.answerWaiters(replies(waiters.subList(1, 101), WaiterState.SIGNALLED));
         assertThat(rig.effects()).contains("ask for 100 waiters, 0 leave, 0 gone");
         rig.answerWaiters(reply(waiters.get(101), WaiterState.WAITING, 0));
         assertThat(rig.effects()).isEmpty();
