@@ -226,7 +226,7 @@ final class Charts {
         return each.isEmpty() ? "" : "Commands of Redis for each turn in `" + scenario + "`: " + each + ".";
     }
 
-    /** Who had no turn at all has no place on the axis. */
+    /** A logarithmic axis has no place for a contestant that had no turn. */
     private static void turn(Plot plot, String place, Measurement one) {
         if (one.median() > 0) {
             plot.add(one.contestant(), place, 1e9 / one.median());

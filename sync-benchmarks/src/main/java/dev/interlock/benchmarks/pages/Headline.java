@@ -33,8 +33,12 @@ final class Headline {
                             results.of(line.scenario(), PEER).ifPresent(theirs -> rows.add(row(line, ours, theirs))));
         }
         text.table(List.of("median", "Interlock", "`" + PEER + "`", "ours, times as fast"), rows);
-        text.say("Measured at " + Summary.place(results.environment()) + ". What was asked for, met or missed, and"
-                + " where others are ahead: [docs/benchmarks.md](docs/benchmarks.md).");
+        text.say("Measured at " + Summary.place(results.environment())
+                + (results.earlier().isEmpty()
+                        ? ""
+                        : ", or by an earlier run, which [the tables](docs/benchmarks-tables.md) name")
+                + ". What was asked for, met or missed, and where others are ahead:"
+                + " [docs/benchmarks.md](docs/benchmarks.md).");
         return text.text();
     }
 

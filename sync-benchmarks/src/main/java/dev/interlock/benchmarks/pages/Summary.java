@@ -124,8 +124,8 @@ final class Summary {
         page.say("## What it looks like");
         page.say("Dots are medians; whiskers reach to the 90th percentile of times, or from the slowest to the fastest"
                 + " round in which anything was done. Dashed lines are references: the JDK's lock of one JVM, and"
-                + " round trips and bare messages through Redis. Who is ahead of ours is named, even without a place in"
-                + " the chart.");
+                + " round trips and bare messages through Redis. The text names every contestant that is faster than"
+                + " ours, even one that the chart leaves out.");
         for (List<Chart> pair : Lists.partition(charts, 2)) {
             page.table(
                     pair.stream().map(Chart::title).toList(),
