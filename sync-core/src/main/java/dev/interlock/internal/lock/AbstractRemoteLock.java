@@ -371,10 +371,13 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
         sightings = sightings.look(front(), local, session.now());
     }
 
-    private @Nullable Object front() {
+    private Sightings front() {
         RemoteWait waiting = leader;
         T current = tenure();
-        return waiting != null || current == null || !isInside() ? waiting : Long.valueOf(current.token());
+        if (waiting != null) {
+            return Sightings.waiting(waiting.begunNanos());
+        }
+        return current == null || !isInside() ? Sightings.NOTHING : Sightings.inside(current.token(), session.now());
     }
 
     @Override
@@ -403,7 +406,7 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
         if (waiting != null && owner != null) {
             waits.add(Wait.of(owner, "", place.applyAsLong(owner), millisSince(waiting.begunNanos())));
         }
-        Object front = front();
+        Sightings front = front();
         for (Thread thread : local.queued()) {
             long age = sightings.millisBehind(front, thread, session.now());
             waits.add(Wait.of(thread, "", place.applyAsLong(thread), age));
@@ -423,7 +426,7 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
         }
         Thread owner = local.owner();
         long token = current.token();
-        long age = sightings.millisInFront(token, session.now());
+        long age = sightings.millisInside(token, session.now());
         return List.of(
                 owner == null && local instanceof LocalReadWriteLock shared
                         ? Hold.shared(shared.shares(), token, age)
