@@ -34,7 +34,7 @@ record LockRecorder(RemoteLock remote, boolean isShared) {
     }
 
     /** Returns whether a recording or a listener wants to know. As long as there is none, this costs nothing. */
-    boolean isOn() {
+    static boolean isOn(RemoteLock remote) {
         return remote.listeners().current() != SyncListener.NONE || FlightEvents.areLocksRecorded();
     }
 
@@ -50,7 +50,7 @@ record LockRecorder(RemoteLock remote, boolean isShared) {
     }
 
     /** Tells listeners, though no attempt is recorded, that the current thread has acquired the lock. */
-    void tellAcquired(long waitedNanos, boolean local) {
+    static void tellAcquired(RemoteLock remote, long waitedNanos, boolean local) {
         SyncListener told = remote.listeners().ofAcquisitions();
         if (told != SyncListener.NONE) {
             told.acquired(remote.name(), waitedNanos, local);

@@ -28,7 +28,6 @@ public final class LockSync implements Lock {
 
     private final LocalLock local;
     private final RemoteLock remote;
-    private final LockRecorder recorder;
 
     @GuardedBy("this")
     private int anonymousConditions;
@@ -40,7 +39,6 @@ public final class LockSync implements Lock {
     public LockSync(LocalLock local, RemoteLock remote) {
         this.local = local;
         this.remote = remote;
-        this.recorder = new LockRecorder(remote, false);
     }
 
     /** Returns the remote half. */
@@ -67,7 +65,7 @@ public final class LockSync implements Lock {
         }
         boolean entered = remote.enterAtOnce();
         if (entered) {
-            recorder.tellAcquired(0, true);
+            LockRecorder.tellAcquired(remote, 0, true);
         } else {
             local.unlock();
         }
@@ -297,16 +295,21 @@ public final class LockSync implements Lock {
 
     // Re-entries aren't recorded.
     private boolean isRecorded() {
-        return recorder.isOn() && local.holds() == 0;
+        return LockRecorder.isOn(remote) && local.holds() == 0;
+    }
+
+    // Made for each time, as most locks are never recorded.
+    private LockRecorder recorder() {
+        return new LockRecorder(remote, false);
     }
 
     private boolean record(RecordedAcquisition acquisition) throws InterruptedException {
-        return beginHoldIf(recorder.record(acquisition));
+        return beginHoldIf(recorder().record(acquisition));
     }
 
     private boolean recordUninterruptibly(RecordedAcquisition acquisition) {
         try {
-            return beginHoldIf(recorder.record(acquisition));
+            return beginHoldIf(recorder().record(acquisition));
         } catch (InterruptedException e) {
             throw new AssertionError("an uninterruptible wait was interrupted", e);
         }
@@ -314,7 +317,7 @@ public final class LockSync implements Lock {
 
     private boolean beginHoldIf(boolean locked) {
         if (locked) {
-            hold = recorder.hold();
+            hold = recorder().hold();
         }
         return locked;
     }
@@ -404,9 +407,9 @@ public final class LockSync implements Lock {
         try {
             long begun = remote.now();
             boolean isLocal = remote.conditions().enter(wait);
-            if (recorder.isOn()) {
-                recorder.tellAcquired(remote.now() - begun, isLocal);
-                hold = recorder.hold();
+            if (LockRecorder.isOn(remote)) {
+                LockRecorder.tellAcquired(remote, remote.now() - begun, isLocal);
+                hold = recorder().hold();
             }
         } finally {
             for (int i = 1; i < holds.exclusive; i++) {

@@ -72,7 +72,7 @@ public final class ReadSync implements Lock {
 
     // Re-entries aren't recorded.
     private boolean isRecorded() {
-        return recorder.isOn() && !isInside();
+        return LockRecorder.isOn(remote) && !isInside();
     }
 
     private boolean share(boolean interruptible, long waitNanos) throws InterruptedException {
