@@ -18,6 +18,8 @@ public record Settings(
         String sessionName,
         Listeners listeners,
         LongSupplier ticker) {
+    /** From a renewal that failed, the next one is so far at most. */
+    private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /** Returns the listeners that there are now, as one that throws nothing. */
     public SyncListener listener() {
@@ -27,6 +29,16 @@ public record Settings(
     /** For how long a command may be silent before it is taken to have been lost. */
     public long silenceNanos() {
         return Math.min(TimeUnit.MILLISECONDS.toNanos(commandTimeoutMillis), redisTimeoutNanos);
+    }
+
+    /** Returns the time between two renewals of a lease. */
+    public long renewalNanos() {
+        return TimeUnit.MILLISECONDS.toNanos(leaseMillis) / 3;
+    }
+
+    /** Returns the time from a renewal that failed to the next one. */
+    public long retryNanos() {
+        return Math.min(RETRY_NANOS, renewalNanos() / 3);
     }
 
     /** The same, heard of by nobody. */

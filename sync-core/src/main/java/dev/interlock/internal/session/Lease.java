@@ -6,21 +6,15 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a session knows of a lease that it has in Redis: until when it may take it for granted without asking, when to
- * renew it, and whether it is lost. The validity lies safely before the end of the lease in Redis; a loss, once seen,
- * stays.
+ * What a session knows of a lease that it has in Redis: until when it may take it for granted without asking, and
+ * whether it is lost. The validity lies safely before the end of the lease in Redis; a loss, once seen, stays.
  */
 public final class Lease {
-    /** From a renewal that failed, the next one is so far at most. */
-    private static final long RETRY_NANOS = TimeUnit.SECONDS.toNanos(1);
-
-    private final long leaseMillis;
     private volatile long validUntilNanos;
     private volatile @Nullable LeaseLostException loss;
 
     /** Begins with a validity. */
-    public Lease(Settings settings, long validUntilNanos) {
-        this.leaseMillis = settings.leaseMillis();
+    public Lease(long validUntilNanos) {
         this.validUntilNanos = validUntilNanos;
     }
 
@@ -57,16 +51,6 @@ public final class Lease {
     /** Returns whether it is valid, and was never seen to be lost. */
     public boolean isValid(long nowNanos) {
         return nowNanos - validUntilNanos < 0 && loss == null;
-    }
-
-    /** Returns the time between two renewals. */
-    public long renewalNanos() {
-        return TimeUnit.MILLISECONDS.toNanos(leaseMillis) / 3;
-    }
-
-    /** Returns the time from a renewal that failed to the next one. */
-    public long retryNanos() {
-        return Math.min(RETRY_NANOS, renewalNanos() / 3);
     }
 
     /** Marks it lost. Returns the loss that was known before, or null if this is the first. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.LeaseLostException;
 import dev.interlock.SyncListener;
+import dev.interlock.internal.redis.Settings;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
@@ -13,7 +14,7 @@ class LeaseTest {
 
     private final VirtualEnvironment environment = new VirtualEnvironment();
     private final long now = environment.nanoTime();
-    private final Lease lease = new Lease(environment.settings(SyncListener.NONE), now + 10 * SECOND);
+    private final Lease lease = new Lease(now + 10 * SECOND);
 
     @Test
     void validityEndsBeforeTheLeaseByTheMarginForDrift() {
@@ -41,8 +42,9 @@ class LeaseTest {
 
     @Test
     void itIsRenewedEveryThirdAndRetriedEverySecondAtMost() {
-        assertThat(lease.renewalNanos()).isEqualTo(10 * SECOND);
-        assertThat(lease.retryNanos()).isEqualTo(SECOND);
+        Settings settings = environment.settings(SyncListener.NONE);
+        assertThat(settings.renewalNanos()).isEqualTo(10 * SECOND);
+        assertThat(settings.retryNanos()).isEqualTo(SECOND);
     }
 
     @Test

@@ -46,7 +46,7 @@ final class QuorumTenure implements Tenure {
     private final Consumer<LeaseLostException> owner;
     private final int majority;
     private final Queue<QuorumEffect> effects;
-    private final long silenceNanos;
+    private final Settings settings;
     private final List<NodeVote> votes;
     final long sequence;
     final long leaseMillis;
@@ -74,7 +74,7 @@ final class QuorumTenure implements Tenure {
         this.owner = owner;
         this.majority = round.majority;
         this.effects = effects;
-        this.silenceNanos = settings.silenceNanos();
+        this.settings = settings;
         this.votes = Stream.generate(NodeVote::new).limit(round.nodes).toList();
         this.sequence = round.request.sequence();
         this.leaseMillis = round.request.leaseMillis();
@@ -87,10 +87,10 @@ final class QuorumTenure implements Tenure {
             at.counts = true;
             at.untilNanos = Lease.validUntil(round.sentNanos, vote.ttlMillis());
         });
-        this.lease = new Lease(settings, validUntil());
+        this.lease = new Lease(validUntil());
         // A node that has not voted is asked again soon: until it has, there is one less that may fail.
         boolean isWhole = strength() == round.nodes;
-        this.renewAtNanos = startNanos + (isWhole ? lease.renewalNanos() : lease.retryNanos());
+        this.renewAtNanos = startNanos + (isWhole ? settings.renewalNanos() : settings.retryNanos());
     }
 
     /** A node has voted after the tenure began. */
@@ -156,7 +156,7 @@ final class QuorumTenure implements Tenure {
 
     /** Returns for how long the answers to a renewal are waited for: several must fit into what is left of a lease. */
     long patienceNanos() {
-        return Math.min(silenceNanos, lease.renewalNanos() / 3);
+        return Math.min(settings.silenceNanos(), settings.renewalNanos() / 3);
     }
 
     /** A renewal at all nodes. Nodes that it finds missing count until it ends, when all that can answer have. */
@@ -223,7 +223,7 @@ final class QuorumTenure implements Tenure {
             renewal = null;
             missing.forEach(this::miss);
             boolean isWhole = kept >= majority && missing.isEmpty() && failure == null;
-            renewAtNanos = sentNanos + (isWhole ? lease.renewalNanos() : lease.retryNanos());
+            renewAtNanos = sentNanos + (isWhole ? settings.renewalNanos() : settings.retryNanos());
             if (ended) {
                 return;
             }

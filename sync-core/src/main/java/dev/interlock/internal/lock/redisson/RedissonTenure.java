@@ -27,6 +27,7 @@ final class RedissonTenure implements Tenure {
     private static final AtomicLong OWNERS = new AtomicLong();
 
     private final RedissonLock remote;
+    private final Settings settings;
     final long owner = -OWNERS.incrementAndGet();
     final long leaseMillis;
 
@@ -51,7 +52,8 @@ final class RedissonTenure implements Tenure {
 
     RedissonTenure(RedissonLock remote, Settings settings, RLock lock, boolean shared, long leaseMillis) {
         this.remote = remote;
-        this.lease = new Lease(settings, settings.ticker().getAsLong());
+        this.settings = settings;
+        this.lease = new Lease(settings.ticker().getAsLong());
         this.lock = lock;
         this.locks = List.of(lock);
         this.shared = shared;
@@ -75,7 +77,7 @@ final class RedissonTenure implements Tenure {
     /** Redisson has granted the request. */
     void granted(long nowNanos) {
         begin(nowNanos);
-        checkAtNanos = nowNanos + lease.renewalNanos();
+        checkAtNanos = nowNanos + settings.renewalNanos();
     }
 
     long startNanos() {
@@ -92,7 +94,7 @@ final class RedissonTenure implements Tenure {
         if (nowNanos - checkAtNanos < 0) {
             return false;
         }
-        checkAtNanos = nowNanos + lease.renewalNanos();
+        checkAtNanos = nowNanos + settings.renewalNanos();
         return true;
     }
 

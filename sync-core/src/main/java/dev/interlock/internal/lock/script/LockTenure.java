@@ -152,10 +152,10 @@ final class LockTenure implements Tenure {
         this.turnNanos = nowNanos;
         this.demandNanos = nowNanos;
         this.lookAtNanos = nowNanos;
-        this.lease = new Lease(renewer.settings(), validUntilNanos);
+        this.lease = new Lease(validUntilNanos);
         this.tokens = new FencingTokens(remoteToken);
         // When a third of the lease is over: at once, if it began as a short one.
-        this.renewAtNanos = validUntilNanos - 2 * lease.renewalNanos();
+        this.renewAtNanos = validUntilNanos - 2 * renewer.settings().renewalNanos();
         if (!renewed && ticket.leaseMillis < SHORT_MILLIS) {
             renewer.schedule(this::expire, TimeUnit.NANOSECONDS.toMillis(validUntilNanos - nowNanos) + 1);
         }
@@ -237,7 +237,7 @@ final class LockTenure implements Tenure {
 
     // The less is left, the sooner it is sent again: a short lease would be over before a command is taken to be lost.
     private long patienceNanos(long now) {
-        return Math.max(Math.min(lease.retryNanos(), REPEAT_NANOS), (lease.validUntilNanos() - now) / 3);
+        return Math.max(Math.min(renewer.settings().retryNanos(), REPEAT_NANOS), (lease.validUntilNanos() - now) / 3);
     }
 
     /** Renews at once, for the sake of what the reply tells about waiters. */
@@ -266,10 +266,10 @@ final class LockTenure implements Tenure {
             boolean isLatest = renewalSentNanos == sentNanos;
             renewing &= !isLatest;
             if (renewal == null && isLatest) {
-                renewAtNanos = sentNanos + Math.min(lease.retryNanos(), patienceNanos(now));
+                renewAtNanos = sentNanos + Math.min(renewer.settings().retryNanos(), patienceNanos(now));
             } else if (renewal != null && renewal.owned() && isUsable(now)) {
                 // What was over in between may have had other owners, even if Redis knows this one again.
-                renewAtNanos = sentNanos + lease.renewalNanos();
+                renewAtNanos = sentNanos + renewer.settings().renewalNanos();
                 lease.extendTo(Lease.validUntil(sentNanos, renewal.ttlMillis()));
             }
         }
