@@ -144,9 +144,10 @@ final class ConditionLog {
             this.thread = thread;
             this.condition = condition;
             this.sequence = sequence;
-            this.leaseMillis = tenure.renewed ? RemoteLock.RENEWED : tenure.ticket.leaseMillis;
+            this.leaseMillis = tenure.renewed ? RemoteLock.RENEWED : tenure.leaseMillis;
             String position = padded(tenure.tokens.remotePart(), 16) + padded(tenure.awaits, 9);
-            this.text = condition + ":" + position + ":" + sequence + ":" + tenure.ticket.grantMillis();
+            this.text = condition + ":" + position + ":" + sequence + ":"
+                    + tenure.ticket().grantMillis();
             this.sinceNanos = nowNanos;
             this.waitingNanos = nowNanos;
         }

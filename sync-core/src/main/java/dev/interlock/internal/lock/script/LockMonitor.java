@@ -313,7 +313,7 @@ final class LockMonitor implements LockEffects {
 
     @Override
     public LockTenure begin(Ticket ticket, long token, long now, long validUntilNanos) {
-        return new LockTenure(session.renewer(), scripts, owner, ticket, token, now, validUntilNanos);
+        return new LockTenure(session.renewer(), owner, ticket, token, now, validUntilNanos);
     }
 
     @Override

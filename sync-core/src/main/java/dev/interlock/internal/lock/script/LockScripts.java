@@ -23,7 +23,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 
 /** The scripts of one lock, as one session runs them. */
-final class LockScripts implements LockTenure.Renewals {
+final class LockScripts {
     /** For how long a session leaves the name to plain RLock clients that are known to wait. */
     static final long YIELD_MILLIS = 10;
 
@@ -335,8 +335,8 @@ final class LockScripts implements LockTenure.Renewals {
     /** The answer to {@link #renew}. */
     record Renewal(boolean owned, long ttlMillis, boolean waiters, boolean foreignWaiters) {}
 
-    @Override
-    public Call renew(long sequence) {
+    /** Returns the command that renews a tenure. */
+    Call renew(long sequence) {
         return RENEW.on(
                 keys("queue", "waiters", "readers"),
                 session.id(),

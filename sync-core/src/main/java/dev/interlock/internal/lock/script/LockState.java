@@ -324,7 +324,7 @@ final class LockState {
     /** Releases what a ticket was to continue: its request may not have got through. */
     private void releaseContinued(Ticket ticket, long now) {
         if (ticket.from != 0) {
-            Ticket continued = Ticket.of(ticket.from, ticket.leaseMillis, ticket.renewed);
+            Ticket continued = Ticket.of(ticket.from, ticket.leaseMillis, ticket.renewed, false, 0);
             effects.release(Release.of(continued, Operations.NONE));
             abandonOperations(now);
         }
@@ -337,7 +337,7 @@ final class LockState {
         effects.listen(false);
         if (current != null) {
             Operations due = current.shared ? current.downgrading : drain(now);
-            releases.add(Release.of(current.ticket, due));
+            releases.add(Release.of(current.ticket(), due));
         }
         for (Ticket ticket : tickets.clear()) {
             if (ticket.sequence != 0) {

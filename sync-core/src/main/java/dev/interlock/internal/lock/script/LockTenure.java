@@ -52,26 +52,31 @@ final class LockTenure implements Tenure {
 
         /** A tenure was lost that a thread relied on. */
         void lost(LeaseLostException loss);
-    }
 
-    /** Gives the command that renews the tenure of a sequence. */
-    interface Renewals {
-        Call renew(long sequence);
+        /** Returns the command that renews the tenure of a sequence. */
+        Call renewal(long sequence);
     }
 
     /** A renewal without an answer is repeated so soon at the earliest. */
     private static final long REPEAT_NANOS = TimeUnit.MILLISECONDS.toNanos(400);
 
+    /** How often a session that keeps a busy name looks for waiters that its mailbox has not told it of. */
+    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
+
     /** A lease so short may be over before the lease renewer comes by. */
     private static final long SHORT_MILLIS = 3_000;
 
     private final LeaseRenewer renewer;
-    private final Renewals renewals;
     private final Owner owner;
 
-    final Ticket ticket;
+    /** What its ticket was, which is not kept: a session may own thousands of names for long. */
     final long sequence;
+
+    final long leaseMillis;
     final boolean renewed;
+    private final boolean reads;
+    private final long waiter;
+
     final long startNanos;
 
     /**
@@ -134,20 +139,15 @@ final class LockTenure implements Tenure {
 
     /** Begins a tenure. */
     LockTenure(
-            LeaseRenewer renewer,
-            Renewals renewals,
-            Owner owner,
-            Ticket ticket,
-            long remoteToken,
-            long nowNanos,
-            long validUntilNanos) {
+            LeaseRenewer renewer, Owner owner, Ticket ticket, long remoteToken, long nowNanos, long validUntilNanos) {
         this.renewer = renewer;
-        this.renewals = renewals;
         this.owner = owner;
-        this.ticket = ticket;
         this.sequence = ticket.sequence;
+        this.leaseMillis = ticket.leaseMillis;
         this.renewed = ticket.renewed;
-        this.shared = ticket.reads;
+        this.reads = ticket.reads;
+        this.waiter = ticket.waiter;
+        this.shared = reads;
         this.startNanos = nowNanos;
         this.turnNanos = nowNanos;
         this.demandNanos = nowNanos;
@@ -156,7 +156,7 @@ final class LockTenure implements Tenure {
         this.tokens = new FencingTokens(remoteToken);
         // When a third of the lease is over: at once, if it began as a short one.
         this.renewAtNanos = validUntilNanos - 2 * renewer.settings().renewalNanos();
-        if (!renewed && ticket.leaseMillis < SHORT_MILLIS) {
+        if (!renewed && leaseMillis < SHORT_MILLIS) {
             renewer.schedule(this::expire, TimeUnit.NANOSECONDS.toMillis(validUntilNanos - nowNanos) + 1);
         }
     }
@@ -170,9 +170,14 @@ final class LockTenure implements Tenure {
      * Returns whether it has the lease that a thread wants. A fixed one is for the first thread that enters: what is
      * left of it is less.
      */
-    boolean fits(boolean renewedLease, long leaseMillis) {
+    boolean fits(boolean renewedLease, long wantedMillis) {
         boolean isWhole = renewed || !tokens.isDrawn();
-        return isWhole && renewed == renewedLease && ticket.leaseMillis == leaseMillis;
+        return isWhole && renewed == renewedLease && leaseMillis == wantedMillis;
+    }
+
+    /** Returns what its ticket was to scripts. */
+    Ticket ticket() {
+        return Ticket.of(sequence, leaseMillis, renewed, reads, waiter);
     }
 
     @Override
@@ -205,6 +210,16 @@ final class LockTenure implements Tenure {
             demand = false;
         }
         owner.undemanded();
+    }
+
+    /**
+     * After a slice, asks now and then who waits: the mailbox may be deaf, and plain RLock clients write no letters.
+     */
+    void lookForDemand(long now, long sliceNanos) {
+        if (!demand && now - lookAtNanos >= 0 && now - turnNanos >= sliceNanos) {
+            lookAtNanos = now + LOOK_NANOS;
+            renewNow();
+        }
     }
 
     // ---- renewal
@@ -256,7 +271,7 @@ final class LockTenure implements Tenure {
     private Renewal renewal(long now) {
         renewing = true;
         renewalSentNanos = now;
-        return new Renewal(renewals.renew(sequence), (reply, failure) -> renewed(now, reply, failure));
+        return new Renewal(owner.renewal(sequence), (reply, failure) -> renewed(now, reply, failure));
     }
 
     private void renewed(long sentNanos, @Nullable List<Object> reply, @Nullable Throwable failure) {

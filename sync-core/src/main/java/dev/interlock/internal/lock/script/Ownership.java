@@ -89,7 +89,7 @@ final class Ownership {
         // What its downgrade has to do is told by that, unless this overtakes it.
         Operations all = isCurrent && current.shared ? current.downgrading : due;
         boolean isLikelyAlone = !current.demand && !current.shared;
-        return new Release(current.ticket, tickets.drainUsed(), all, !due.isEmpty(), isLikelyAlone);
+        return new Release(current.ticket(), tickets.drainUsed(), all, !due.isEmpty(), isLikelyAlone);
     }
 
     /** The release of a tenure is sent, and nobody waits for its confirmation: requests do, unless others wait. */
@@ -109,7 +109,7 @@ final class Ownership {
     Release downgrade(LockTenure current, long now) {
         current.shared = true;
         current.downgrading = lock.drain(now);
-        return new Release(current.ticket, List.of(), current.downgrading, !current.downgrading.isEmpty(), false);
+        return new Release(current.ticket(), List.of(), current.downgrading, !current.downgrading.isEmpty(), false);
     }
 
     /** Redis has done so. Returns false if the tenure is lost. */

@@ -97,8 +97,7 @@ final class ReliableRelease {
                 && release.key.equals(scripts.key()))) {
             return;
         }
-        Ticket unwanted = Ticket.of(sequence, session.settings().leaseMillis(), true);
-        unwanted.waiter = waiter;
+        Ticket unwanted = Ticket.of(sequence, session.settings().leaseMillis(), true, false, waiter);
         Operations operations = isSignalLost ? Operations.SIGNAL_ALL : Operations.NONE;
         of(session, scripts, Release.of(unwanted, operations), floor).insist();
     }

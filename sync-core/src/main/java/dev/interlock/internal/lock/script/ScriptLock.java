@@ -12,6 +12,7 @@ import dev.interlock.internal.lock.script.LockState.Attempt;
 import dev.interlock.internal.lock.script.ReliableRelease.Released;
 import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Mail;
+import dev.interlock.internal.redis.Script.Call;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.RemoteWait;
 import java.util.concurrent.CompletableFuture;
@@ -32,9 +33,6 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
 
     /** In place of such a time: it isn't kept, and who gives it up waits until Redis has confirmed that. */
     public static final long CONFIRMED = -2;
-
-    /** How often a session that keeps a busy name looks for waiters that its mailbox has not told it of. */
-    private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(100);
 
     final long sliceNanos;
     final Retention retention;
@@ -249,21 +247,13 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
             return false;
         }
         monitor.flush(current);
-        lookForDemand(current, now);
+        current.lookForDemand(now, sliceNanos);
         return true;
     }
 
     private void reportEnd(LockTenure current, long now) {
         retention.ended(current, now);
         reportReleased(now - current.startNanos);
-    }
-
-    // The mailbox may be deaf, and plain RLock clients write no letters.
-    private void lookForDemand(LockTenure current, long now) {
-        if (!current.demand && now - current.lookAtNanos >= 0 && now - current.turnNanos >= sliceNanos) {
-            current.lookAtNanos = now + LOOK_NANOS;
-            current.renewNow();
-        }
     }
 
     @Override
@@ -397,6 +387,11 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     @Override
     public void lost(LeaseLostException loss) {
         reportLoss(loss);
+    }
+
+    @Override
+    public Call renewal(long sequence) {
+        return monitor.scripts.renew(sequence);
     }
 
     // ---- what the session tells

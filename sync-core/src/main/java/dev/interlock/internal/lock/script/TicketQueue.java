@@ -70,9 +70,10 @@ final class TicketQueue {
         }
 
         /** Returns what speaks of a sequence for which there is no ticket any more. */
-        static Ticket of(long sequence, long leaseMillis, boolean renewed) {
-            Ticket ticket = new Ticket(leaseMillis, renewed, true, false, 0);
+        static Ticket of(long sequence, long leaseMillis, boolean renewed, boolean reads, long waiter) {
+            Ticket ticket = new Ticket(leaseMillis, renewed, true, reads, 0);
             ticket.sequence = sequence;
+            ticket.waiter = waiter;
             return ticket;
         }
 

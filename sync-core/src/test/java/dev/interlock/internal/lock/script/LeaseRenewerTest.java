@@ -156,8 +156,7 @@ class LeaseRenewerTest {
                     Runnable::run);
             Ticket ticket = new Ticket(LEASE_MILLIS, true, false, false, 0);
             ticket.sequence = 1;
-            tenure =
-                    new LockTenure(renewer, sequence -> RENEWAL, this, ticket, 1, 0, Lease.validUntil(0, LEASE_MILLIS));
+            tenure = new LockTenure(renewer, this, ticket, 1, 0, Lease.validUntil(0, LEASE_MILLIS));
         }
 
         private CompletableFuture<List<Object>> send(Call call) {
@@ -234,6 +233,11 @@ class LeaseRenewerTest {
         @Override
         public void lost(LeaseLostException loss) {
             lost = true;
+        }
+
+        @Override
+        public Call renewal(long sequence) {
+            return RENEWAL;
         }
 
         @Override

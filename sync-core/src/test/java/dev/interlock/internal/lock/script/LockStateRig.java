@@ -41,8 +41,6 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     static final long FIXED_MILLIS = 20_000;
     static final long SILENCE_MILLIS = 1_000;
     private static final long OUTAGE_NANOS = TimeUnit.SECONDS.toNanos(30);
-    private static final Script.Call RENEWAL =
-            Script.load("lock/renew").on(Collections.nCopies(4, "name"), "session", 1, LEASE_MILLIS, "", "publish");
 
     final LockView view;
     final LockState state;
@@ -58,15 +56,12 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     private @Nullable Signals signalled;
     private @Nullable Inquiry inquiry;
     private long inquiryNanos;
-
     /** The command about tickets that is in flight. */
     @Nullable
     Request inFlight;
 
     private Attempt lastTry = new Attempt(Thread.currentThread(), 0, true, false, 0);
-
     boolean closed;
-
     /** What was given up last. */
     @Nullable
     Release released;
@@ -367,7 +362,7 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     @Override
     public LockTenure begin(Ticket ticket, long token, long now, long validUntilNanos) {
         effects.add("begin " + number(ticket.sequence));
-        return new LockTenure(renewer, renewed -> RENEWAL, this, ticket, token, now, validUntilNanos);
+        return new LockTenure(renewer, this, ticket, token, now, validUntilNanos);
     }
 
     @Override
@@ -423,6 +418,12 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     @Override
     public void lost(LeaseLostException loss) {
         effects.add("lost");
+    }
+
+    @Override
+    public Script.Call renewal(long renewed) {
+        return Script.load("lock/renew")
+                .on(Collections.nCopies(4, "name"), "session", renewed, LEASE_MILLIS, "", "publish");
     }
 
     @Override
