@@ -62,7 +62,12 @@ final class ScriptConditions implements RemoteConditions {
 
     @Override
     public void leave(Wait wait) {
-        lock.leave((Waiter) wait);
+        LockTenure current = lock.owned();
+        long now = session.now();
+        if (!current.isUsable(now) || !lock.isKept(current, now)) {
+            ((Waiter) wait).hasReleased = true;
+            monitor.giveUp(current).insist();
+        }
     }
 
     @Override
@@ -168,8 +173,8 @@ final class ScriptConditions implements RemoteConditions {
         } finally {
             lock.returns(false);
             if (!entered) {
-                lock.holdLocallyOnly(new LeaseLostException(
-                        lock.name(), 0, "it could not be taken back after waiting for a condition"));
+                lock.localOnlyCause = new LeaseLostException(
+                        lock.name(), 0, "it could not be taken back after waiting for a condition");
                 monitor.run((state, now) -> state.conditions().arrived(waiter, true));
             }
         }

@@ -6,7 +6,6 @@ import dev.interlock.internal.Names;
 import dev.interlock.internal.Stake;
 import dev.interlock.internal.lock.AbstractRemoteLock;
 import dev.interlock.internal.lock.LocalLock;
-import dev.interlock.internal.lock.script.ConditionLog.Waiter;
 import dev.interlock.internal.lock.script.LockState.Advance;
 import dev.interlock.internal.lock.script.LockState.Attempt;
 import dev.interlock.internal.lock.script.ReliableRelease.Released;
@@ -34,14 +33,16 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     /** In place of such a time: it isn't kept, and who gives it up waits until Redis has confirmed that. */
     public static final long CONFIRMED = -2;
 
-    final long sliceNanos;
-    final Retention retention;
     final LockView view;
     final LockMonitor monitor;
     private final boolean isConfirmed;
+    private final long retainMillis;
+
+    /** Made when a thread first leaves: many names are held for long. */
+    private volatile @Nullable Retention retention;
 
     /** Why the thread that has the local half has it without the remote half. Written by that thread. */
-    private volatile @Nullable LeaseLostException localOnlyCause;
+    volatile @Nullable LeaseLostException localOnlyCause;
 
     /**
      * Creates the remote half of the lock of this name.
@@ -51,23 +52,15 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
      *     {@link #ADAPTIVE} or {@link #CONFIRMED}
      */
     public ScriptLock(RedisSession session, String name, LocalLock local, boolean fair, long retainMillis) {
-        this(session, name, session.key(name), local, fair, session.settings().handoffSliceNanos(), retainMillis);
+        this(session, name, session.key(name), local, fair, retainMillis);
     }
 
-    ScriptLock(
-            RedisSession session,
-            String name,
-            String key,
-            LocalLock local,
-            boolean fair,
-            long sliceNanos,
-            long retainMillis) {
+    ScriptLock(RedisSession session, String name, String key, LocalLock local, boolean fair, long retainMillis) {
         super(session, name, local);
         this.view = new LockView(fair, settings().commandTimeoutMillis());
-        this.sliceNanos = sliceNanos;
+        this.retainMillis = retainMillis;
         // What a fair lock gives up are also tickets, which would have the tryLock() of others refused.
         this.isConfirmed = fair || retainMillis == CONFIRMED || settings().confirmedUnlock();
-        this.retention = new Retention(session, this, local, retainMillis);
         this.monitor = new LockMonitor(session, key, view, this);
     }
 
@@ -104,9 +97,27 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         }
         boolean enters = current.isUsable(entering(session.now())) && current.tokens.draw();
         if (enters) {
-            retention.taken();
+            taken();
         }
         return enters;
+    }
+
+    /** A thread has entered without a round trip. */
+    final void taken() {
+        Retention known = retention;
+        if (known != null) {
+            known.taken();
+        }
+    }
+
+    /** A thread leaves: returns what decides whether the name is kept. */
+    final Retention retention() {
+        Retention known = retention;
+        if (known == null) {
+            known = new Retention(session, this, local, retainMillis);
+            retention = known;
+        }
+        return known;
     }
 
     @Override
@@ -123,7 +134,11 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         try {
             entered = await(wait, reads, leaseMillis);
             if (entered) {
-                retention.begun(view.tenure, entering(session.now()));
+                long now = entering(session.now());
+                Retention known = retention;
+                if (known != null) {
+                    known.begun(view.tenure, now);
+                }
             }
             return entered;
         } finally {
@@ -215,44 +230,35 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         };
     }
 
-    /** Leaves to wait for a condition. */
-    void leave(Waiter waiter) {
-        LockTenure current = owned();
-        long now = session.now();
-        if (!current.isUsable(now) || !isKept(current, now)) {
-            waiter.hasReleased = true;
-            monitor.giveUp(current).insist();
-        }
-    }
-
-    /** The thread keeps the local half, but can't have the remote half. */
-    void holdLocallyOnly(LeaseLostException loss) {
-        localOnlyCause = loss;
+    /** Returns how long a turn of this session lasts although other sessions wait. */
+    long sliceNanos() {
+        return settings().handoffSliceNanos();
     }
 
     /** Returns whether other sessions wait, and have waited for long enough. */
     final boolean isTurnOver(LockTenure current, long now) {
-        return current.demand && now - current.turnNanos >= sliceNanos;
+        return current.demand && now - current.turnNanos >= sliceNanos();
     }
 
-    private boolean isKept(LockTenure current, long now) {
+    /** A thread leaves: returns whether the name is kept for the next one. */
+    final boolean isKept(LockTenure current, long now) {
         // The next thread in line may enter, or is likely to within a round trip.
         boolean isServed = isWanted()
                 && !isTurnOver(current, now)
                 && (view.serves(current) || monitor.<Boolean>call((state, at) -> state.isAboutToServe(current, at)));
         if (isServed) {
             reportHandedOff();
-        } else if (!retention.keep(current, now)) {
+        } else if (!retention().keep(current, now)) {
             reportEnd(current, now);
             return false;
         }
         monitor.flush(current);
-        current.lookForDemand(now, sliceNanos);
+        current.lookForDemand(now, sliceNanos());
         return true;
     }
 
     private void reportEnd(LockTenure current, long now) {
-        retention.ended(current, now);
+        retention().ended(current, now);
         reportReleased(now - current.startNanos);
     }
 

@@ -29,6 +29,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(900);
 
     private final LocalReadWriteLock shared;
+    private final boolean fair;
 
     /** Threads that were announced before they queued for the local half. */
     private final Set<Thread> announced = ConcurrentHashMap.newKeySet();
@@ -42,15 +43,9 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
      * @param fair whether a turn of this session is over as soon as others wait
      */
     public ScriptReadWriteLock(RedisSession session, String name, LocalReadWriteLock local, boolean fair) {
-        super(
-                session,
-                name,
-                LockScripts.readWriteKey(session.key(name)),
-                local,
-                false,
-                fair ? 0 : session.settings().handoffSliceNanos(),
-                fair ? 0 : ADAPTIVE);
+        super(session, name, LockScripts.readWriteKey(session.key(name)), local, false, fair ? 0 : ADAPTIVE);
         this.shared = local;
+        this.fair = fair;
     }
 
     // ---- the exclusive side
@@ -159,7 +154,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
             return false;
         }
         if (!current.shared) {
-            retention.taken();
+            taken();
             if (current.demand) {
                 endTurnInTime(current);
             }
@@ -193,7 +188,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
         }
         LockTenure current = view.tenure;
         if (current != null && current.loss() == null) {
-            retention.keepForReaders(current, session.now());
+            retention().keepForReaders(current, session.now());
         }
         cleanUp();
         wakeBarred();
@@ -208,6 +203,11 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     // ---- demand
 
     @Override
+    long sliceNanos() {
+        return fair ? 0 : super.sliceNanos();
+    }
+
+    @Override
     public void demanded() {
         super.demanded();
         LockTenure current = view.tenure;
@@ -219,7 +219,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     private void endTurnInTime(LockTenure current) {
         if (!current.endsInTime) {
             current.endsInTime = true;
-            long left = sliceNanos - (session.now() - current.turnNanos);
+            long left = sliceNanos() - (session.now() - current.turnNanos);
             session.schedule(
                     () -> probe(() -> shareIfRead(current)), Math.max(0, TimeUnit.NANOSECONDS.toMillis(left) + 1));
         }
