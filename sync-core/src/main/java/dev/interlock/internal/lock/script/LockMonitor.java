@@ -52,7 +52,7 @@ import org.slf4j.LoggerFactory;
  * are shipped with the release. Whether a waiter was signalled or left is decided in Redis, which moves it to the queue
  * of the lock; the {@link ConditionQueue} finds out about messages that are lost.
  */
-final class LockMonitor implements LockEffects {
+final class LockMonitor implements LockEffects, CommandLoop.Speaker<LockMonitor.TicketAnswer> {
     /** An event that the state answers. */
     interface Query<R> {
         R on(LockState state, long now);
@@ -63,7 +63,7 @@ final class LockMonitor implements LockEffects {
         void on(LockState state, long now);
     }
 
-    private record TicketAnswer(Request request, AcquireReply reply) {}
+    record TicketAnswer(Request request, AcquireReply reply) {}
 
     private record WaiterAnswer(Inquiry inquiry, List<WaiterReply> replies) {}
 
@@ -94,7 +94,7 @@ final class LockMonitor implements LockEffects {
         this.view = view;
         this.owner = owner;
         this.scripts = new LockScripts(session, key);
-        this.requests = new CommandLoop<>(session, mutex, new Requests());
+        this.requests = new CommandLoop<>(session, mutex, this);
         this.state = new LockState(key, view, session.settings(), this, session.now());
     }
 
@@ -368,48 +368,46 @@ final class LockMonitor implements LockEffects {
         }
     }
 
-    /** The commands about tickets. */
-    private final class Requests implements CommandLoop.Speaker<TicketAnswer> {
-        @Override
-        @GuardedBy("mutex")
-        public @Nullable CompletableFuture<TicketAnswer> say(long now) {
-            Request request = state.request(now);
-            if (request == null) {
-                return null;
-            }
-            return scripts.acquire(request, state.ownership.floor())
-                    .thenApply(reply -> new TicketAnswer(request, reply));
-        }
+    // ---- the commands about tickets
 
-        @Override
-        @GuardedBy("mutex")
-        public void answered(long sentNanos, TicketAnswer answer) {
-            state.answered(answer.request, answer.reply, sentNanos == requests.sentNanos(), session.now());
+    @Override
+    @GuardedBy("mutex")
+    public @Nullable CompletableFuture<TicketAnswer> say(long now) {
+        Request request = state.request(now);
+        if (request == null) {
+            return null;
         }
+        return scripts.acquire(request, state.ownership.floor()).thenApply(reply -> new TicketAnswer(request, reply));
+    }
 
-        @Override
-        @GuardedBy("mutex")
-        public void failed(Throwable cause) {
-            state.tickets.asksAgain = true;
-        }
+    @Override
+    @GuardedBy("mutex")
+    public void answered(long sentNanos, TicketAnswer answer) {
+        state.answered(answer.request, answer.reply, sentNanos == requests.sentNanos(), session.now());
+    }
 
-        @Override
-        @GuardedBy("mutex")
-        public void refused(Throwable cause) {
-            state.requestRefused(cause);
-        }
+    @Override
+    @GuardedBy("mutex")
+    public void failed(Throwable cause) {
+        state.tickets.asksAgain = true;
+    }
 
-        @Override
-        @GuardedBy("mutex")
-        public void settled() {
-            state.tickets.requestEnded();
-            state.settle(session.now());
-        }
+    @Override
+    @GuardedBy("mutex")
+    public void refused(Throwable cause) {
+        state.requestRefused(cause);
+    }
 
-        @Override
-        public void changed() {
-            owner.changed();
-        }
+    @Override
+    @GuardedBy("mutex")
+    public void settled() {
+        state.tickets.requestEnded();
+        state.settle(session.now());
+    }
+
+    @Override
+    public void changed() {
+        owner.changed();
     }
 
     /** The commands about waiters of conditions. */
