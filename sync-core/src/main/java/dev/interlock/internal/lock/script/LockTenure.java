@@ -123,9 +123,6 @@ final class LockTenure implements Tenure {
     /** Whether it is kept although nobody of this session wants it at the moment. */
     volatile boolean retained;
 
-    /** When that was last so. */
-    volatile long idleSinceNanos;
-
     private final Lease lease;
     final FencingTokens tokens;
     private volatile boolean ended;

@@ -35,6 +35,9 @@ final class Retention {
 
     private long givenUpNanos;
 
+    /** When a thread last left a name that was kept. */
+    private volatile long idleSinceNanos;
+
     /**
      * Creates it.
      *
@@ -76,7 +79,7 @@ final class Retention {
         if (millis == 0 || current.demand || !current.renewed || lock.view.isAnySignalDue || session.isClosing()) {
             return false;
         }
-        current.idleSinceNanos = now;
+        idleSinceNanos = now;
         if (!current.retained) {
             current.retained = true;
             session.schedule(() -> end(current, millis), millis);
@@ -93,7 +96,7 @@ final class Retention {
             // The thread inside decides anew when it leaves.
             return;
         }
-        long idleMillis = TimeUnit.NANOSECONDS.toMillis(session.now() - current.idleSinceNanos);
+        long idleMillis = TimeUnit.NANOSECONDS.toMillis(session.now() - idleSinceNanos);
         if (idleMillis < millis) {
             current.retained = true;
             session.schedule(() -> end(current, millis), millis - idleMillis);
