@@ -52,7 +52,7 @@ class FootprintTest {
         other.lock();
         held.lock();
         bytes(other);
-        assertThat(bytes(held)).isBetween(700L, 900L);
+        assertThat(bytes(held)).isBetween(700L, 800L);
         held.unlock();
         other.unlock();
     }
