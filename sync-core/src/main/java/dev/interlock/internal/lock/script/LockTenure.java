@@ -69,9 +69,8 @@ final class LockTenure implements Tenure {
     private final LeaseRenewer renewer;
     private final Owner owner;
 
-    /** What its ticket was, which is not kept: a session may own thousands of names for long. */
+    // From its ticket, which isn't kept: a session may own thousands of names for long.
     final long sequence;
-
     final long leaseMillis;
     final boolean renewed;
     private final boolean reads;
