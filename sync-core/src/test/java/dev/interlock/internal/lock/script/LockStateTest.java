@@ -20,6 +20,7 @@ import dev.interlock.internal.lock.script.LockScripts.Request;
 import dev.interlock.internal.lock.script.LockScripts.Status;
 import dev.interlock.internal.lock.script.LockState.Advance;
 import dev.interlock.internal.lock.script.TicketQueue.Ticket;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -60,6 +61,17 @@ class LockStateTest {
         assertThat(rig.advance(thread("b"))).isEqualTo(Advance.ENTERED);
         assertThat(rig.tenure().tokens.current()).isGreaterThan(token);
         assertThat(rig.effects()).isEmpty();
+    }
+
+    /** Redis has that ticket in its queue again if a failover has undone the grant. */
+    @Test
+    void tenureIsReleasedAsTheTicketThatItWas() {
+        Ticket ofWaiter = Ticket.of(step(1), FIXED_MILLIS, false, false, 7);
+        Ticket ofReader = Ticket.of(step(2), LEASE_MILLIS, true, true, 0);
+        for (Ticket ticket : List.of(ofWaiter, ofReader)) {
+            LockTenure tenure = rig.begin(ticket, 10, rig.now(), rig.now() + TimeUnit.SECONDS.toNanos(10));
+            assertThat(tenure.ticket().text()).isEqualTo(ticket.text());
+        }
     }
 
     @Test
