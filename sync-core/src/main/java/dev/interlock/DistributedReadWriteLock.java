@@ -409,10 +409,10 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         return remote.isWaiting() || readSync.isLeader(owner) ? null : owner;
     }
 
-    /** Returns the read holds of all threads of <em>this</em> JVM. */
+    /** Returns the read holds of all threads of <em>this</em> JVM; threads that wait for another JVM have none. */
     @Override
     public int getReadLockCount() {
-        return super.getReadLockCount();
+        return remote.isWaiting() && remote.mayAskSharing() ? 0 : super.getReadLockCount();
     }
 
     /**
@@ -602,11 +602,6 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         @Override
         public Lock readLock() {
             return shared;
-        }
-
-        @Override
-        public Lock writeLock() {
-            return whole;
         }
 
         @Override

@@ -1,7 +1,9 @@
 package dev.interlock.readwrite;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import com.google.common.util.concurrent.Uninterruptibles;
 import dev.interlock.internal.events.Listeners;
 import dev.interlock.internal.lock.LocalReadWriteLock;
 import dev.interlock.internal.lock.ReadSync;
@@ -9,10 +11,16 @@ import dev.interlock.internal.lock.RemoteReadWriteLock;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.Lock;
 import java.util.concurrent.locks.ReentrantReadWriteLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** What a reader does when what it has seen of the remote half changes at once. */
 class ReadSyncTest {
@@ -20,36 +28,80 @@ class ReadSyncTest {
 
     private final ReentrantReadWriteLock half = new ReentrantReadWriteLock();
     private final AtomicInteger looks = new AtomicInteger();
+    private BooleanSupplier admits = () -> looks.getAndIncrement() > 0;
+    private long drainNanos = Long.MAX_VALUE;
+    private Runnable beforeQueueing = () -> {};
 
     /** The writer that others had to wait for has gone between two looks; so nobody tells of it any more. */
     @Test
     void joinsAReaderThatStaysInsideOnceItMay() {
-        RemoteReadWriteLock remote = fake(RemoteReadWriteLock.class, this::ofRemote);
-        ReadSync sync = new ReadSync(fake(LocalReadWriteLock.class, this::ofLocal), remote);
         half.readLock().lock();
-        assertThat(CompletableFuture.runAsync(sync::lock)).succeedsWithin(PATIENCE);
+        assertThat(CompletableFuture.runAsync(newSync()::lock)).succeedsWithin(PATIENCE);
         assertThat(half.getReadLockCount()).isEqualTo(2);
+    }
+
+    /** The writer that it has seen stops writing just before the reader queues, or later, and reads on. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void joinsAWriterThatReadsOn(boolean atOnce) throws InterruptedException {
+        admits = () -> !half.isWriteLocked();
+        drainNanos = 0;
+        CountDownLatch hasLooked = new CountDownLatch(1);
+        CountDownLatch mayQueue = new CountDownLatch(atOnce ? 1 : 0);
+        beforeQueueing = () -> {
+            hasLooked.countDown();
+            Uninterruptibles.awaitUninterruptibly(mayQueue);
+        };
+        half.writeLock().lock();
+        half.readLock().lock();
+        CompletableFuture<Void> reader = CompletableFuture.runAsync(newSync()::lock);
+        assertThat(hasLooked.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        if (!atOnce) {
+            await("the queue").atMost(PATIENCE).until(half::hasQueuedThreads);
+        }
+
+        half.writeLock().unlock();
+        mayQueue.countDown();
+
+        assertThat(reader).succeedsWithin(PATIENCE);
+        assertThat(half.getReadLockCount()).isEqualTo(2);
+    }
+
+    private ReadSync newSync() {
+        return new ReadSync(
+                fake(LocalReadWriteLock.class, this::ofLocal), fake(RemoteReadWriteLock.class, this::ofRemote));
     }
 
     private Object ofRemote(String method) {
         return switch (method) {
-            case "mayEnterShared" -> looks.getAndIncrement() > 0;
-            case "isBarred" -> false;
+            case "mayEnterShared" -> admits.getAsBoolean();
+            case "isBarred", "mayAskSharing" -> false;
             case "enterSharedAtOnce" -> true;
             case "listeners" -> new Listeners();
             case "now" -> System.nanoTime();
-            case "drainNanos" -> Long.MAX_VALUE;
+            case "drainNanos" -> drainNanos;
             default -> method;
         };
     }
 
     private Object ofLocal(String method) {
         return switch (method) {
-            case "readLock" -> half.readLock();
-            case "writeLock" -> half.writeLock();
+            case "readLock" -> queuesFor(half.readLock());
+            case "tryLock" -> takesInTheEnd();
+            case "isHeld", "isOwned" -> half.isWriteLocked();
             case "sharedHolds", "holds" -> 0;
             default -> false;
         };
+    }
+
+    private Lock queuesFor(Lock view) {
+        beforeQueueing.run();
+        return view;
+    }
+
+    private boolean takesInTheEnd() {
+        half.writeLock().lock();
+        return true;
     }
 
     /** Answers by the names of methods; what returns nothing needs no answer. */

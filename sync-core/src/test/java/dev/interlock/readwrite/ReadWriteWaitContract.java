@@ -2,6 +2,7 @@ package dev.interlock.readwrite;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeFalse;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import dev.interlock.lock.Acquisition;
 import dev.interlock.lock.Entry;
@@ -12,6 +13,7 @@ import dev.interlock.testing.Visitors.Outcome;
 import dev.interlock.testing.Visitors.Visitor;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -301,6 +303,75 @@ abstract class ReadWriteWaitContract extends ReadWriteHoldContract {
         here.letGo();
         there.leave();
         here.leave();
+        assertLeftClean(lock, side);
+    }
+
+    @ParameterizedTest
+    @MethodSource("contenders")
+    @DisplayName("a writer that had to wait lets in the readers behind it when it stops writing, though it reads on")
+    void downgradesAfterWait(Contender contender) {
+        Visitor holder = heldBy(contender, View.WRITE);
+        CountDownLatch mayLeave = new CountDownLatch(1);
+        Running<Boolean> downgrader = threads().start("downgrader", () -> {
+            lock.writeLock().lock();
+            lock.readLock().lock();
+            lock.writeLock().unlock();
+            mayLeave.await();
+            lock.readLock().unlock();
+        });
+        awaitWaiting(lock, downgrader.thread());
+        List<Visitor> readers = new ArrayList<>();
+        for (Acquisition way : WAITS) {
+            readers.add(queue("reader here by " + way, lock, View.READ, way));
+            readers.add(queue("reader there by " + way, side, View.READ, way));
+        }
+        Visitor interrupted = queue("interrupted", lock, View.READ, Acquisition.LOCK_INTERRUPTIBLY);
+        Visitor impatient = visit("impatient", lock, View.READ, Entry.within(shortWait()));
+
+        interrupted.assertInterruptible();
+        impatient.assertOutcome(Outcome.GAVE_UP);
+        holder.leave();
+
+        readers.forEach(Visitor::awaitIn);
+        assertThat(lock.writeLock().tryLock()).isFalse();
+        readers.forEach(Visitor::leave);
+        mayLeave.countDown();
+        downgrader.result();
+        assertLeftClean(lock, side);
+    }
+
+    @ParameterizedTest
+    @MethodSource("contenders")
+    @DisplayName("readers of a fair lock keep their places when the writer before them, or one of them, is interrupted")
+    void readersKeepTheirPlaces(Contender contender) {
+        assumeTrue(fair());
+        Visitor holder = heldBy(contender, View.WRITE);
+        Visitor front = queue("front", lock, View.WRITE, Acquisition.LOCK_INTERRUPTIBLY);
+        Visitor first = queue("first", lock, View.READ, Acquisition.LOCK_INTERRUPTIBLY);
+        List<Visitor> readers = new ArrayList<>();
+        for (Acquisition way : WAITS) {
+            readers.add(queue("reader by " + way, lock, View.READ, way));
+        }
+        Visitor next = queue("next", lock, View.WRITE, Acquisition.LOCK);
+        Visitor last = queue("last", lock, View.READ, Acquisition.LOCK);
+
+        front.assertInterruptible();
+        readers.forEach(Visitor::assertStillWaits);
+        assertThat(lock.getReadLockCount()).isZero();
+        first.assertInterruptible();
+        readers.get(1).assertInterruptible();
+        readers.remove(1);
+        readers.forEach(Visitor::assertStillWaits);
+        holder.leave();
+
+        readers.forEach(Visitor::awaitIn);
+        next.assertStillWaits();
+        assertThat(last.isIn()).isFalse();
+        readers.forEach(Visitor::leave);
+        next.awaitIn();
+        last.assertStillWaits();
+        next.leave();
+        last.leave();
         assertLeftClean(lock, side);
     }
 

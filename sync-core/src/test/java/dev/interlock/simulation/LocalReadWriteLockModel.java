@@ -1,6 +1,5 @@
 package dev.interlock.simulation;
 
-import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.LocalReadWriteLock;
 import java.util.HashMap;
 import java.util.Map;
@@ -15,7 +14,6 @@ import java.util.concurrent.locks.Lock;
  */
 final class LocalReadWriteLockModel extends LocalLockModel implements LocalReadWriteLock {
     private final Lock reading = new Reading();
-    private final Lock writing = new Writing();
     private final Map<Thread, Integer> shares = new HashMap<>();
 
     LocalReadWriteLockModel(Jvm jvm, boolean fair) {
@@ -92,49 +90,9 @@ final class LocalReadWriteLockModel extends LocalLockModel implements LocalReadW
         }
     }
 
-    /** What takes it. */
-    private final class Writing implements Lock {
-        private final LocalLock whole = LocalReadWriteLockModel.this;
-
-        @Override
-        public void lock() {
-            whole.lock();
-        }
-
-        @Override
-        public void lockInterruptibly() throws InterruptedException {
-            whole.lockInterruptibly();
-        }
-
-        @Override
-        public boolean tryLock() {
-            return whole.tryLock();
-        }
-
-        @Override
-        public boolean tryLock(long wait, TimeUnit unit) throws InterruptedException {
-            return whole.tryLock(unit.toNanos(wait));
-        }
-
-        @Override
-        public void unlock() {
-            whole.unlock();
-        }
-
-        @Override
-        public Condition newCondition() {
-            throw new UnsupportedOperationException("the library has conditions of its own");
-        }
-    }
-
     @Override
     public Lock readLock() {
         return reading;
-    }
-
-    @Override
-    public Lock writeLock() {
-        return writing;
     }
 
     @Override

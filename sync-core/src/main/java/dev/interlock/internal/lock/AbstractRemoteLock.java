@@ -401,10 +401,10 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
             return null;
         }
         List<Wait> waits = new ArrayList<>();
-        Thread owner = local.owner();
         RemoteWait waiting = leader;
-        if (waiting != null && owner != null) {
-            waits.add(Wait.of(owner, "", place.applyAsLong(owner), millisSince(waiting.begunNanos())));
+        if (waiting != null) {
+            Thread thread = waiting.thread();
+            waits.add(Wait.of(thread, "", place.applyAsLong(thread), millisSince(waiting.begunNanos())));
         }
         Sightings front = front();
         for (Thread thread : local.queued()) {

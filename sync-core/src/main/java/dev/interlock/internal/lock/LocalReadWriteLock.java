@@ -1,17 +1,11 @@
 package dev.interlock.internal.lock;
 
 import java.util.concurrent.locks.Lock;
-import java.util.concurrent.locks.ReadWriteLock;
 
 /** The local half of a read-write lock: it is taken by one thread, or shared by several. */
-public interface LocalReadWriteLock extends LocalLock, ReadWriteLock {
+public interface LocalReadWriteLock extends LocalLock {
     /** Returns what shares it, waiting unless or until no thread has it. */
-    @Override
     Lock readLock();
-
-    /** Returns what takes it, as the methods of this do. */
-    @Override
-    Lock writeLock();
 
     /** Returns how many times the current thread shares it. */
     int sharedHolds();

@@ -14,14 +14,16 @@ import org.jspecify.annotations.Nullable;
  * The reading side of a lock of all threads of all JVMs: how threads come to share both halves.
  *
  * <p>Threads of one session read on one tenure. One that finds a usable tenure shares the local half and enters; nobody
- * else is asked. If there is none, one of those who want it becomes the <em>leader</em>. It takes the local half,
- * whole, so that nobody is inside while it waits for the tenure; then it shares the local half, and no longer has it.
- * The others queue for a share meanwhile, each with its own deadline. They find the tenure when they get it; or, if the
- * leader had to leave, they don't, and one of them takes its place. It also steps down, and looks again, when those
- * inside stay for too long and nothing would tell it that it may join them.
+ * else is asked. If there is none, one of those who want it becomes the <em>leader</em>, which asks for it. If the
+ * local half is free, the leader takes it whole while it waits, and then shares it; the others queue for shares
+ * meanwhile. If it isn't free, be it that a writer waits itself, all queue for shares. One that gets a share and finds
+ * no tenure leads with that share, and the others keep theirs until it has entered or has left; then one of these takes
+ * its place. So readers have their places in the local queue: they enter when the writer before them stops writing, and
+ * before the writers behind them. Each has its own deadline.
  *
- * <p>The leader waits for those inside to leave. So no thread enters before it: else readers could wait for readers. A
- * thread that reads or writes already passes in any case, or it would wait for itself.
+ * <p>Where nothing tells readers that they may join those inside, the leader queues for the whole half until these have
+ * left, or for a while. No thread enters before it: else readers could wait for readers. A thread that reads or writes
+ * already passes in any case, or it would wait for itself.
  */
 public final class ReadSync implements Lock {
     private static final long FOREVER = Long.MAX_VALUE;
@@ -32,10 +34,22 @@ public final class ReadSync implements Lock {
     /** Others share the local half for so long at most if they only look. */
     private static final long PROBE_NANOS = 10_000_000;
 
+    /** The thread that asks for a tenure, for as long as it does. */
+    private static final class Leader {
+        private final Thread thread = Thread.currentThread();
+
+        /** Whether it has a share of the local half, and doesn't take the whole of it. */
+        private final boolean shares;
+
+        Leader(boolean shares) {
+            this.shares = shares;
+        }
+    }
+
     private final LocalReadWriteLock local;
     private final RemoteReadWriteLock remote;
     private final LockRecorder recorder;
-    private final AtomicReference<@Nullable Thread> leader = new AtomicReference<>();
+    private final AtomicReference<@Nullable Leader> leader = new AtomicReference<>();
 
     /** Joins the two halves. */
     public ReadSync(LocalReadWriteLock local, RemoteReadWriteLock remote) {
@@ -98,20 +112,11 @@ public final class ReadSync implements Lock {
             if (attempt != null && (!admitted || local.isWanted() || local.isOwned())) {
                 attempt.begin();
             }
-            if (admitted) {
-                if (follow(interruptible, waitNanos, begun)) {
-                    return true;
-                }
-            } else if (remote.isBarred(begun)) {
-                remote.awaitUnbarred(interruptible, waitNanos, begun);
-            } else if (leader.compareAndSet(null, Thread.currentThread())) {
-                if (remote.mayEnterShared(begun)) {
-                    // It may since a moment ago, and those inside may stay.
-                    leader.set(null);
-                } else if (takeWhole(interruptible, Math.min(left(waitNanos, begun), remote.drainNanos()))) {
-                    return enter(interruptible, left(waitNanos, begun), begun, attempt);
-                }
-            } else if (follow(interruptible, waitNanos, begun)) {
+            if (!admitted && remote.isBarred(begun)) {
+                remote.await(() -> !remote.isBarred(begun), interruptible, waitNanos, begun);
+            } else if (!admitted && lead(interruptible, left(waitNanos, begun), begun)) {
+                return enter(interruptible, left(waitNanos, begun), begun, attempt);
+            } else if (follow(interruptible, waitNanos, begun, attempt)) {
                 return true;
             }
         } while (!timed || left(waitNanos, begun) > 0);
@@ -126,25 +131,75 @@ public final class ReadSync implements Lock {
         return local.sharedHolds() > 0 || local.holds() > 0;
     }
 
-    // Gets a share, behind those that have queued before, and finds a tenure; or steps back.
-    private boolean follow(boolean interruptible, long waitNanos, long begun) throws InterruptedException {
+    // Gets a share, behind those that have queued before, and enters; or steps back.
+    private boolean follow(boolean interruptible, long waitNanos, long begun, @Nullable Attempt attempt)
+            throws InterruptedException {
         boolean shares = false;
         try {
-            shares = take(local.readLock(), interruptible, left(waitNanos, begun));
+            shares = takeShare(interruptible, left(waitNanos, begun));
         } finally {
             if (!shares) {
                 remote.cleanUp();
             }
         }
-        if (!shares || (leader.get() == null && remote.enterSharedAtOnce(begun))) {
-            return shares;
+        boolean entered = false;
+        try {
+            entered = shares && enterSharing(interruptible, waitNanos, begun, attempt);
+        } finally {
+            if (shares && !entered) {
+                stepBack();
+            }
         }
-        stepBack();
-        if (leader.get() != null) {
+        if (shares && !entered && leader.get() != null) {
             // It may be about to queue.
             remote.pause(this, LOOK_NANOS);
         }
+        return entered;
+    }
+
+    // The thread has a share, and keeps it while one of those that share asks.
+    private boolean enterSharing(boolean interruptible, long waitNanos, long begun, @Nullable Attempt attempt)
+            throws InterruptedException {
+        do {
+            Leader asking = leader.get();
+            if (asking == null) {
+                if (remote.enterSharedAtOnce(begun)) {
+                    return true;
+                }
+                if (!remote.mayAskSharing()) {
+                    return false;
+                }
+                if (becomeLeader(true)) {
+                    return askSharing(interruptible, Math.max(1, left(waitNanos, begun)), begun, attempt);
+                }
+            } else if (asking.shares) {
+                remote.await(() -> leader.get() != asking, interruptible, waitNanos, begun);
+            } else {
+                return false;
+            }
+        } while (left(waitNanos, begun) > 0);
         return false;
+    }
+
+    private boolean askSharing(boolean interruptible, long waitNanos, long begun, @Nullable Attempt attempt)
+            throws InterruptedException {
+        try {
+            // The leader before may have brought a tenure just now.
+            if (!remote.mayAskSharing()) {
+                return remote.enterSharedAtOnce(begun);
+            }
+            if (attempt != null) {
+                attempt.askRedis();
+            }
+            return remote.enterShared(interruptible, waitNanos, begun);
+        } finally {
+            leader.set(null);
+            remote.wakeReaders();
+        }
+    }
+
+    private boolean becomeLeader(boolean shares) {
+        return leader.compareAndSet(null, new Leader(shares));
     }
 
     // A thread that has left meanwhile may have had to leave it to this one to clean up.
@@ -153,13 +208,19 @@ public final class ReadSync implements Lock {
         remote.leftShared();
     }
 
-    // The leader either takes it or steps down.
-    private boolean takeWhole(boolean interruptible, long waitNanos) throws InterruptedException {
+    // Becomes the leader and takes the local half, or steps down. One that has no chance doesn't become it: those that
+    // share would step back. Asked in this order, as a thread queues before it shares.
+    private boolean lead(boolean interruptible, long waitNanos, long begun) throws InterruptedException {
+        long drainNanos = remote.drainNanos();
+        if ((drainNanos == 0 && (local.isWanted() || local.isHeld())) || !becomeLeader(false)) {
+            return false;
+        }
+        long nanos = Math.min(waitNanos, drainNanos);
         boolean locked = false;
         try {
-            locked = (interruptible || waitNanos == FOREVER)
-                    ? take(local.writeLock(), interruptible, waitNanos)
-                    : tryLockUninterruptibly(waitNanos);
+            // It may enter since a moment ago, and those inside may stay.
+            locked = !remote.mayEnterShared(begun)
+                    && (interruptible ? local.tryLock(nanos) : tryLockUninterruptibly(nanos));
         } finally {
             if (!locked) {
                 leader.set(null);
@@ -169,14 +230,14 @@ public final class ReadSync implements Lock {
         return locked;
     }
 
-    private static boolean take(Lock half, boolean interruptible, long waitNanos) throws InterruptedException {
+    private boolean takeShare(boolean interruptible, long waitNanos) throws InterruptedException {
         if (waitNanos != FOREVER) {
-            return half.tryLock(waitNanos, TimeUnit.NANOSECONDS);
+            return local.readLock().tryLock(waitNanos, TimeUnit.NANOSECONDS);
         }
         if (interruptible) {
-            half.lockInterruptibly();
+            local.readLock().lockInterruptibly();
         } else {
-            half.lock();
+            local.readLock().lock();
         }
         return true;
     }
@@ -254,7 +315,7 @@ public final class ReadSync implements Lock {
                     return false;
                 }
             }
-            if (leader.compareAndSet(null, Thread.currentThread())) {
+            if (becomeLeader(false)) {
                 if (!local.isOwned() && remote.mayEnterShared(begun)) {
                     // The leader before has brought it just now, and may stay inside.
                     leader.set(null);
@@ -314,7 +375,8 @@ public final class ReadSync implements Lock {
 
     /** Returns whether that thread wants to share, though it may have the local half or queue for it. */
     public boolean isLeader(@Nullable Thread thread) {
-        return thread != null && leader.get() == thread;
+        Leader current = leader.get();
+        return thread != null && current != null && current.thread == thread;
     }
 
     @Override

@@ -1,11 +1,12 @@
 package dev.interlock.internal.lock;
 
 import dev.interlock.LeaseLostException;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The remote half of a read-write lock. Its exclusive side is that of any lock. All threads of a session that read do
- * so on one tenure, which one of them gets for all: with the local half taken, so that no other thread is inside.
+ * so on one tenure, which one of them gets for all, while no other thread is inside.
  */
 public interface RemoteReadWriteLock extends RemoteLock {
     /**
@@ -19,25 +20,33 @@ public interface RemoteReadWriteLock extends RemoteLock {
     }
 
     /**
-     * Waits as long as it is so.
+     * Returns whether a thread that only shares the local half may ask for a tenure: the session has none, so that
+     * nobody is inside.
+     */
+    default boolean mayAskSharing() {
+        return false;
+    }
+
+    /**
+     * Waits until that is so. {@link #wakeReaders} has it looked at again.
      *
      * @param waitNanos {@link Long#MAX_VALUE} to wait for ever
      */
-    default void awaitUnbarred(boolean interruptible, long waitNanos, long begunNanos) throws InterruptedException {}
+    default void await(BooleanSupplier isSo, boolean interruptible, long waitNanos, long begunNanos)
+            throws InterruptedException {}
 
-    /**
-     * Returns for how long the leader waits for those inside to leave before it looks again whether it may enter beside
-     * them, if nothing would tell it.
-     */
-    default long drainNanos() {
-        return Long.MAX_VALUE;
-    }
+    /** What readers {@linkplain #await await} may have come true. */
+    default void wakeReaders() {}
+
+    /** Returns for how long the leader waits for those inside to leave; 0 if it doesn't. */
+    long drainNanos();
 
     /** Enters for reading on that tenure, if it is usable. The caller shares the local half. */
     boolean enterSharedAtOnce(long begunNanos);
 
     /**
-     * Gets the session a tenure to read on, and enters. The caller has the local half.
+     * Gets the session a tenure to read on, and enters. The caller has the local half, or {@linkplain #mayAskSharing
+     * may ask} with a share of it.
      *
      * @param waitNanos 0 to ask only once, {@link Long#MAX_VALUE} to wait for ever
      * @param begunNanos when the thread began to wait

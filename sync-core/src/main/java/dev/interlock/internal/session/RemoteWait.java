@@ -127,6 +127,11 @@ public final class RemoteWait implements AutoCloseable {
         return timed;
     }
 
+    /** Returns the thread that waits. */
+    public Thread thread() {
+        return thread;
+    }
+
     /** Returns when it began, by the session's ticker. */
     public long begunNanos() {
         return begunNanos;

@@ -6,24 +6,52 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.interlock.DistributedReadWriteLock;
 import dev.interlock.LeaseLostException;
 import dev.interlock.lock.faults.FaultFixture;
+import dev.interlock.testing.Actor;
 import dev.interlock.testing.MovableTicker;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.Test;
 
 /** A thread that writes and reads finds out by its first unlock that both are lost. */
 class LostDowngradeTest extends FaultFixture {
-    @Test
-    void whoReadsOnIsToldThatItIsLost() {
-        Duration lease = Duration.ofSeconds(30);
-        MovableTicker ticker = new MovableTicker();
+    private static final Duration LEASE = Duration.ofSeconds(30);
+
+    private final MovableTicker ticker = new MovableTicker();
+
+    private DistributedReadWriteLock lockBothViews() {
         DistributedReadWriteLock lock =
-                session(builder -> builder.lease(lease).ticker(ticker)).readWriteLock("stock");
+                session(builder -> builder.lease(LEASE).ticker(ticker)).readWriteLock("stock");
         lock.writeLock().lock();
         lock.readLock().lock();
-        ticker.advance(lease.multipliedBy(2));
+        return lock;
+    }
+
+    private void assertLostAtDowngrade(DistributedReadWriteLock lock) {
+        ticker.advance(LEASE.multipliedBy(2));
         assertThatThrownBy(lock.writeLock()::unlock).isInstanceOf(LeaseLostException.class);
         assertThatThrownBy(lock.readLock()::assertHeld).isInstanceOf(LeaseLostException.class);
+    }
+
+    @Test
+    void whoReadsOnIsToldThatItIsLost() {
+        DistributedReadWriteLock lock = lockBothViews();
+        assertLostAtDowngrade(lock);
         assertThatThrownBy(lock.readLock()::unlock).isInstanceOf(LeaseLostException.class);
         assertThat(lock.getReadHoldCount()).isZero();
+    }
+
+    /** Otherwise it would be told that it has what the other one has acquired. */
+    @Test
+    void readerOfThatSessionEntersOnceItHasLeft() {
+        DistributedReadWriteLock lock = lockBothViews();
+        Actor reader = actor("reader");
+        CompletableFuture<Boolean> reads = reader.begin(lock.readLock()::lock);
+        await("the queue").until(lock::hasQueuedThreads);
+        assertLostAtDowngrade(lock);
+        await("the reader stays out").during(Duration.ofMillis(200)).until(() -> !reads.isDone());
+        assertThatThrownBy(lock.readLock()::unlock).isInstanceOf(LeaseLostException.class);
+        assertThat(reads).succeedsWithin(PATIENCE);
+        reader.run(lock.readLock()::assertHeld);
+        reader.run(lock.readLock()::unlock);
     }
 }

@@ -134,8 +134,8 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
                 : DRAIN_NANOS - Math.max(0, overNanos(current, session.now())) % DRAIN_NANOS;
     }
 
-    // Readers that aren't admitted queue behind the leader, and so never come here. Those that don't queue overtake
-    // them.
+    // Readers that aren't admitted come here when they have waited for those inside to leave. Those that don't queue
+    // overtake them.
     @Override
     public boolean enterSharedAtOnce(long begunNanos) {
         RedissonTenure current = tenure();

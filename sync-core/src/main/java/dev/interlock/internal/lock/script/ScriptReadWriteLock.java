@@ -12,6 +12,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -34,8 +35,11 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     /** Threads that were announced before they queued for the local half. */
     private final Set<Thread> announced = ConcurrentHashMap.newKeySet();
 
-    /** The waits of threads that may enter only when those inside have left, or no other session waits any more. */
-    private final Queue<RemoteWait> barred = new ConcurrentLinkedQueue<>();
+    /** The waits of readers for one that asks, or for those inside to leave, or for no other session to wait. */
+    private final Queue<RemoteWait> readers = new ConcurrentLinkedQueue<>();
+
+    /** Whether a thread that has lost the lock while it wrote reads on, without any tenure. */
+    private volatile boolean strays;
 
     /**
      * Creates the remote half of the read-write lock of this name.
@@ -93,6 +97,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     public @Nullable Departure leave(long now) {
         LockTenure current = view.tenure;
         if (current == null || shared.sharedHolds() == 0 || !current.isUsable(now)) {
+            strays = shared.sharedHolds() > 0;
             return super.leave(now);
         }
         ReliableRelease downgrade = monitor.downgrade(current);
@@ -123,27 +128,36 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
 
     @Override
     public boolean isBarred(long begunNanos) {
-        LockTenure current = view.tenure;
-        return current != null
-                && shared.isShared()
-                && current.isUsable(session.now())
-                && !admits(current, begunNanos, session.now());
+        return (view.tenure != null || strays) && shared.isShared() && !mayEnterShared(begunNanos);
     }
 
     @Override
-    public void awaitUnbarred(boolean interruptible, long waitNanos, long begunNanos) throws InterruptedException {
+    public boolean mayAskSharing() {
+        return view.tenure == null && !strays;
+    }
+
+    @Override
+    public void await(BooleanSupplier isSo, boolean interruptible, long waitNanos, long begunNanos)
+            throws InterruptedException {
         RemoteWait wait = newWait(interruptible, waitNanos, this::unavailable);
-        barred.add(wait);
+        readers.add(wait);
         try (wait) {
             long nanos = waitNanos == RemoteWait.FOREVER ? waitNanos : waitNanos - (session.now() - begunNanos);
-            wait.until(() -> !isBarred(begunNanos), this, nanos);
+            wait.until(isSo, this, nanos);
         } finally {
-            barred.remove(wait);
+            readers.remove(wait);
         }
     }
 
-    private void wakeBarred() {
-        barred.forEach(RemoteWait::wake);
+    @Override
+    public void wakeReaders() {
+        readers.forEach(RemoteWait::wake);
+    }
+
+    // Readers that may not join those inside don't queue.
+    @Override
+    public long drainNanos() {
+        return 0;
     }
 
     @Override
@@ -165,7 +179,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     @Override
     public boolean enterShared(boolean interruptible, long waitNanos, long begunNanos) throws InterruptedException {
         LockTenure current = view.tenure;
-        if (current != null && !admits(current, begunNanos, session.now())) {
+        if (current != null && shared.holds() > 0 && !admits(current, begunNanos, session.now())) {
             // No thread is inside, and those that wait here were too late for what this session has.
             giveUp(current);
         }
@@ -186,12 +200,13 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
         if (shared.isShared()) {
             return;
         }
+        strays = false;
         LockTenure current = view.tenure;
         if (current != null && current.loss() == null) {
             retention().keepForReaders(current, session.now());
         }
         cleanUp();
-        wakeBarred();
+        wakeReaders();
     }
 
     @Override
@@ -244,19 +259,19 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
 
     @Override
     public void undemanded() {
-        wakeBarred();
+        wakeReaders();
     }
 
     @Override
     public void changed() {
         super.changed();
-        wakeBarred();
+        wakeReaders();
     }
 
     @Override
     public void lost(LeaseLostException loss) {
         super.lost(loss);
-        wakeBarred();
+        wakeReaders();
     }
 
     @Override
@@ -266,7 +281,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
         if (current != null && shared.isShared()) {
             long now = session.now();
             boolean isDue = !current.demand && now - current.lookAtNanos >= LOOK_NANOS;
-            if (isDue || !barred.isEmpty()) {
+            if (isDue || !readers.isEmpty()) {
                 // The mailbox may be deaf, and readers may stay; or those that waited may be gone.
                 current.lookAtNanos = now;
                 current.renewNow();
