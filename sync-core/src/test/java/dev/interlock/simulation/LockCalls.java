@@ -32,6 +32,7 @@ final class LockCalls implements RandomCalls {
     private static final Script INSPECT = Script.load("lock/inspect");
     private static final Script WHO = Script.load("lock/who");
     private static final Script ANSWER = Script.load("lock/answer");
+    private static final Script BEAT = Script.load("session/beat");
     private static final Script HEARTBEAT = Script.load("lock/heartbeat");
 
     private final Random random;
@@ -200,10 +201,10 @@ final class LockCalls implements RandomCalls {
         return acquire(session, String.join(" ", last), "");
     }
 
-    /** Says that some requests wait, for which the name is as good as many. */
+    /** Says that it lives, or that some requests wait, for which the name is as good as many. */
     private Script.Call heartbeat(Session session) {
-        if (session.tickets.isEmpty()) {
-            return poll(session);
+        if (session.tickets.isEmpty() || rarely()) {
+            return BEAT.on(List.of(Keys.of("heartbeat", session.id)), session.id, random.nextInt(100));
         }
         List<Object> keys = new ArrayList<>();
         List<String> tickets = new ArrayList<>();

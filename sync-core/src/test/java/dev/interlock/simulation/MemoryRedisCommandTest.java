@@ -132,7 +132,8 @@ class MemoryRedisCommandTest {
 
             {'zadd', 'z', 'nx', 1, 'a'}, {'zadd', 'z', 'nx', 2, 'a', 2, 'b'}
 
-            {'zadd', 'z', 'gt', 5, 'a'}, {'zadd', 'z', 'gt', 3, 'a', 4, 'b'}, {'zadd', 'z', 'gt', 6, 'a'}
+            {'zadd', 'z', 'gt', 5, 'a'}, {'zadd', 'z', 'gt', 3, 'a', 4, 'b'}, {'zadd', 'z', 'gt', 6, 'a'},
+            {'zadd', 'z', 'xx', 'lt', 4, 'a'}, {'zadd', 'z', 'lt', 5, 'a', 1, 'c'}, {'zrange', 'z', 0, -1, 'withscores'}
 
             {'zadd', 'z', 1, 'a', 2}
 

@@ -6,7 +6,7 @@ import java.util.function.Predicate;
 
 /** What commands on sorted sets say of scores, and of ranges of scores and of names. */
 final class Ranges {
-    static final Set<String> ADD_OPTIONS = Set.of("xx", "nx", "gt");
+    static final Set<String> ADD_OPTIONS = Set.of("xx", "nx", "gt", "lt");
 
     private static final String NO_SCORE = "ERR min or max is not a float";
     private static final String NO_NAME = "ERR min or max not valid string range item";

@@ -79,7 +79,9 @@ final class SortedSetCommands {
     }
 
     private static boolean isMoved(double before, double score, Set<String> options) {
-        return !options.contains("nx") && (!options.contains("gt") || score > before);
+        return !options.contains("nx")
+                && (!options.contains("gt") || score > before)
+                && (!options.contains("lt") || score < before);
     }
 
     private Long remove(Words words) {

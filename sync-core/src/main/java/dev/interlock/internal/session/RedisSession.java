@@ -133,7 +133,7 @@ public final class RedisSession extends Session {
 
     /** Opens the mailbox, and begins to beat. */
     public void open() {
-        CompletableFuture<?> opening = mailbox().open(this::receive, () -> execute(this::pulse));
+        CompletableFuture<?> opening = mailbox().open(this::receive, this::reopened);
         RemoteWait.forAnswer(this, opening, TimeUnit.MILLISECONDS.toNanos(openMillis()));
         if (!opening.isDone()) {
             // The subscription may come yet, on a client that others go on using.
@@ -160,7 +160,7 @@ public final class RedisSession extends Session {
 
     private void tryToOpen(Gate gate) {
         long begun = now();
-        mailbox().open(this::receive, () -> execute(this::pulse)).whenComplete((done, failure) -> {
+        mailbox().open(this::receive, this::reopened).whenComplete((done, failure) -> {
             if (failure == null) {
                 gate.open();
                 outage().heard();
@@ -244,6 +244,12 @@ public final class RedisSession extends Session {
         }
     }
 
+    // Messages were lost meanwhile.
+    private void reopened() {
+        heartbeats.doubt();
+        execute(this::pulse);
+    }
+
     private Mailbox mailbox() {
         return node.mailbox();
     }
@@ -319,6 +325,10 @@ public final class RedisSession extends Session {
 
     @Override
     void receiveUnclaimed(Mail mail) {
-        (mail.key().isEmpty() ? inquiries : unclaimed).accept(mail);
+        if (mail instanceof Mail.Echo echo) {
+            heartbeats.heard(echo.number());
+        } else {
+            (mail.key().isEmpty() ? inquiries : unclaimed).accept(mail);
+        }
     }
 }

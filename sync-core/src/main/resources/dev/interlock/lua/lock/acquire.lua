@@ -51,6 +51,7 @@ end
 -- @include session/times
 -- @include session/clock
 -- @include fields
+-- @include living
 -- @include owners
 -- @include holder
 -- @include tickets
@@ -170,7 +171,7 @@ if enqueue then
   end
   isPoll = waiting and #arriving == 0
   if waiting or #arriving > 0 then
-    redis.call('zadd', waiters, millis + heartbeatMillis, session)
+    keepAlive(waiters, session, millis)
   end
   if isPoll then
     redis.call('zremrangebyscore', waiters, '-inf', '(' .. millis)

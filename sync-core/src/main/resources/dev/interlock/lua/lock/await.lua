@@ -31,6 +31,7 @@ local session, floor, asked, leaving, gone, lost = ARGV[1], tonumber(ARGV[2]), A
 -- @include fields
 -- @include holder
 -- @include sessions
+-- @include living
 -- @include admission
 -- @include conditions
 -- @include lost
@@ -83,7 +84,9 @@ if redis.call('hexists', signals, session) == 1 then
   local own = sessionOf(name, session)
   own.alive = millis + heartbeatMillis
   keepSession(name, session, own)
-  redis.call('zadd', waiters, 'xx', own.alive, session)
+  if redis.call('zscore', waiters, session) then
+    keepAlive(waiters, session, millis)
+  end
 end
 
 each(gone, function(member, waiter)

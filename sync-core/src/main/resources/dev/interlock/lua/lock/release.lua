@@ -37,6 +37,7 @@ local number, owner = tonumber(sequence), session .. ':' .. sequence
 -- @include session/clock
 -- @include session/mailbox
 -- @include give
+-- @include living
 -- @include foreign
 
 local markMillis = string.match(lease, '^%d+') + delayMillis
@@ -49,8 +50,7 @@ if used == '' and operations == '' then
   local follower = line[2] and string.match(line[2], '^[^:]+')
   if heir and heir ~= follower and redis.call('exists', conditions) == 0 and foreignWaiters(channel, publish) == 0 then
     local micros = clock()
-    local isAlive = tonumber(redis.call('zscore', waiters, heir) or 0) * 1000 >= micros
-    if isAlive and redis.call('hdel', lock, owner) == 1 then
+    if isLiving(waiters, heir, micros) and redis.call('hdel', lock, owner) == 1 then
       local marked = redis.call('set', mark, sequence .. ':' .. sequence, 'px', markMillis, 'get')
       local queued, released, settled = string.match(marked or '0:0', '^(%d+):(%d+)(.*)$')
       queued, released = math.max(tonumber(queued), number), tonumber(released)
@@ -68,6 +68,9 @@ if used == '' and operations == '' then
       local name = { lock = lock, readers = readers, token = token, floor = floor }
       local value = give(name, heir, theirs, grantLease)
       local grant = string.format('g %s %.0f %.0f %d 0 0 ', theirs, value, micros, follower and 1 or 0)
+      if follower then
+        wakeOne(lock, waiters, heir, micros)
+      end
       send(lock, heir, grant .. lock)
       return { 1 }
     end
@@ -124,6 +127,9 @@ local name = {
   hasConditions = hasConditions, queued = queued,
 }
 
+if left then
+  endSilence(waiters, session, micros)
+end
 if owned or left and operations == '*' then
   operate(name, sequence, operations, done - first)
 elseif isUndone then

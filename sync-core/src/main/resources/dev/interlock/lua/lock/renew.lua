@@ -18,24 +18,27 @@ local lock, queue, waiters, readers = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local session, sequence, lease, channel, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 
 -- @include foreign
+-- @include session/clock
 -- @include share
+-- @include living
 
 local foreign = foreignWaiters(channel, publish)
 local waiting = redis.call('zcard', queue)
 if redis.call('hexists', lock, session .. ':' .. sequence) == 1 then
   redis.call('pexpire', lock, lease)
 elseif redis.call('hget', lock, session .. ':r') == sequence then
-  local time = redis.call('time')
-  local millis = math.floor((time[1] * 1000000 + time[2]) / 1000)
+  local micros, millis = clock()
   -- A lease that is over doesn't begin anew.
   if tonumber(redis.call('zscore', readers, session) or 0) < millis then
     return { 0, 0, 0, 0 }
   end
   share({ lock = lock, readers = readers }, session, sequence, millis + lease, millis)
   -- While it is shared, tickets of the dead may be all there is for long.
-  if redis.call('zcount', waiters, string.format('%.0f', millis), '+inf') == 0 then
-    waiting = 0
+  local isAnyLiving = false
+  for _, id in ipairs(redis.call('zrange', waiters, 0, -1)) do
+    isAnyLiving = isAnyLiving or isLiving(waiters, id, micros)
   end
+  waiting = isAnyLiving and waiting or 0
 else
   return { 0, 0, 0, 0 }
 end

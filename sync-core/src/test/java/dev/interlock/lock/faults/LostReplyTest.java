@@ -9,6 +9,7 @@ import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.session.Session;
 import dev.interlock.testing.Actor;
 import dev.interlock.testing.FaultProxy;
+import dev.interlock.testing.Keyspace;
 import dev.interlock.testing.Loss;
 import dev.interlock.testing.Recorder;
 import dev.interlock.testing.Requests;
@@ -208,10 +209,7 @@ class LostReplyTest extends FaultFixture {
     }
 
     private boolean isOverdue(Interlock session) {
-        String script = "local time = redis.call('time') "
-                + "return redis.call('zscore', KEYS[1], ARGV[1]) * 1000 < time[1] * 1000000 + time[2] and 1 or 0";
-        String key = "interlock:{" + NAME + "}:waiters";
-        return Long.valueOf(1).equals(server().command("EVAL", script, "1", key, session.id()));
+        return Keyspace.in(server()).isOverdue(NAME, session.id());
     }
 
     /** The first renewals of a lease that began short are answered to nobody: another one comes in time. */

@@ -204,6 +204,7 @@ final class LockMonitor implements LockEffects, CommandLoop.Speaker<LockMonitor.
         } else if (mail instanceof Mail.Eviction eviction) {
             run((known, now) -> ReliableRelease.evict(session, scripts, view.tenure, owner.isInside(), eviction));
         } else if (mail instanceof Mail.AskAgain again) {
+            scripts.endSilence();
             session.schedule(() -> run(LockState::beat), again.millis());
         } else {
             log.warn("Unknown message for {}, maybe of another version: {}", Names.quoted(scripts.key()), mail);

@@ -16,11 +16,13 @@ import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Script;
 import dev.interlock.internal.redis.Script.Call;
 import dev.interlock.internal.redis.ScriptRunner;
+import dev.interlock.internal.session.Heartbeats;
 import dev.interlock.internal.session.RedisSession;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** The scripts of one lock, as one session runs them. */
 final class LockScripts {
@@ -47,9 +49,6 @@ final class LockScripts {
     private static final Script SIGNAL = Script.load("lock/signal");
     private static final Script AWAIT = Script.load("lock/await");
 
-    /** One heartbeat in so many prolongs the life of the keys: they live for 30 s, and there is one a second. */
-    private static final int PROLONGING = 8;
-
     private final RedisSession session;
     private final String key;
 
@@ -59,7 +58,8 @@ final class LockScripts {
     /** Whether what is asked can wait for what is asked of other names. */
     private boolean isBeat;
 
-    private int heartbeats;
+    /** What was said last of a ticket that waits, if that was a heartbeat. */
+    private volatile Heartbeats.@Nullable Word word;
 
     LockScripts(RedisSession session, String key) {
         this.session = session;
@@ -211,22 +211,29 @@ final class LockScripts {
     }
 
     private CompletableFuture<AcquireReply> heartbeat(Request request, long floor) {
-        String prolongs = heartbeats++ % PROLONGING == 0 ? "*" : "";
         return session.heartbeats()
                 .send(
-                        keys("queue", "waiters", mark()),
-                        prolongs + request.tickets().get(0).text())
+                        () -> keys("queue", "waiters", mark()),
+                        request.tickets().get(0).text(),
+                        word)
                 .handle((answer, failure) -> {
                     if (failure != null && Failures.isTransient(failure)) {
                         return CompletableFuture.<AcquireReply>failedFuture(failure);
                     }
                     // What Redis refuses may be another name's fault.
-                    return failure == null && answer.ttlMillis() > 0
-                            ? CompletableFuture.completedFuture(
-                                    AcquireReply.of(Status.QUEUED, answer.ttlMillis(), 0, answer.redisMicros(), 0))
-                            : acquire(request.tickets(), request.earlier(), floor, request.used());
+                    if (failure != null || answer.ttlMillis() == 0) {
+                        return acquire(request.tickets(), request.earlier(), floor, request.used());
+                    }
+                    word = answer.word();
+                    return CompletableFuture.completedFuture(
+                            AcquireReply.of(Status.QUEUED, answer.ttlMillis(), 0, answer.redisMicros(), 0));
                 })
                 .thenCompose(reply -> reply);
+    }
+
+    /** The next heartbeat speaks of this name. */
+    void endSilence() {
+        word = null;
     }
 
     /**
@@ -253,6 +260,7 @@ final class LockScripts {
      */
     CompletableFuture<AcquireReply> acquire(List<Ticket> tickets, long earlier, long floor, List<Ticket> used) {
         Ticket first = tickets.get(0);
+        endSilence();
         Call call = ACQUIRE.on(
                 allKeys(),
                 session.id(),

@@ -8,6 +8,7 @@
 -- @include session/mailbox
 -- @include tickets
 -- @include sessions
+-- @include living
 
 -- Sessions that own the lock or stand in the queue. That has one ticket of each session unless the lock is fair, so it
 -- is short if it matters.
@@ -57,7 +58,9 @@ local function enqueueAdmitted(name)
   admitted, places = {}, nil
   for id, known in pairs(sessions) do
     if #known.news > 0 then
-      redis.call('zadd', name.waiters, 'gt', known.alive, id)
+      if not isLiving(name.waiters, id, name.micros) then
+        redis.call('zadd', name.waiters, known.alive, id)
+      end
       keepSession(name, id, known)
     end
   end

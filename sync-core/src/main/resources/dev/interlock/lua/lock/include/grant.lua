@@ -1,6 +1,7 @@
 -- Gives grantHead: grants the lock to the head of its queue.
 
 -- @include session/mailbox
+-- @include living
 -- @include give
 -- @include admission
 -- @include conditions
@@ -19,10 +20,6 @@ end
 -- So many tickets are looked at together.
 local mostDropped = 500
 
-local function isLiving(name, session)
-  return tonumber(redis.call('zscore', name.waiters, session) or 0) * 1000 >= name.micros
-end
-
 -- Drops the tickets of dead sessions in front of all others. They may have been signalled: that signal must not be lost
 -- with them.
 local function dropDead(name)
@@ -32,7 +29,7 @@ local function dropDead(name)
     for i, ticket in ipairs(redis.call('zrange', name.queue, 0, mostDropped - 1)) do
       local session = string.match(ticket, '^[^:]+')
       if alive[session] == nil then
-        alive[session] = isLiving(name, session)
+        alive[session] = isLiving(name.waiters, session, name.micros)
       end
       if alive[session] then
         break
@@ -70,7 +67,7 @@ local function grantHead(name, informed, isShared, guest)
       break
     end
     local session, sequence, lease, kind = string.match(head, '^([^:]+):(%d+):(%d+):?(%-?%w*)$')
-    local isAlive = isLiving(name, session)
+    local isAlive = isLiving(name.waiters, session, name.micros)
     if isJoining then
       -- A session that reads already has given up one of the two, and is about to say which.
       if isAlive and (kind ~= 'r' or redis.call('hexists', name.lock, session .. ':r') == 1) then
@@ -96,6 +93,9 @@ local function grantHead(name, informed, isShared, guest)
   end
   if granted[1] and granted[1].last == 0 and granted[1].behind == 0 then
     redis.call('del', name.waiters)
+  end
+  if granted[1] and granted[1].behind == 1 then
+    wakeOne(name.lock, name.waiters, granted[1].session, name.micros)
   end
   for _, grant in ipairs(granted) do
     if grant.session ~= informed then

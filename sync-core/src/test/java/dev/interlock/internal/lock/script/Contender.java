@@ -28,6 +28,7 @@ public final class Contender {
     private static final String SIGNAL = Script.load("lock/signal").text();
     private static final String DOWNGRADE = Script.load("lock/downgrade").text();
     private static final String AWAIT = Script.load("lock/await").text();
+    private static final String BEAT = Script.load("session/beat").text();
     private static final String HEARTBEAT = Script.load("lock/heartbeat").text();
 
     public final String id = "interlock-" + UUID.randomUUID();
@@ -249,6 +250,16 @@ public final class Contender {
         List<Long> reply = scripts.run(HEARTBEAT, on, id, String.join(" ", tickets));
         assertThat(reply).hasSize(tickets.length + 1);
         return reply.subList(1, reply.size());
+    }
+
+    /** Says that it lives. Returns whether Redis knew that. */
+    boolean beat(long number) {
+        return scripts.run(BEAT, List.of(heartbeatKey()), id, "" + number).get(1) == 1;
+    }
+
+    /** The key that says that it lives. */
+    String heartbeatKey() {
+        return "interlock:{" + id + "}:heartbeat";
     }
 
     public boolean inspect() {

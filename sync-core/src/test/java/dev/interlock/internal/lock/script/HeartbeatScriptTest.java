@@ -94,14 +94,12 @@ class HeartbeatScriptTest extends LockScriptTest {
     }
 
     @Test
-    void theKeysOfOneWhoWaitsLiveOnIfThatIsAskedFor() {
+    void theKeysOfOneWhoWaitsLiveOn() {
         a.own(1);
         b.queue(2);
         List<String> prolonged = List.of(keys.queue(), keys.waiters(), keys.mark(b.id));
         prolonged.forEach(key -> redis("PEXPIRE", key, "9000"));
         b.heartbeat(SECOND);
-        assertThat(prolonged).allSatisfy(key -> assertThat(ttl(key)).isLessThanOrEqualTo(9_000));
-        b.heartbeat("*" + SECOND);
         assertThat(prolonged).allSatisfy(key -> assertThat(ttl(key)).isGreaterThan(9_000));
     }
 
@@ -110,7 +108,94 @@ class HeartbeatScriptTest extends LockScriptTest {
     void theDeadAreForgotten() {
         inLine(a, b, dead);
         die(dead);
-        b.heartbeat("*1:" + LEASE);
+        b.heartbeat("1:" + LEASE);
         assertThat(list("ZRANGE", keys.waiters(), "0", "-1")).containsExactly(b.id);
+    }
+
+    // ---- sessions that are silent about the name
+
+    private static void goSilent(Contender session) {
+        session.beat(1);
+        session.heartbeat("*1:" + LEASE);
+    }
+
+    @Test
+    void whoIsSilentLivesAsLongAsItsHeartbeat() {
+        inLine(a, b, c);
+        goSilent(b);
+        assertThat(list("ZRANGE", keys.waiters(), "0", "-1", "WITHSCORES")).contains(b.id, "inf");
+        assertThat(ttl(b.heartbeatKey())).isBetween(1L, 3_000L);
+        redis("DEL", b.heartbeatKey());
+        a.release(1);
+        assertOwner(c, 1);
+    }
+
+    @Test
+    void whoIsSilentIsGrantedTheLockWhileItLives() {
+        inLine(a, b, c);
+        goSilent(b);
+        a.release(1);
+        assertOwner(b, 1);
+    }
+
+    /** A request of its own says, too, that it lives. */
+    @Test
+    void whoAsksMoreThanThatLives() {
+        inLine(a, b, c);
+        goSilent(b);
+        redis("DEL", b.heartbeatKey());
+        b.request(1).send();
+        assertThat(ttl(b.heartbeatKey())).isBetween(1L, 3_000L);
+        a.release(1);
+        assertOwner(b, 1);
+    }
+
+    /** Or nobody would ask for long, should the new owner be dead. */
+    @Test
+    void aGrantWakesOneOfTheSilent() throws InterruptedException {
+        inLine(a, b, c);
+        goSilent(c);
+        a.release(1);
+        assertOwner(b, 1);
+        assertThat(letters(c)).contains("p 1000 " + keys.lock());
+        assertThat(list("ZRANGE", keys.waiters(), "0", "-1", "WITHSCORES")).doesNotContain("inf");
+        b.queue(2);
+        b.release(1);
+        assertThat(letters(c)).singleElement().asString().startsWith("g ");
+    }
+
+    @Test
+    void theDeadAreNotWoken() {
+        inLine(a, b, c);
+        goSilent(c);
+        redis("DEL", c.heartbeatKey());
+        a.release(1);
+        assertOwner(b, 1);
+        assertThat(list("ZRANGE", keys.waiters(), "0", "-1")).containsExactly(b.id);
+    }
+
+    /** Or it would be woken instead of one that waits. */
+    @Test
+    void whoWaitsNoMoreIsSilentNoMore() {
+        inLine(a, b, c, dead);
+        goSilent(b);
+        goSilent(c);
+        a.release(1);
+        assertOwner(b, 1);
+        c.release(1);
+        assertThat(list("ZRANGE", keys.waiters(), "0", "-1", "WITHSCORES")).doesNotContain("inf");
+    }
+
+    @Test
+    void aSessionLearnsWhetherItWasTakenToBeDead() {
+        assertThat(a.beat(1)).isFalse();
+        assertThat(a.beat(2)).isTrue();
+    }
+
+    @Test
+    void aHeartbeatIsEchoed() throws InterruptedException {
+        a.beat(7);
+        a.beat(8);
+        assertThat(letters(a)).containsExactly("h 7 ", "h 8 ");
     }
 }
