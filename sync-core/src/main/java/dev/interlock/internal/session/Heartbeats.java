@@ -19,10 +19,10 @@ import org.jspecify.annotations.Nullable;
  * The answer tells of each name whether that was all there is to say.
  *
  * <p>A name at which nothing changes costs Redis less: for some seconds the session is silent about it, and only says
- * that it lives, once a second. Who grants such a name looks at that, and wakes one of the others that are silent. What
- * the session has to hear comes by its mailbox; so each heartbeat is also echoed there. A mailbox delivers in order. If
- * the echo is missing, or the mailbox has been opened anew, or Redis had taken the session to be dead, all names are
- * asked about at once.
+ * that it lives, once a second. A grant looks at that, and wakes one of the other silent sessions. The session hears of
+ * its own grant by its mailbox; so each heartbeat is also echoed there. A mailbox delivers in order. If the echo is
+ * missing, or the mailbox has been opened anew, or Redis had taken the session to be dead, all names are asked about at
+ * once.
  */
 public final class Heartbeats {
     /**
