@@ -194,9 +194,9 @@ class LostReplyTest extends FaultFixture {
         held.lock();
         Actor waiter = actor("waiter");
         CompletableFuture<Boolean> entered = queue(waiter, wanted);
-        for (int i = 0; i < 2; i++) {
+        for (var question : List.of(Requests.acquire(NAME), Requests.beat(second))) {
             long before = proxy().droppedRequests();
-            proxy().dropRequests(Requests.acquire(NAME), 1, Loss.MUTE);
+            proxy().dropRequests(question, 1, Loss.MUTE);
             await("lost").until(() -> proxy().droppedRequests() > before);
             await("time for its heartbeat to end")
                     .failFast("taken to be dead", () -> isOverdue(second))
