@@ -18,10 +18,10 @@ final class SemaphoreWork extends SessionWork {
     /** The most permits that a thread wants. */
     static final int MOST = 3;
 
-    /** Every so many stays one lasts across a context switch. */
+    /** Every so many stays one lasts for long enough to meet others, however few cores there are. */
     private static final int LONG_STAY = 16;
 
-    private static final long LONG_STAY_NANOS = 20_000;
+    private static final long LONG_STAY_NANOS = 500_000;
 
     private final DistributedSemaphore semaphore;
 
