@@ -210,7 +210,7 @@ final class LockCalls implements RandomCalls {
         List<String> tickets = new ArrayList<>();
         for (int i = random.nextInt(3); i >= 0; i--) {
             keys.addAll(keys(session, "queue", "waiters", "mark"));
-            tickets.add((random.nextBoolean() ? "*" : "") + any(session.tickets));
+            tickets.add((random.nextBoolean() ? "*" : "") + (random.nextBoolean() ? "-" : "") + any(session.tickets));
         }
         return HEARTBEAT.on(keys, session.id, String.join(" ", tickets));
     }

@@ -1,5 +1,6 @@
 package dev.interlock.testing;
 
+import com.google.common.base.CharMatcher;
 import dev.interlock.Interlock;
 import dev.interlock.internal.redis.Script;
 import java.util.List;
@@ -82,7 +83,7 @@ public final class Requests {
         return words -> words.contains(owner)
                 || (words.contains(session.id())
                         && Stream.of(words.get(words.indexOf(session.id()) + 1).split(" ", -1))
-                                .map(request -> request.startsWith("*") ? request.substring(1) : request)
+                                .map(request -> CharMatcher.anyOf("*-").trimLeadingFrom(request))
                                 .anyMatch(request -> request.equals(number) || request.startsWith(number + ":")));
     }
 

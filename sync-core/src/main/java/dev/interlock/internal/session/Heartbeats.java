@@ -31,8 +31,9 @@ public final class Heartbeats {
      * @param ticket as the script takes it
      * @param ownedUntilNanos when the lease of the other session that owns the name ends, as far as is known
      * @param silentUntilNanos until when the session may be silent about it
+     * @param keptUntilNanos until when nothing has to be done for its keys to live on
      */
-    public record Word(String ticket, long ownedUntilNanos, long silentUntilNanos) {}
+    public record Word(String ticket, long ownedUntilNanos, long silentUntilNanos, long keptUntilNanos) {}
 
     /**
      * The answer for one name.
@@ -68,13 +69,16 @@ public final class Heartbeats {
     private static final int MOST = 100;
 
     /** A session is silent about a name for so long at most. */
-    private static final long SILENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(12_500);
+    private static final long SILENCE_NANOS = TimeUnit.SECONDS.toNanos(15);
 
     /** It asks again so long before the lease of the owner ends, when its threads would ask by themselves. */
     private static final long BEFORE_END_NANOS = TimeUnit.MILLISECONDS.toNanos(2_500);
 
     /** It isn't going to be if that lease is about as short as that of a grant, whose session may be dead. */
     private static final long SHORT_NANOS = TimeUnit.SECONDS.toNanos(4);
+
+    /** The keys of those who wait live for three times as long. */
+    private static final long KEPT_NANOS = TimeUnit.SECONDS.toNanos(30);
 
     /** The echo comes about as soon as the reply. */
     private static final long ECHO_MILLIS = 100;
@@ -109,7 +113,7 @@ public final class Heartbeats {
      */
     public CompletableFuture<Answer> send(Supplier<List<Object>> keys, String ticket, @Nullable Word last) {
         long now = session.now();
-        Word known = last != null && last.ticket.equals(ticket) ? last : new Word(ticket, now, now);
+        Word known = last != null && last.ticket.equals(ticket) ? last : new Word(ticket, now, now, now);
         boolean isSilent = known.silentUntilNanos - now > 0;
         var answer = new CompletableFuture<Answer>();
         boolean isFirst;
@@ -213,7 +217,8 @@ public final class Heartbeats {
         // Names that came together, or are renewed together, must not all be asked about together.
         double share = 0.6 + 0.4 * session.random().nextDouble();
         long silence = isGoingToBeSilent(word, sentNanos) ? (long) (most * share) : 0;
-        return new Word(word.ticket, sentNanos + ttlNanos, sentNanos + silence);
+        long kept = isKept(word, sentNanos) ? word.keptUntilNanos : sentNanos + KEPT_NANOS;
+        return new Word(word.ticket, sentNanos + ttlNanos, sentNanos + silence, kept);
     }
 
     // What is said of it then has to last.
@@ -221,12 +226,18 @@ public final class Heartbeats {
         return word.ownedUntilNanos - now > SHORT_NANOS;
     }
 
+    private static boolean isKept(Word word, long now) {
+        return word.keptUntilNanos - now > 0;
+    }
+
+    private static String text(Word word, long now) {
+        return (isGoingToBeSilent(word, now) ? "*" : "") + (isKept(word, now) ? "-" : "") + word.ticket;
+    }
+
     private CompletableFuture<List<Object>> send(List<Heartbeat> part, long now) {
         List<Object> keys = new ArrayList<>();
         part.forEach(one -> keys.addAll(one.keys.get()));
-        String tickets = part.stream()
-                .map(one -> (isGoingToBeSilent(one.word, now) ? "*" : "") + one.word.ticket)
-                .collect(Collectors.joining(" "));
+        String tickets = part.stream().map(one -> text(one.word, now)).collect(Collectors.joining(" "));
         return session.runner().run(HEARTBEAT.on(keys, session.id(), tickets));
     }
 

@@ -177,8 +177,8 @@ if enqueue then
     redis.call('zremrangebyscore', waiters, '-inf', '(' .. millis)
   end
   if isPoll or isFirst then
-    redis.call('pexpire', waiters, heartbeatMillis * 10)
-    redis.call('pexpire', queue, heartbeatMillis * 10)
+    redis.call('pexpire', waiters, queueMillis)
+    redis.call('pexpire', queue, queueMillis)
   end
 end
 

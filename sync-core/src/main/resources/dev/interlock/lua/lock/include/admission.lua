@@ -78,8 +78,8 @@ local function tellAdmitted(name, told)
       end
     end
     if #news > 0 then
-      redis.call('pexpire', name.waiters, heartbeatMillis * 10)
-      redis.call('pexpire', name.queue, heartbeatMillis * 10)
+      redis.call('pexpire', name.waiters, queueMillis)
+      redis.call('pexpire', name.queue, queueMillis)
       send(name.lock, id, 's ' .. #news * 2 .. ' ' .. table.concat(news) .. name.lock)
     end
     known.news = {}

@@ -103,6 +103,29 @@ class HeartbeatScriptTest extends LockScriptTest {
         assertThat(prolonged).allSatisfy(key -> assertThat(ttl(key)).isGreaterThan(9_000));
     }
 
+    /** A session that is silent about a name need not have its keys prolonged whenever it speaks. */
+    @Test
+    void keysThatLiveForLongEnoughAreLeftAlone() {
+        a.own(1);
+        b.queue(2);
+        List<String> kept = List.of(keys.queue(), keys.waiters(), keys.mark(b.id));
+        kept.forEach(key -> redis("PEXPIRE", key, "9000"));
+        assertThat(b.heartbeat("*-" + SECOND)).singleElement().isNotEqualTo(0L);
+        assertThat(kept).allSatisfy(key -> assertThat(ttl(key)).isBetween(1L, 9_000L));
+        b.heartbeat("*" + SECOND);
+        assertThat(kept).allSatisfy(key -> assertThat(ttl(key)).isGreaterThan(60_000));
+    }
+
+    /** Or that key would stay for ever. */
+    @Test
+    void whoWasForgottenIsNotHeardWithoutAnExpiry() {
+        a.own(1);
+        b.queue(2);
+        redis("DEL", keys.waiters());
+        b.heartbeat("*-" + SECOND);
+        assertThat(ttl(keys.waiters())).isGreaterThan(60_000);
+    }
+
     /** A session of which nothing is heard any more is forgotten sooner or later. */
     @Test
     void theDeadAreForgotten() {
