@@ -146,7 +146,7 @@ public final class Heartbeats {
     private void sendAll() {
         List<Heartbeat> spoken;
         List<Heartbeat> silent;
-        Echo expected = new Echo(echo.number + 1);
+        Echo expected;
         synchronized (this) {
             boolean areAllSpoken = isInDoubt;
             spoken = heartbeats.stream()
@@ -157,6 +157,7 @@ public final class Heartbeats {
                     .toList();
             heartbeats = new ArrayList<>();
             isInDoubt = false;
+            expected = new Echo(echo.number + 1);
             echo = expected;
         }
         beat(silent, expected);

@@ -20,6 +20,7 @@ import dev.interlock.internal.session.Heartbeats;
 import dev.interlock.internal.session.RedisSession;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -211,11 +212,12 @@ final class LockScripts {
     }
 
     private CompletableFuture<AcquireReply> heartbeat(Request request, long floor) {
+        Heartbeats.Word last = word;
         return session.heartbeats()
                 .send(
                         () -> keys("queue", "waiters", mark()),
                         request.tickets().get(0).text(),
-                        word)
+                        last)
                 .handle((answer, failure) -> {
                     if (failure != null && Failures.isTransient(failure)) {
                         return CompletableFuture.<AcquireReply>failedFuture(failure);
@@ -224,15 +226,22 @@ final class LockScripts {
                     if (failure != null || answer.ttlMillis() == 0) {
                         return acquire(request.tickets(), request.earlier(), floor, request.used());
                     }
-                    word = answer.word();
+                    said(answer.word(), last);
                     return CompletableFuture.completedFuture(
                             AcquireReply.of(Status.QUEUED, answer.ttlMillis(), 0, answer.redisMicros(), 0));
                 })
                 .thenCompose(reply -> reply);
     }
 
+    // The silence may have been ended while the answer was on its way.
+    private synchronized void said(Heartbeats.Word next, Heartbeats.@Nullable Word last) {
+        if (Objects.equals(word, last)) {
+            word = next;
+        }
+    }
+
     /** The next heartbeat speaks of this name. */
-    void endSilence() {
+    synchronized void endSilence() {
         word = null;
     }
 
