@@ -69,7 +69,8 @@ if used == '' and operations == '' then
       local value = give(name, heir, theirs, grantLease)
       local grant = string.format('g %s %.0f %.0f %d 0 0 ', theirs, value, micros, follower and 1 or 0)
       if follower then
-        wakeOne(lock, waiters, heir, micros)
+        endSilence(waiters, heir, micros)
+        wakeOne(lock, waiters, micros)
       end
       send(lock, heir, grant .. lock)
       return { 1 }

@@ -36,7 +36,10 @@ elseif redis.call('hget', lock, session .. ':r') == sequence then
   -- While it is shared, tickets of the dead may be all there is for long.
   local isAnyLiving = false
   for _, id in ipairs(redis.call('zrange', waiters, 0, -1)) do
-    isAnyLiving = isAnyLiving or isLiving(waiters, id, micros)
+    isAnyLiving = isLiving(waiters, id, micros)
+    if isAnyLiving then
+      break
+    end
   end
   waiting = isAnyLiving and waiting or 0
 else

@@ -95,7 +95,10 @@ local function grantHead(name, informed, isShared, guest)
     redis.call('del', name.waiters)
   end
   if granted[1] and granted[1].behind == 1 then
-    wakeOne(name.lock, name.waiters, granted[1].session, name.micros)
+    for _, grant in ipairs(granted) do
+      endSilence(name.waiters, grant.session, name.micros)
+    end
+    wakeOne(name.lock, name.waiters, name.micros)
   end
   for _, grant in ipairs(granted) do
     if grant.session ~= informed then

@@ -38,8 +38,7 @@ local mostLooked = 3
 
 -- The lock has got a new owner, or some: has one of the silent sessions ask again, since others may not do so for long
 -- and the owner may be dead.
-local function wakeOne(lock, waiters, owner, micros)
-  endSilence(waiters, owner, micros)
+local function wakeOne(lock, waiters, micros)
   for _, id in ipairs(redis.call('zrangebyscore', waiters, 'inf', 'inf', 'limit', 0, mostLooked)) do
     if isLiving(waiters, id, micros) then
       redis.call('zadd', waiters, math.floor(micros / 1000) + 2 * heartbeatMillis, id)

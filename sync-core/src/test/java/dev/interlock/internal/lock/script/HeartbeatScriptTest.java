@@ -187,6 +187,23 @@ class HeartbeatScriptTest extends LockScriptTest {
         assertThat(letters(c)).singleElement().asString().startsWith("g ");
     }
 
+    /** Readers are granted the lock together: woken is one that still waits. */
+    @Test
+    void whoReadsIsNotWoken() throws InterruptedException {
+        a.own(1);
+        for (Contender reader : List.of(b, c)) {
+            reader.request(1).reading().send();
+            reader.beat(1);
+            reader.heartbeat("*1:" + LEASE + ":r");
+        }
+        dead.queue(1);
+        goSilent(dead);
+        a.release(1);
+        assertThat(owners()).containsExactlyInAnyOrder(b.id + ":r", c.id + ":r");
+        assertThat(letters(dead)).contains("p 1000 " + keys.lock());
+        assertThat(list("ZRANGE", keys.waiters(), "0", "-1", "WITHSCORES")).doesNotContain("inf");
+    }
+
     @Test
     void theDeadAreNotWoken() {
         inLine(a, b, c);
