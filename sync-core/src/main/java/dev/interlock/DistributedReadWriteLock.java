@@ -406,7 +406,7 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
     @Override
     protected @Nullable Thread getOwner() {
         Thread owner = super.getOwner();
-        return remote.isWaiting() || readSync.isLeader(owner) ? null : owner;
+        return remote.isWaiting() ? null : owner;
     }
 
     /** Returns the read holds of all threads of <em>this</em> JVM; threads that wait for another JVM have none. */

@@ -78,13 +78,10 @@ abstract class LockFixture extends ContractFixture<ReentrantLock> {
         assertThat(LockProbe.owner(lock)).as("owner").isNotSameAs(Thread.currentThread());
     }
 
-    /** A thread that gives up what nobody wants has the local half for an instant, and may be seen with it. */
-    final void assertFree(ReentrantLock lock) {
+    static void assertFree(ReentrantLock lock) {
         assertNotHeldHere(lock);
-        await("free").pollInSameThread().untilAsserted(() -> {
-            assertThat(lock.isLocked()).as("locked").isFalse();
-            assertThat(LockProbe.owner(lock)).as("owner").isNull();
-        });
+        assertThat(lock.isLocked()).as("locked").isFalse();
+        assertThat(LockProbe.owner(lock)).as("owner").isNull();
     }
 
     static void assertNobodyQueued(ReentrantLock lock) {

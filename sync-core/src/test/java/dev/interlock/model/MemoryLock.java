@@ -5,6 +5,8 @@ import dev.interlock.internal.events.Listeners;
 import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.RemoteConditions;
 import dev.interlock.internal.lock.RemoteLock;
+import dev.interlock.internal.lock.Tenure;
+import java.util.Objects;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -46,11 +48,24 @@ final class MemoryLock implements RemoteLock {
         }
     }
 
+    /** What lasts until it is released. */
+    private static final class Owning extends Tenure {
+        @Override
+        public boolean isUsable(long nowNanos) {
+            return true;
+        }
+
+        @Override
+        public LeaseLostException lose(String reason) {
+            throw new UnsupportedOperationException("none is lost");
+        }
+    }
+
     private final Name name;
     private final LocalLock local;
     private final boolean releases;
 
-    private volatile boolean owning;
+    private volatile @Nullable Owning tenure;
 
     /**
      * Creates a session's half.
@@ -70,44 +85,62 @@ final class MemoryLock implements RemoteLock {
 
     @Override
     public boolean enterAtOnce() {
-        return owning;
+        Owning current = tenure;
+        return current != null && current.take(0);
     }
 
     @Override
     public boolean enter(boolean interruptible, long waitNanos, long leaseMillis) throws InterruptedException {
-        if (waitNanos == 0) {
-            owning = name.take(this);
-        } else {
+        if (enterAgain()) {
+            return true;
+        } else if (waitNanos != 0) {
             name.await(this);
-            owning = true;
+        } else if (!name.take(this)) {
+            return false;
         }
-        return owning;
+        Owning next = new Owning();
+        tenure = next;
+        return next.take(0);
     }
 
     @Override
     public @Nullable Departure leave(long now) {
-        if (!local.isWanted() && releases) {
+        Owning current = Objects.requireNonNull(tenure);
+        if (local.isWanted() || !releases) {
+            current.free();
+        } else {
             giveUp();
         }
         return null;
     }
 
     private void giveUp() {
-        owning = false;
+        tenure = null;
         name.release(this);
     }
 
     @Override
     public void cleanUp() {
-        if (owning && releases && !local.isWanted() && local.holds() == 0 && local.tryLock()) {
-            try {
-                if (owning && !local.isWanted()) {
-                    giveUp();
-                }
-            } finally {
-                local.unlock();
+        Owning current = tenure;
+        if (current != null && releases && !local.isWanted() && !local.isHeld()) {
+            giveUpIfIdle(current);
+        }
+    }
+
+    private synchronized void giveUpIfIdle(Owning current) {
+        if (tenure == current) {
+            current.close();
+            if (local.isHeld()) {
+                current.reopen();
+            } else {
+                giveUp();
             }
         }
+    }
+
+    private synchronized boolean enterAgain() {
+        Owning current = tenure;
+        return current != null && current.take(0);
     }
 
     @Override
@@ -161,17 +194,13 @@ final class MemoryLock implements RemoteLock {
 
     @Override
     public boolean isWaiting() {
-        return false;
-    }
-
-    @Override
-    public boolean tryLockLocally() {
-        return local.tryLock();
+        Owning current = tenure;
+        return current == null || !current.isTaken();
     }
 
     @Override
     public boolean isLocked() {
-        return owning;
+        return tenure != null;
     }
 
     @Override

@@ -136,14 +136,11 @@ abstract class ReadWriteLockFixture extends ContractFixture<ReentrantReadWriteLo
         }
     }
 
-    /** A thread that gives up what nobody wants has the local half for an instant, and may be seen with it. */
-    final void assertFree(ReentrantReadWriteLock lock) {
+    static void assertFree(ReentrantReadWriteLock lock) {
         assertHolds(lock, 0, 0);
-        await("free").pollInSameThread().untilAsserted(() -> {
-            assertThat(lock.isWriteLocked()).as("write-locked").isFalse();
-            assertThat(lock.getReadLockCount()).as("read locks").isZero();
-            assertThat(ReadWriteLockProbe.owner(lock)).as("owner").isNull();
-        });
+        assertThat(lock.isWriteLocked()).as("write-locked").isFalse();
+        assertThat(lock.getReadLockCount()).as("read locks").isZero();
+        assertThat(ReadWriteLockProbe.owner(lock)).as("owner").isNull();
     }
 
     static void assertNobodyQueued(ReentrantReadWriteLock lock) {

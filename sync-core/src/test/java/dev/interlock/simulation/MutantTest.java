@@ -131,7 +131,12 @@ class MutantTest {
                         .lua("  operate(name, sequence, operations, done - first)\n", ""),
                 Mutant.named("a refused request asks nobody").lua("if not enqueue and not front then", "if false then"),
                 Mutant.named("a session gives nothing up that is asked for")
-                        .java("lock/script/ScriptLock", "!relinquishIfIdle() && cleaning;", "cleaning;"),
+                        .java(
+                                "lock/script/ScriptLock",
+                                "giveUpIf(() -> view.tenure == current && leader == null && !isWanted(), true);",
+                                ""),
+                Mutant.named("what a thread is inside of is given up")
+                        .java("lock/AbstractRemoteLock", "boolean isIdle = !local.isHeld();", "boolean isIdle = true;"),
                 Mutant.named("who dies with a signal takes it along")
                         .lua("if not released or released ~= redis.call('get', name.token) then", "if false then"));
     }
@@ -143,7 +148,7 @@ class MutantTest {
                 Mutant.named("a withdrawn ticket ends what its session reads on")
                         .lua("isAlive and (kind ~= 'r' or", "isAlive and (false or"),
                 Mutant.named("who writes enters a tenure that is shared")
-                        .java("lock/script/LockState", "(attempt.reads || !current.shared)", "true"),
+                        .java("lock/script/LockTenure", "return !shared && tokens.draw();", "return tokens.draw();"),
                 Mutant.named("signals that a downgrade has overtaken are a loss")
                         .java("lock/script/ConditionQueue", "reply.owned() || current.shared", "reply.owned()"));
         mutants.forEach(mutant -> mutant.among(Kind.READ_WRITE_LOCK, Kind.FAIR_READ_WRITE_LOCK));

@@ -17,7 +17,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 import java.util.function.Consumer;
 import java.util.function.LongFunction;
 import java.util.function.Predicate;
@@ -35,16 +34,12 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
     private static final Logger log = LoggerFactory.getLogger(AbstractRemoteLock.class);
     private static final RareLog UNANSWERED = new RareLog();
 
-    @SuppressWarnings("rawtypes") // a class literal has no type arguments
-    private static final AtomicIntegerFieldUpdater<AbstractRemoteLock> PROBES =
-            AtomicIntegerFieldUpdater.newUpdater(AbstractRemoteLock.class, "probes");
+    /** What there is to tell if nothing has happened. */
+    protected static final Runnable NOTHING = () -> {};
 
     protected final S session;
     protected final String name;
     protected final LocalLock local;
-
-    /** Time between two attempts to take the local half from a thread that cleans up. */
-    private static final long PROBE_NANOS = 10_000;
 
     /** The wait of the leader: the thread that has the local half and waits for the remote half. */
     protected volatile @Nullable RemoteWait leader;
@@ -52,13 +47,7 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
     /** Whether the leader only comes back from a wait for a condition. */
     private volatile boolean returning;
 
-    /** Whether the local half is taken only to clean up. */
-    protected volatile boolean cleaning;
-
-    /** How many threads may have the local half for an instant, for no use of their own. */
-    private volatile int probes;
-
-    /** Made for the first hold of which a listener is told. Used by the thread that has the local half. */
+    /** Made for the first hold of which a listener is told. Used by the thread that is inside, or closes the tenure. */
     private @Nullable HoldTally tally;
 
     private volatile Sightings sightings = Sightings.NOTHING;
@@ -89,21 +78,13 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
     /** Returns the tenure of this session, if it has one. */
     protected abstract @Nullable T tenure();
 
-    /** Gives up a tenure that no thread wants. */
-    protected abstract void giveUp(T current);
-
-    /** Returns whether this session has what no thread wants. */
+    /** Returns whether this session has what no thread wants, as long as none has the local half. */
     protected boolean hasInterest() {
         return tenure() != null && leader == null;
     }
 
-    /** Gives up what {@link #hasInterest} speaks of. The caller has the local half. */
-    protected void relinquish() {
-        T current = tenure();
-        if (current != null) {
-            giveUp(current);
-        }
-    }
+    /** Gives up what {@link #isUnwanted} speaks of, if that is still so when no thread can begin to wait. */
+    protected abstract void relinquish();
 
     @Override
     public final boolean enterAtOnce() {
@@ -166,66 +147,33 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
 
     @Override
     public void cleanUp() {
-        // A thread that has it has nothing to clean up: a re-entry can be interrupted, too.
-        while (hasInterest() && !isWanted() && local.holds() == 0 && relinquishIfIdle()) {
-            // There may be something left.
+        if (isUnwanted()) {
+            relinquish();
         }
     }
 
     /**
-     * Gives up what this session has, unless threads want it. Returns false if another thread has the local half: is
-     * inside, or cleans up.
+     * Returns whether this session has something that no thread has or wants. A thread that has the local half sees to
+     * what there is when it leaves; so the last one does.
      */
-    protected final boolean relinquishIfIdle() {
-        PROBES.incrementAndGet(this);
-        try {
-            if (!local.tryLock()) {
-                return false;
-            }
-            cleaning = true;
-            try {
-                if (!isWanted()) {
-                    relinquish();
-                }
-            } finally {
-                cleaning = false;
-                local.unlock();
-            }
-            return true;
-        } finally {
-            PROBES.decrementAndGet(this);
-        }
+    protected final boolean isUnwanted() {
+        // In this order, since a thread queues before it has the local half.
+        return hasInterest() && !isWanted() && !local.isHeld();
     }
 
-    @Override
-    public final boolean tryLockLocally() {
-        boolean isProbed = true;
-        while (isProbed) {
-            isProbed = probes > 0;
-            if (local.tryLock()) {
-                return true;
-            }
-            isProbed |= probes > 0;
-            if (isProbed) {
-                pause(this, PROBE_NANOS);
-            }
+    /** Closes a tenure unless a thread is inside, or may be. The caller has the mutex. */
+    protected final boolean tryClose(T current) {
+        current.close();
+        boolean isIdle = !local.isHeld();
+        if (!isIdle) {
+            current.reopen();
         }
-        return false;
+        return isIdle;
     }
 
     /** Pauses the current thread before it looks again at what another thread of this session does. */
     public final void pause(Object blocker, long nanos) {
         RemoteWait.pause(session, blocker, nanos);
-    }
-
-    /** Does something for which the local half is taken or shared for an instant. */
-    protected final void probe(Runnable action) {
-        PROBES.incrementAndGet(this);
-        try {
-            action.run();
-        } finally {
-            PROBES.decrementAndGet(this);
-        }
     }
 
     /** The state has changed: the leader looks at it, or what nobody waits for is given back. */
@@ -282,14 +230,24 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
         }
     }
 
-    /** Returns whether a thread relies on what this session owns, or is about to. */
-    protected final boolean isInUse() {
-        return local.isHeld() && !cleaning;
+    /** Returns whether threads are inside. */
+    private boolean isInUse() {
+        return isTaken() || (local instanceof LocalReadWriteLock shared && shared.isShared());
+    }
+
+    /** Returns whether threads rely on what this session owns: are inside, or may have looked whether they may be. */
+    public final boolean isRelied() {
+        return isTaken() || (local.isHeld() && leader == null);
+    }
+
+    private boolean isTaken() {
+        T current = tenure();
+        return current != null && current.isTaken();
     }
 
     @Override
-    public final boolean isWaiting() {
-        return leader != null || cleaning;
+    public boolean isWaiting() {
+        return !isTaken();
     }
 
     /** Says whether the thread that has the local half only comes back from a wait for a condition. */
@@ -312,8 +270,9 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
         }
         cleanUp();
         T current = tenure();
+        // A thread takes the local half before it looks whether the session is about to be closed.
         boolean isHeld =
-                current != null && current.isUsable(session.now()) && isInUse() && (leader == null || returning);
+                current != null && current.isUsable(session.now()) && local.isHeld() && (leader == null || returning);
         return isHeld ? Names.quoted(name) : null;
     }
 
@@ -353,15 +312,16 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
         }
     }
 
-    /** Tells the listener that the tenure ends. The caller has the local half. */
-    protected final void reportReleased(long tenureNanos) {
-        SyncListener listener = settings().listener();
-        if (listener != SyncListener.NONE) {
-            if (tally != null) {
-                tally.tell();
-            }
-            session.tell(() -> settings().listeners().ofAcquisitions().released(name, tenureNanos));
+    /** Returns what tells the listener that the tenure ends. The caller has taken it, or has closed it. */
+    protected final Runnable released(long tenureNanos) {
+        if (!isListenedTo()) {
+            return NOTHING;
         }
+        Runnable held = tally == null ? NOTHING : tally.drain();
+        return () -> {
+            held.run();
+            session.tell(() -> settings().listeners().ofAcquisitions().released(name, tenureNanos));
+        };
     }
 
     // ---- for operators

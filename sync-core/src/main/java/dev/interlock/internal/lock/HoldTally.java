@@ -7,7 +7,7 @@ import dev.interlock.internal.session.Session;
 /**
  * The holds of a lock of which listeners are told: together, where many follow each other, since of each by itself the
  * adders of a listener alone would take a tenth of the time that a hand-off takes. Used by the thread that has the
- * local half.
+ * local half, and drained by the one that closes the tenure.
  */
 final class HoldTally {
     /** How long after a telling the next one may come. */
@@ -46,20 +46,22 @@ final class HoldTally {
             heldNanos += now - enteredNanos;
             if (now - toldNanos >= TELLING_NANOS) {
                 toldNanos = now;
-                tell();
+                drain().run();
             }
         }
         enteredNanos = UNKNOWN;
     }
 
-    /** Tells what is yet to be told. */
-    void tell() {
+    /** Returns what tells what is yet to be told. */
+    Runnable drain() {
         long told = holds;
         long nanos = heldNanos;
         holds = 0;
         heldNanos = 0;
-        if (told > 0) {
-            session.tell(() -> settings.listener().held(name, told, nanos));
-        }
+        return () -> {
+            if (told > 0) {
+                session.tell(() -> settings.listener().held(name, told, nanos));
+            }
+        };
     }
 }

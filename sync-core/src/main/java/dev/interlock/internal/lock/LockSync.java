@@ -162,7 +162,7 @@ public final class LockSync implements Lock {
 
     private boolean tryLock(@Nullable Attempt attempt) {
         remote.beginAttempt();
-        if (!remote.tryLockLocally()) {
+        if (!local.tryLock()) {
             return false;
         }
         return local.holds() > 1 || remote.enterAtOnce() || enterUninterruptibly(0, RemoteLock.RENEWED, attempt);

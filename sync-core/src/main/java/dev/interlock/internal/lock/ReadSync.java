@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.lock.LockRecorder.Attempt;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Condition;
@@ -30,9 +31,6 @@ public final class ReadSync implements Lock {
 
     /** How often to look what the leader does. */
     private static final long LOOK_NANOS = 50_000;
-
-    /** Others share the local half for so long at most if they only look. */
-    private static final long PROBE_NANOS = 10_000_000;
 
     /** The thread that asks for a tenure, for as long as it does. */
     private static final class Leader {
@@ -166,10 +164,10 @@ public final class ReadSync implements Lock {
                 if (remote.enterSharedAtOnce(begun)) {
                     return true;
                 }
-                if (!remote.mayAskSharing()) {
+                if (remote.drainNanos() > 0 || !remote.mayAskSharing()) {
                     return false;
                 }
-                if (becomeLeader(true)) {
+                if (leadSharing()) {
                     return askSharing(interruptible, Math.max(1, left(waitNanos, begun)), begun, attempt);
                 }
             } else if (asking.shares) {
@@ -181,13 +179,22 @@ public final class ReadSync implements Lock {
         return false;
     }
 
+    // Becomes the leader with a share, unless the leader before has brought a tenure just now.
+    private boolean leadSharing() {
+        if (!remote.mayAskSharing() || !becomeLeader(true)) {
+            return false;
+        }
+        boolean leads = remote.mayAskSharing();
+        if (!leads) {
+            leader.set(null);
+            remote.wakeReaders();
+        }
+        return leads;
+    }
+
     private boolean askSharing(boolean interruptible, long waitNanos, long begun, @Nullable Attempt attempt)
             throws InterruptedException {
         try {
-            // The leader before may have brought a tenure just now.
-            if (!remote.mayAskSharing()) {
-                return remote.enterSharedAtOnce(begun);
-            }
             if (attempt != null) {
                 attempt.askRedis();
             }
@@ -272,7 +279,6 @@ public final class ReadSync implements Lock {
             if (entered) {
                 local.readLock().lock();
             }
-            // In this order: a thread that finds it taken by another one than the leader takes that for a writer.
             local.unlock();
             leader.set(null);
             if (!entered) {
@@ -303,48 +309,31 @@ public final class ReadSync implements Lock {
         long begun = remote.now();
         while (true) {
             remote.ensureAcquiring();
-            if (!barges && local.isWanted()) {
+            // A reader that leads may be queued for the whole half: it is in nobody's way.
+            boolean passes = barges || isLeaderNext();
+            if (passes ? local.readLock().tryLock() : local.readLock().tryLock(0, TimeUnit.NANOSECONDS)) {
+                boolean entered = false;
+                boolean leads = false;
+                try {
+                    entered = remote.enterSharedAtOnce(begun);
+                    leads = !entered && leadSharing();
+                    entered |= leads && askSharing(false, 0, begun, attempt);
+                } finally {
+                    if (!entered) {
+                        stepBack();
+                    }
+                }
+                if (entered || leads || remote.isBarred(begun)) {
+                    return entered;
+                }
+            } else if (local.isOwned() ? !remote.isWaiting() : !passes && !isLeaderNext() && local.isWanted()) {
                 return false;
-            }
-            if (barges ? local.readLock().tryLock() : local.readLock().tryLock(0, TimeUnit.NANOSECONDS)) {
-                if (remote.enterSharedAtOnce(begun)) {
-                    return true;
-                }
-                stepBack();
-                if (remote.isBarred(begun)) {
-                    return false;
-                }
-            }
-            if (becomeLeader(false)) {
-                if (!local.isOwned() && remote.mayEnterShared(begun)) {
-                    // The leader before has brought it just now, and may stay inside.
-                    leader.set(null);
-                    continue;
-                }
-                return ask(begun, attempt);
             }
             // Another thread of this session asks, too. If it only asks, or has had no answer, that is soon to come.
             if (remote.isRefused() || remote.now() - begun >= remote.commandTimeoutNanos()) {
                 return false;
             }
             remote.pause(this, LOOK_NANOS);
-        }
-    }
-
-    private boolean ask(long begun, @Nullable Attempt attempt) {
-        // Others may share it for an instant, only to look; or have it to clean up.
-        long begunAsking = remote.now();
-        while (!local.tryLock()) {
-            if ((local.isOwned() && !remote.isWaiting()) || remote.now() - begunAsking >= PROBE_NANOS) {
-                leader.set(null);
-                return false;
-            }
-            remote.pause(this, LOOK_NANOS);
-        }
-        try {
-            return enter(false, 0, begun, attempt);
-        } catch (InterruptedException e) {
-            throw new AssertionError("an uninterruptible wait was interrupted", e);
         }
     }
 
@@ -363,6 +352,15 @@ public final class ReadSync implements Lock {
         if (loss != null) {
             throw new LeaseLostException(loss);
         }
+    }
+
+    private boolean isLeaderNext() {
+        Leader current = leader.get();
+        if (current == null || current.shares) {
+            return false;
+        }
+        List<Thread> queued = local.queued();
+        return !queued.isEmpty() && isLeader(queued.get(0));
     }
 
     /** Throws {@link LeaseLostException} unless what the current thread shares is still valid. */

@@ -86,7 +86,7 @@ public interface RemoteLock {
     Departure leave(long now);
 
     /**
-     * Gives up what no thread of this session wants any more. Called without the local half, after it was released or
+     * Gives up what no thread of this session wants any more. Called without the local half, after that was freed or
      * could not be had.
      */
     void cleanUp();
@@ -101,16 +101,10 @@ public interface RemoteLock {
     void assertValid();
 
     /**
-     * Returns whether the thread that has the local half has not entered: it waits for the remote half, or only cleans
-     * up.
+     * Returns whether the thread that has the local half is not inside, if there is one: it waits for the remote half,
+     * or has left and is about to free the local half.
      */
     boolean isWaiting();
-
-    /**
-     * Takes the local half unless a thread uses it. A thread that has it only to clean up is no reason to refuse: this
-     * waits until that is done.
-     */
-    boolean tryLockLocally();
 
     /** Asks Redis whether anybody owns the name. */
     boolean isLocked();

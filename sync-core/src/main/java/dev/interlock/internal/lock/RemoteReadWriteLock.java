@@ -15,25 +15,21 @@ public interface RemoteReadWriteLock extends RemoteLock {
     boolean mayEnterShared(long begunNanos);
 
     /** Returns whether readers are inside on that tenure that the thread may not join, so that it can only wait. */
-    default boolean isBarred(long begunNanos) {
-        return false;
-    }
+    boolean isBarred(long begunNanos);
 
     /**
      * Returns whether a thread that only shares the local half may ask for a tenure: the session has none, so that
      * nobody is inside.
      */
-    default boolean mayAskSharing() {
-        return false;
-    }
+    boolean mayAskSharing();
 
     /**
-     * Waits until that is so. {@link #wakeReaders} has it looked at again.
+     * Waits until that is so, or for a moment. {@link #wakeReaders} has it looked at again.
      *
      * @param waitNanos {@link Long#MAX_VALUE} to wait for ever
      */
-    default void await(BooleanSupplier isSo, boolean interruptible, long waitNanos, long begunNanos)
-            throws InterruptedException {}
+    void await(BooleanSupplier isSo, boolean interruptible, long waitNanos, long begunNanos)
+            throws InterruptedException;
 
     /** What readers {@linkplain #await await} may have come true. */
     default void wakeReaders() {}

@@ -1,20 +1,82 @@
 package dev.interlock.internal.lock;
 
 import dev.interlock.LeaseLostException;
+import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
 
-/** The interval in which a session owns a name, as far as it is the same for all locks. */
-public interface Tenure {
+/**
+ * The interval in which a session owns a name, as far as it is the same for all locks: whether it is usable, and
+ * whether a thread is inside.
+ *
+ * <p>A thread enters by taking the tenure, and frees it when it leaves and the session keeps the name. While no thread
+ * is inside, the session may give the name up, by any thread and at any moment. Nobody needs the local half for that: a
+ * thread that wants to have it need not know. Instead, the tenure is <em>closed</em> first, with the mutex of its lock
+ * held, and reopened if a thread turns out to have the local half, or a share of it. A thread takes the local half
+ * first and then looks whether the tenure is closed; so one of the two sees the other. One that finds it closed looks
+ * again with the mutex held: the tenure is either over by then, or open.
+ *
+ * <p>So entering and leaving cost no atomic operation beside those of the local half.
+ */
+public abstract class Tenure {
+    private static final AtomicIntegerFieldUpdater<Tenure> TAKERS =
+            AtomicIntegerFieldUpdater.newUpdater(Tenure.class, "takers");
+
+    /** 1 while a thread is inside, but for readers, which share the local half. Written by that thread. */
+    private volatile int takers;
+
+    /** Whether no thread may enter. Written with the mutex of the lock held. */
+    private volatile boolean closed;
+
     /** Returns whether it is certain that no other session owns the name then. */
-    boolean isUsable(long nowNanos);
+    public abstract boolean isUsable(long nowNanos);
 
     /** Marks it lost, and tells the lock the first time. Returns the loss. */
-    LeaseLostException lose(String reason);
+    public abstract LeaseLostException lose(String reason);
 
     /**
      * Returns the token of the acquisition that is entered; 0 if there is none, or only Redis knows it. Other threads
      * than that which has the local half see it late.
      */
-    default long token() {
+    public long token() {
         return 0;
+    }
+
+    /** Draws the token of the next acquisition; returns false if there can't be one. */
+    protected boolean draw() {
+        return true;
+    }
+
+    /** The current thread, which has the local half, enters. Returns false if it can't on this tenure. */
+    public final boolean take(long nowNanos) {
+        boolean enters = !closed && isUsable(nowNanos) && draw();
+        if (enters) {
+            // Who sees that it has the local half doesn't have to see this at once.
+            TAKERS.lazySet(this, 1);
+        }
+        return enters;
+    }
+
+    /** The thread that has taken it leaves. It frees the local half next. */
+    public final void free() {
+        TAKERS.lazySet(this, 0);
+    }
+
+    /** Returns whether a thread has taken it. */
+    public final boolean isTaken() {
+        return takers != 0;
+    }
+
+    /** Has no thread enter. */
+    public final void close() {
+        closed = true;
+    }
+
+    /** Undoes {@link #close}. */
+    public final void reopen() {
+        closed = false;
+    }
+
+    /** Returns whether it is closed. */
+    public final boolean isClosed() {
+        return closed;
     }
 }

@@ -39,7 +39,8 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
 
     private final QuorumMonitor monitor;
 
-    // Only the thread that has the local half uses the fields that follow.
+    // Only the thread that has the local half uses the fields that follow, or one that has closed the tenure, with the
+    // monitor's mutex.
 
     /** The release of the last tenure, until the next request. */
     private @Nullable QuorumRelease lastRelease;
@@ -60,7 +61,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
     @Override
     protected boolean enterOnTenure() {
         QuorumTenure current = tenure();
-        return current != null && current.renewed && current.isUsable(entering(session.now())) && current.tokens.draw();
+        return current != null && current.renewed && current.take(entering(session.now()));
     }
 
     // ---- acquisition
@@ -70,8 +71,8 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
         RemoteWait wait = newWait(interruptible, waitNanos, waited -> unavailable(lastFailure()));
         boolean entered = false;
         leader = wait;
-        session.pin(monitor.key(), this);
         try (wait) {
+            begin();
             entered = enter(wait, leaseMillis);
             return entered;
         } finally {
@@ -83,8 +84,17 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
         }
     }
 
+    // The leader is known by now, so no other thread gives anything up after that. The next request releases the votes
+    // that the session still has, or at the latest the release of that request.
+    private void begin() {
+        monitor.<Runnable>call(known -> {
+                    session.pin(monitor.key(), this);
+                    return endTenure(known);
+                })
+                .run();
+    }
+
     private boolean enter(RemoteWait wait, long leaseMillis) throws InterruptedException {
-        endTenure();
         if (!wait.isOnce()) {
             yieldToOthers(wait);
         }
@@ -106,12 +116,10 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
         }
     }
 
-    // The next request releases the votes that the session still has, or at the latest the release of that request.
-    private void endTenure() {
-        QuorumTenure ended = monitor.call(QuorumState::endTenure);
-        if (ended != null) {
-            reportReleased(session.now() - ended.startNanos);
-        }
+    /** Returns what tells the listener. */
+    private Runnable endTenure(QuorumState known) {
+        QuorumTenure ended = known.endTenure();
+        return ended == null ? NOTHING : released(session.now() - ended.startNanos);
     }
 
     private void awaitAnswers(VoteRound asked, RemoteWait wait) throws InterruptedException {
@@ -143,7 +151,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
         }
         if (session.isClosed()) {
             // It may have been closed before it could see this tenure.
-            endTenure();
+            monitor.call(this::endTenure).run();
             session.ensureOpen();
         }
         return true;
@@ -229,6 +237,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
         }
         if (isWanted() && now - current.startNanos < settings().handoffSliceNanos()) {
             reportHandedOff();
+            current.free();
             return null;
         }
         QuorumRelease release = release(now);
@@ -245,7 +254,11 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
     }
 
     private @Nullable QuorumRelease release(long now) {
-        endTenure();
+        monitor.call(this::endTenure).run();
+        return releaseAll(now);
+    }
+
+    private @Nullable QuorumRelease releaseAll(long now) {
         lastRelease = monitor.release();
         releasedNanos = now;
         session.unpin(monitor.key(), this);
@@ -258,8 +271,17 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
     }
 
     @Override
-    protected void giveUp(QuorumTenure current) {
-        release(session.now());
+    protected void relinquish() {
+        monitor.<Runnable>call(known -> {
+                    QuorumTenure current = known.tenure();
+                    if (current == null || !isUnwanted() || !tryClose(current)) {
+                        return NOTHING;
+                    }
+                    Runnable report = endTenure(known);
+                    releaseAll(session.now());
+                    return report;
+                })
+                .run();
     }
 
     // ---- questions
@@ -288,7 +310,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
 
     /** A tenure has been lost. */
     void lost(LeaseLostException loss) {
-        if (isInUse()) {
+        if (isRelied()) {
             reportLoss(loss);
         } else {
             wake();

@@ -91,18 +91,17 @@ final class QuorumState {
         }
     }
 
-    /** Begins the tenure of a round if that is won; returns null if it isn't, or if that took too long. */
+    /** Enters on the tenure of a round if that is won; returns null if it isn't, or if that took too long. */
     @Nullable
     QuorumTenure own(VoteRound asked, long now) {
         if (!asked.isWon()) {
             return null;
         }
         QuorumTenure next = new QuorumTenure(name, settings, asked, now, effects, owner);
-        if (!next.isUsable(now)) {
+        if (!next.take(now)) {
             return null;
         }
         next.begin();
-        next.tokens.draw();
         floor = next.tokens.remotePart() + 1;
         tenure = next;
         return next;

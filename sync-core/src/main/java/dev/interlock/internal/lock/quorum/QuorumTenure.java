@@ -27,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  * renewal finds the same vote there (told by the token that was drawn with it), as long as the others have been a
  * majority until then.
  */
-final class QuorumTenure implements Tenure {
+final class QuorumTenure extends Tenure {
     /** A lease so short may be over before the lease renewer comes by. */
     private static final long SHORT_MILLIS = 3_000;
 
@@ -104,6 +104,11 @@ final class QuorumTenure implements Tenure {
     @Override
     public boolean isUsable(long nowNanos) {
         return lease.isValid(nowNanos);
+    }
+
+    @Override
+    protected boolean draw() {
+        return tokens.draw();
     }
 
     /** It is given up: from now on it can't be lost any more. */

@@ -14,6 +14,8 @@ import dev.interlock.internal.session.RemoteWait;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.redisson.RedissonFairLock;
 import org.redisson.RedissonMultiLock;
@@ -46,6 +48,10 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
 
     private final RLock lock;
     private final long watchdogMillis;
+
+    /** Held by a thread that gives up a tenure which it has not taken. Comes after the local half. */
+    private final ReentrantLock mutex = new ReentrantLock();
+
     private volatile @Nullable RedissonTenure tenure;
 
     /** The first attempt to release the last tenure. The next request waits for it, lest it overtakes it. */
@@ -74,11 +80,10 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
     @Override
     protected boolean enterOnTenure() {
         RedissonTenure current = tenure;
-        boolean enters = current != null && current.leaseMillis == RENEWED && current.loss() == null;
-        if (enters && isListenedTo()) {
-            entering(session.now());
-        }
-        return enters;
+        // Of a lease that is renewed no end is known, so the time is for listeners only.
+        return current != null
+                && current.leaseMillis == RENEWED
+                && current.take(isListenedTo() ? entering(session.now()) : 0);
     }
 
     @Override
@@ -96,16 +101,15 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
         long most = waitNanos >= RedissonTenure.FOREVER_NANOS ? RemoteWait.FOREVER : waitNanos;
         RemoteWait wait = newWait(interruptible, most, waited -> unavailable(null));
         leader = wait;
-        session.pin(this, this);
         try (wait) {
-            relinquish();
+            begin();
             await(ending, wait);
             while (true) {
                 wait.ensureOpen();
                 RedissonTenure next = new RedissonTenure(this, settings(), by, reads, leaseMillis);
                 Answer answer = request(next, wait);
                 if (answer != Answer.ASK_AGAIN) {
-                    return answer == Answer.GRANTED && own(next);
+                    return answer == Answer.GRANTED && own(next, reads);
                 }
             }
         } finally {
@@ -115,6 +119,16 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
                 session.unpin(this, this);
             }
         }
+    }
+
+    // The leader is known by now, so no other thread gives anything up after that.
+    private void begin() {
+        withMutex(() -> {
+                    session.pin(this, this);
+                    RedissonTenure current = tenure;
+                    return current == null ? NOTHING : giveUp(current);
+                })
+                .run();
     }
 
     /** Makes one request, and waits for its answer. */
@@ -198,16 +212,18 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
         return new RedisUnavailableException("Redis has not answered for lock " + Names.quoted(name), cause);
     }
 
-    private boolean own(RedissonTenure next) {
+    private boolean own(RedissonTenure next, boolean reads) {
         session.outage().heard();
-        next.granted(entering(session.now()));
+        long now = entering(session.now());
+        next.granted(now);
+        boolean enters = reads || next.take(now);
         tenure = next;
         if (session.isClosed()) {
             // It may have been closed before it could see this tenure.
-            relinquish();
+            giveUp(next).run();
             session.ensureOpen();
         }
-        return true;
+        return enters;
     }
 
     // What an unwanted request gets is released, whenever that is. A fair lock's request isn't cancelled: it would keep
@@ -229,9 +245,11 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
         }
         if (current.loss() == null && local.isWanted() && !isSliceOver(current, now)) {
             reportHandedOff();
+            current.free();
             return null;
         }
-        CompletableFuture<Boolean> released = release(current, now);
+        released(now - current.startNanos()).run();
+        CompletableFuture<Boolean> released = release(current);
         return () -> {
             LeaseLostException known = current.loss();
             if (known == null && Boolean.FALSE.equals(session.await(released))) {
@@ -248,9 +266,8 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
     }
 
     /** The result says whether Redisson still knew this owner; it has none if Redis didn't answer. */
-    private CompletableFuture<Boolean> release(RedissonTenure current, long now) {
+    private CompletableFuture<Boolean> release(RedissonTenure current) {
         tenure = null;
-        reportReleased(now - current.startNanos());
         AtomicBoolean isRepeated = new AtomicBoolean();
         CompletableFuture<Boolean> released = ReliableCommand.send(
                         session,
@@ -309,14 +326,41 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
 
     /** A tenure has been lost. */
     final void lost(LeaseLostException loss) {
-        if (local.isHeld()) {
+        if (isRelied()) {
             reportLoss(loss);
         }
     }
 
+    /** Gives up a tenure on which no thread is inside. Returns what tells the listener. */
+    private Runnable giveUp(RedissonTenure current) {
+        Runnable report = released(session.now() - current.startNanos());
+        CompletableFuture<Boolean> ignored = release(current);
+        return report;
+    }
+
     @Override
-    protected void giveUp(RedissonTenure current) {
-        release(current, session.now());
+    protected void relinquish() {
+        withMutex(() -> {
+                    RedissonTenure current = tenure;
+                    return current != null && isUnwanted() && tryClose(current) ? giveUp(current) : NOTHING;
+                })
+                .run();
+    }
+
+    /**
+     * Returns whether a tenure has been given up, or is about to be. The current thread has a share of the local half.
+     */
+    final boolean isClosed(RedissonTenure current) {
+        return current.isClosed() && withMutex(() -> tenure != current);
+    }
+
+    private <R> R withMutex(Supplier<R> action) {
+        mutex.lock();
+        try {
+            return action.get();
+        } finally {
+            mutex.unlock();
+        }
     }
 
     @Override

@@ -8,6 +8,7 @@ import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.session.RedisSession;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 import org.redisson.RedissonObject;
 import org.redisson.api.RLock;
@@ -34,6 +35,8 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
     private static final long DRAIN_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
     private static final long LOOK_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     private final LocalReadWriteLock shared;
     private final RLock read;
@@ -67,6 +70,7 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
         // A tenure that is lost stays until its readers have heard of it.
         CompletableFuture<?> downgraded =
                 current.loss() == null ? downgrade(current) : CompletableFuture.completedFuture(null);
+        current.free();
         return () -> {
             session.await(downgraded);
             LeaseLostException loss = current.loss();
@@ -125,6 +129,28 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
         return now - current.startNanos() - settings().handoffSliceNanos();
     }
 
+    // Of a lost one there is no other way out.
+    @Override
+    public boolean isBarred(long begunNanos) {
+        RedissonTenure current = tenure();
+        return current != null && !isUsable(current) && shared.isShared();
+    }
+
+    @Override
+    public boolean mayAskSharing() {
+        return tenure() == null;
+    }
+
+    // Nobody wakes those that wait here: for a thread that asks once, or for those inside to find that they have lost.
+    @Override
+    public void await(BooleanSupplier isSo, boolean interruptible, long waitNanos, long begunNanos)
+            throws InterruptedException {
+        if (interruptible && Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        pause(this, PAUSE_NANOS);
+    }
+
     // Where there is no tenure, a thread may get one that others can use, too.
     @Override
     public long drainNanos() {
@@ -139,7 +165,7 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
     @Override
     public boolean enterSharedAtOnce(long begunNanos) {
         RedissonTenure current = tenure();
-        return current != null && !session.isClosing() && isUsable(current);
+        return current != null && !session.isClosing() && !isClosed(current) && isUsable(current);
     }
 
     @Override

@@ -19,7 +19,7 @@ import org.redisson.api.RLock;
  * so disjoint from the thread ids by which Redisson knows its own callers. So a request whose reply was lost can't
  * count as a re-entry of the next one. Redisson's watchdog renews its lease, unless that has a fixed length.
  */
-final class RedissonTenure implements Tenure {
+final class RedissonTenure extends Tenure {
     /** Redisson computes with waits in a way that overflows; nobody sees the end of this one. */
     static final long FOREVER_NANOS = TimeUnit.DAYS.toNanos(365);
 

@@ -127,8 +127,7 @@ final class LockState {
                 && current.renewed
                 && view.serves(current)
                 && tickets.of(thread) != null
-                && current.isUsable(now)
-                && current.tokens.draw();
+                && current.take(now);
         if (current != null && mayEnter) {
             tickets.serve(thread, current);
         }
@@ -205,9 +204,7 @@ final class LockState {
     private Advance enterOrContinue(LockTenure current, Attempt attempt, long now) {
         boolean isRenewed = attempt.leaseMillis == RemoteLock.RENEWED;
         boolean enters = current.fits(isRenewed, isRenewed ? settings.leaseMillis() : attempt.leaseMillis)
-                && (attempt.reads || !current.shared)
-                && current.isUsable(now)
-                && (attempt.reads || current.tokens.draw());
+                && (attempt.reads ? current.isUsable(now) : current.take(now));
         boolean hasPlace = view.fair && !attempt.once;
         if (hasPlace) {
             tickets.serve(attempt.thread, current);

@@ -14,13 +14,14 @@ import dev.interlock.internal.session.Participant;
 import dev.interlock.internal.session.Participant.Renewal;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The interval in which a session owns a name, with its {@link Lease} and {@link FencingTokens}. Renews its lease in
  * time; knows whether others wait for the name.
  */
-final class LockTenure implements Tenure {
+final class LockTenure extends Tenure {
     /** The lock it belongs to, and what the tenure tells that. */
     interface Owner extends Participant {
         /** Returns the name of the lock. */
@@ -101,9 +102,6 @@ final class LockTenure implements Tenure {
 
     volatile boolean foreignDemand;
 
-    /** Whether another session asks at this moment whether a thread is inside. */
-    volatile boolean asked;
-
     /** When that was last heard. */
     private long demandNanos;
 
@@ -160,6 +158,11 @@ final class LockTenure implements Tenure {
     @Override
     public boolean isUsable(long nowNanos) {
         return lease.isValid(nowNanos);
+    }
+
+    @Override
+    protected boolean draw() {
+        return !shared && tokens.draw();
     }
 
     /**
@@ -312,17 +315,21 @@ final class LockTenure implements Tenure {
     // Tells the lock of a loss only if a thread relies on it.
     @Override
     public LeaseLostException lose(String reason) {
-        return lose(reason, owner.isRelied());
+        return lose(reason, owner::isRelied);
     }
 
     /** Marks it lost, and tells the lock the first time. Returns the loss. */
     LeaseLostException lose(String reason, boolean relied) {
+        return lose(reason, () -> relied);
+    }
+
+    private LeaseLostException lose(String reason, BooleanSupplier isRelied) {
         LeaseLostException news = new LeaseLostException(owner.name(), tokens.current(), reason);
         LeaseLostException known = lease.lose(news);
         if (known != null) {
             return known;
         }
-        if (relied) {
+        if (isRelied.getAsBoolean()) {
             owner.lost(news);
         } else {
             owner.changed();

@@ -14,7 +14,8 @@ import org.jspecify.annotations.Nullable;
  * falls when a name is taken again later, or after others; and when it was kept in vain, to nothing if another session
  * wanted it. While plain {@code RLock} clients are about, which can't ask for a name, it is not kept.
  *
- * <p>Used by the thread that has the local half. Readers that come together to what a writer has left may count as one.
+ * <p>Used by the thread that has taken the tenure, or has closed it. Readers that come together to what a writer has
+ * left may count as one.
  */
 final class Retention {
     private static final int LEAST_SCORE = 3;
@@ -132,14 +133,18 @@ final class Retention {
         givenUpToken = -1;
     }
 
-    /** A tenure is given up: by the thread that used it, or because it was kept in vain. */
-    void ended(LockTenure current, long now) {
+    /**
+     * A tenure is given up: by the thread that used it, or because it was kept in vain.
+     *
+     * @param isAsked whether another session has asked whether a thread is inside
+     */
+    void ended(LockTenure current, boolean isAsked, long now) {
         if (current.foreignDemand) {
             lock.view.neighboursSeen(now);
         }
         if (isKept) {
             isKept = false;
-            score = current.demand || current.asked ? 0 : score / 2;
+            score = current.demand || isAsked ? 0 : score / 2;
         } else {
             givenUpToken = current.tokens.remotePart();
             givenUpNanos = now;

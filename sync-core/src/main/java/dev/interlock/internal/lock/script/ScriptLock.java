@@ -16,6 +16,7 @@ import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.RemoteWait;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -95,7 +96,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         if (view.fair) {
             return monitor.call((state, now) -> state.enterAtOnce(Thread.currentThread(), entering(now)));
         }
-        boolean enters = current.isUsable(entering(session.now())) && current.tokens.draw();
+        boolean enters = current.take(entering(session.now()));
         if (enters) {
             taken();
         }
@@ -189,6 +190,11 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     }
 
     @Override
+    public boolean isWaiting() {
+        return super.isWaiting() && localOnlyCause == null;
+    }
+
+    @Override
     public @Nullable Departure leave(long now) {
         LeaseLostException known = localOnlyCause;
         if (known != null) {
@@ -240,7 +246,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         return current.demand && now - current.turnNanos >= sliceNanos();
     }
 
-    /** A thread leaves: returns whether the name is kept for the next one. */
+    /** A thread leaves: returns whether the name is kept for the next one, which may take it from now on. */
     final boolean isKept(LockTenure current, long now) {
         // The next thread in line may enter, or is likely to within a round trip.
         boolean isServed = isWanted()
@@ -249,17 +255,18 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         if (isServed) {
             reportHandedOff();
         } else if (!retention().keep(current, now)) {
-            reportEnd(current, now);
+            ended(current, false, now).run();
             return false;
         }
         monitor.flush(current);
         current.lookForDemand(now, sliceNanos());
+        current.free();
         return true;
     }
 
-    private void reportEnd(LockTenure current, long now) {
-        retention().ended(current, now);
-        reportReleased(now - current.startNanos);
+    private Runnable ended(LockTenure current, boolean isAsked, long now) {
+        retention().ended(current, isAsked, now);
+        return released(now - current.startNanos);
     }
 
     @Override
@@ -297,18 +304,43 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     }
 
     @Override
-    protected void giveUp(LockTenure current) {
-        reportEnd(current, session.now());
-        monitor.giveUp(current).insist();
+    protected void relinquish() {
+        giveUpIf(this::isUnwanted, false);
     }
 
-    @Override
-    protected void relinquish() {
-        super.relinquish();
-        Ticket request = view.ticket;
-        if (request != null && !view.fair) {
-            monitor.run((state, now) -> state.withdraw(request, now));
-        }
+    /**
+     * Gives up what this session has, if that is so under the mutex: from then on threads open tickets of their own.
+     *
+     * @param isAsked whether another session has asked whether a thread is inside
+     */
+    private void giveUpIf(BooleanSupplier isIdle, boolean isAsked) {
+        Runnable report = monitor.call((state, now) -> {
+            LockTenure current = view.tenure;
+            if (!isIdle.getAsBoolean() || (current != null && !tryClose(current))) {
+                return NOTHING;
+            }
+            Ticket request = view.ticket;
+            if (request != null && !view.fair) {
+                state.withdraw(request, now);
+            }
+            return current == null ? NOTHING : giveUp(current, isAsked, now);
+        });
+        report.run();
+    }
+
+    /** Gives up a tenure on which no thread is inside. Returns what tells the listener. */
+    private Runnable giveUp(LockTenure current, boolean isAsked, long now) {
+        Runnable report = ended(current, isAsked, now);
+        ReliableRelease release = monitor.giveUp(current);
+        monitor.hold(current, release);
+        release.insist();
+        return report;
+    }
+
+    /** Gives up a tenure. The current thread has the local half, and is not inside. */
+    final void giveUp(LockTenure current) {
+        Runnable report = monitor.call((state, now) -> view.tenure == current ? giveUp(current, false, now) : NOTHING);
+        report.run();
     }
 
     @Override
@@ -373,21 +405,12 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
             ReliableRelease.answerOnceConfirmed(session, monitor.scripts, question);
             return;
         }
-        current.asked = true;
-        boolean isCleanedUp = !isWanted() && !isInUse() && !relinquishIfIdle() && cleaning;
-        current.asked = false;
-        if (isCleanedUp) {
-            session.schedule(() -> answer(question), 1);
-        } else if (view.tenure == current) {
+        giveUpIf(() -> view.tenure == current && !isWanted(), true);
+        if (view.tenure == current) {
             monitor.scripts.answer(question, true);
         } else {
             answer(question);
         }
-    }
-
-    @Override
-    public boolean isRelied() {
-        return isInUse();
     }
 
     @Override

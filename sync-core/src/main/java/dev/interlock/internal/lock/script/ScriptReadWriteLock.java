@@ -101,6 +101,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
             return super.leave(now);
         }
         ReliableRelease downgrade = monitor.downgrade(current);
+        current.free();
         return () -> {
             Released released = session.await(downgrade.confirmed());
             if (released == null) {
@@ -164,7 +165,11 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     public boolean enterSharedAtOnce(long begunNanos) {
         LockTenure current = view.tenure;
         long now = session.now();
-        if (current == null || session.isClosing() || !admits(current, begunNanos, now) || !current.isUsable(now)) {
+        if (current == null
+                || session.isClosing()
+                || !admits(current, begunNanos, now)
+                || isClosed(current)
+                || !current.isUsable(now)) {
             return false;
         }
         if (!current.shared) {
@@ -174,6 +179,11 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
             }
         }
         return true;
+    }
+
+    // One that is closed and not given up is reopened, since the current thread has a share.
+    private boolean isClosed(LockTenure current) {
+        return current.isClosed() && monitor.<Boolean>call((state, now) -> view.tenure != current);
     }
 
     @Override
@@ -202,8 +212,11 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
         }
         strays = false;
         LockTenure current = view.tenure;
-        if (current != null && current.loss() == null) {
-            retention().keepForReaders(current, session.now());
+        long now = session.now();
+        if (current != null && current.isUsable(now)) {
+            retention().keepForReaders(current, now);
+        } else if (current != null) {
+            current.lose("its lease is over");
         }
         cleanUp();
         wakeReaders();
@@ -235,26 +248,23 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
         if (!current.endsInTime) {
             current.endsInTime = true;
             long left = sliceNanos() - (session.now() - current.turnNanos);
-            session.schedule(
-                    () -> probe(() -> shareIfRead(current)), Math.max(0, TimeUnit.NANOSECONDS.toMillis(left) + 1));
+            session.schedule(() -> shareIfRead(current), Math.max(0, TimeUnit.NANOSECONDS.toMillis(left) + 1));
         }
     }
 
-    // As long as this thread shares the local half, nobody writes.
     private void shareIfRead(LockTenure current) {
-        if (view.tenure == current
-                && !current.shared
-                && shared.isShared()
-                && shared.readLock().tryLock()) {
-            try {
-                if (view.tenure == current && !current.shared) {
+        monitor.run((state, now) -> {
+            if (view.tenure == current && !current.shared && shared.isShared()) {
+                // While it is closed, no thread begins to write; afterwards, none does because it is shared.
+                current.close();
+                if (!shared.isOwned()) {
                     monitor.downgrade(current).insist();
                 }
-            } finally {
-                shared.readLock().unlock();
-                leftShared();
+                current.reopen();
             }
-        }
+        });
+        // The last reader may have left just before.
+        cleanUp();
     }
 
     @Override

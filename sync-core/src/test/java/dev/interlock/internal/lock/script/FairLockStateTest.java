@@ -134,6 +134,7 @@ class FairLockStateTest {
     void runIsServedWithoutRedis() {
         ownWithOneBehind(step(2));
         assertThat(rig.view.serves(rig.tenure())).isTrue();
+        rig.tenure().free();
         assertThat(enterAtOnce(b)).isTrue();
         assertThat(rig.effects()).isEmpty();
         rig.giveUp();
@@ -143,6 +144,7 @@ class FairLockStateTest {
     @Test
     void usedTicketsAreToldByTheNextCommandToo() {
         ownWithOneBehind(step(2));
+        rig.tenure().free();
         assertThat(rig.advance(b)).isEqualTo(Advance.ENTERED);
         announce(c);
         assertThat(rig.effects()).containsExactly("ask 3 used 2");

@@ -58,6 +58,7 @@ class LockStateTest {
         own();
         assertThat(rig.view.serves(rig.tenure())).isTrue();
         long token = rig.tenure().tokens.current();
+        rig.tenure().free();
         assertThat(rig.advance(thread("b"))).isEqualTo(Advance.ENTERED);
         assertThat(rig.tenure().tokens.current()).isGreaterThan(token);
         assertThat(rig.effects()).isEmpty();
