@@ -12,18 +12,15 @@ import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.codeUnits;
 import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
 import static com.tngtech.archunit.library.Architectures.layeredArchitecture;
 import static com.tngtech.archunit.library.dependencies.SlicesRuleDefinition.slices;
-import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.common.util.concurrent.Uninterruptibles;
 import com.tngtech.archunit.base.DescribedPredicate;
 import com.tngtech.archunit.core.domain.AccessTarget;
 import com.tngtech.archunit.core.domain.JavaClass;
-import com.tngtech.archunit.core.domain.JavaClasses;
 import com.tngtech.archunit.core.domain.JavaCodeUnit;
 import com.tngtech.archunit.core.domain.JavaField;
 import com.tngtech.archunit.core.domain.JavaMember;
 import com.tngtech.archunit.core.domain.JavaModifier;
-import com.tngtech.archunit.core.domain.JavaPackage;
 import com.tngtech.archunit.core.domain.JavaType;
 import com.tngtech.archunit.core.importer.ImportOption;
 import com.tngtech.archunit.junit.AnalyzeClasses;
@@ -52,8 +49,8 @@ class ArchitectureTest {
 
     private static final String INTERNAL = "dev.interlock.internal..";
     private static final String SPRING = "dev.interlock.spring..";
-    private static final int MOST_CLASSES_IN_A_PACKAGE = 15;
     private static final int FEWEST_SUBCLASSES = 2;
+
     /**
      * Values that users give and get; the types of {@code dev.interlock.ratelimit} and {@code ops} are such values,
      * too.
@@ -222,25 +219,6 @@ class ArchitectureTest {
             .should(callMethodWhere(
                     target(name("park")).and(target(owner(resideInAPackage("dev.interlock.internal.session"))))));
 
-    @ArchTest
-    static void a_package_fits_one_head(JavaClasses main) {
-        Set<String> tooLarge = new TreeSet<>();
-        packages(main).forEach(pkg -> {
-            List<String> names = pkg.getClasses().stream()
-                    .filter(type -> type.isTopLevelClass() && !type.isArray())
-                    .map(JavaClass::getSimpleName)
-                    .filter(simpleName -> !simpleName.equals("package-info"))
-                    .sorted()
-                    .toList();
-            if (names.size() > MOST_CLASSES_IN_A_PACKAGE) {
-                tooLarge.add(pkg.getName() + " has " + names.size() + " top-level classes: " + names);
-            }
-        });
-        assertThat(tooLarge)
-                .as("packages of more than %d top-level classes", MOST_CLASSES_IN_A_PACKAGE)
-                .isEmpty();
-    }
-
     /** The synchronizers, and the kinds of lock: none of them sees another. */
     private static LayeredArchitecture synchronizers(LayeredArchitecture layers) {
         LayeredArchitecture all = layers;
@@ -313,10 +291,6 @@ class ArchitectureTest {
                 }
             }
         };
-    }
-
-    private static Stream<JavaPackage> packages(JavaClasses classes) {
-        return classes.stream().map(JavaClass::getPackage).distinct();
     }
 
     private static DescribedPredicate<JavaClass> areVisibleToUsers() {
