@@ -3,11 +3,14 @@ package dev.interlock;
 import static java.util.Objects.requireNonNull;
 import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
+import com.google.common.collect.Lists;
 import dev.interlock.internal.DropIn;
 import dev.interlock.internal.lock.LocalReadWriteLock;
 import dev.interlock.internal.lock.LockSync;
 import dev.interlock.internal.lock.ReadSync;
+import dev.interlock.internal.lock.ReadWriteHalves;
 import dev.interlock.internal.lock.RemoteReadWriteLock;
+import dev.interlock.internal.lock.SpareReadWriteLock;
 import java.io.NotSerializableException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
@@ -62,6 +65,9 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
     private static final long serialVersionUID = 1L;
 
     @SuppressWarnings("serial") // serialization is refused
+    private final ReadWriteHalves local;
+
+    @SuppressWarnings("serial") // serialization is refused
     private final RemoteReadWriteLock remote;
 
     @SuppressWarnings("serial") // serialization is refused
@@ -73,9 +79,10 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
     private final ReadLock readLock;
     private final WriteLock writeLock;
 
-    DistributedReadWriteLock(boolean fair, Function<? super LocalReadWriteLock, ? extends RemoteReadWriteLock> remote) {
+    DistributedReadWriteLock(boolean fair, Function<? super ReadWriteHalves, ? extends RemoteReadWriteLock> remote) {
         super(fair);
-        LocalReadWriteLock local = new Local(super.readLock(), super.writeLock());
+        LocalReadWriteLock home = new Local(super.readLock(), super.writeLock());
+        this.local = new ReadWriteHalves(home, fair, () -> new SpareReadWriteLock(fair), System::nanoTime);
         this.remote = remote.apply(local);
         this.sync = new LockSync(local, this.remote);
         this.readSync = new ReadSync(local, this.remote);
@@ -405,14 +412,13 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
      */
     @Override
     protected @Nullable Thread getOwner() {
-        Thread owner = super.getOwner();
-        return remote.isWaiting() ? null : owner;
+        return remote.isWaiting() ? null : local.owner();
     }
 
     /** Returns the read holds of all threads of <em>this</em> JVM; threads that wait for another JVM have none. */
     @Override
     public int getReadLockCount() {
-        return remote.isWaiting() && remote.mayAskSharing() ? 0 : super.getReadLockCount();
+        return remote.isWaiting() && remote.mayAskSharing() ? 0 : local.shares();
     }
 
     /**
@@ -428,19 +434,19 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
      */
     @Override
     public boolean isWriteLockedByCurrentThread() {
-        return super.isWriteLockedByCurrentThread();
+        return local.holds() > 0;
     }
 
     /** Returns the write holds of the current thread. No round trip; the local state even if the lock has been lost. */
     @Override
     public int getWriteHoldCount() {
-        return super.getWriteHoldCount();
+        return local.holds();
     }
 
     /** Returns the read holds of the current thread. No round trip; the local state even if the lock has been lost. */
     @Override
     public int getReadHoldCount() {
-        return super.getReadHoldCount();
+        return local.sharedHolds();
     }
 
     /** Returns the threads of this JVM that may be waiting to write, for another thread of this JVM. */
@@ -461,7 +467,7 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
     /** Returns the threads of this JVM that may be waiting for another thread of this JVM. */
     @Override
     protected Collection<Thread> getQueuedThreads() {
-        return List.copyOf(super.getQueuedThreads());
+        return Lists.reverse(local.queued());
     }
 
     /**
@@ -510,7 +516,7 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
     public String toString() {
         String locks = getOwner() == null
                 ? "[Write locks = 0, Read locks = " + getReadLockCount() + "]"
-                : super.toString().replaceFirst(".*(?=\\[Write)", "");
+                : local.toString().replaceFirst(".*(?=\\[Write)", "");
         return DropIn.describe(getClass(), this, getName()) + locks + "[" + remote + "]";
     }
 
@@ -532,16 +538,6 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         Local(ReentrantReadWriteLock.ReadLock shared, ReentrantReadWriteLock.WriteLock whole) {
             this.shared = shared;
             this.whole = whole;
-        }
-
-        @Override
-        public void lock() {
-            whole.lock();
-        }
-
-        @Override
-        public void lockInterruptibly() throws InterruptedException {
-            whole.lockInterruptibly();
         }
 
         @Override
@@ -570,11 +566,6 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         }
 
         @Override
-        public boolean isHeld() {
-            return isOwned() || isShared();
-        }
-
-        @Override
         public boolean isWanted() {
             return hasQueuedThreads();
         }
@@ -591,7 +582,7 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
 
         @Override
         public List<Thread> queued() {
-            return DropIn.firstToLast(getQueuedThreads());
+            return DropIn.firstToLast(DistributedReadWriteLock.super.getQueuedThreads());
         }
 
         @Override
@@ -612,6 +603,11 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
         @Override
         public int shares() {
             return DistributedReadWriteLock.super.getReadLockCount();
+        }
+
+        @Override
+        public String toString() {
+            return DistributedReadWriteLock.super.toString();
         }
     }
 }

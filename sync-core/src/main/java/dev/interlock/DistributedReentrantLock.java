@@ -3,10 +3,13 @@ package dev.interlock;
 import static java.util.Objects.requireNonNull;
 import static java.util.concurrent.TimeUnit.NANOSECONDS;
 
+import com.google.common.collect.Lists;
 import dev.interlock.internal.DropIn;
+import dev.interlock.internal.lock.Halves;
 import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.LockSync;
 import dev.interlock.internal.lock.RemoteLock;
+import dev.interlock.internal.lock.SpareLock;
 import java.io.NotSerializableException;
 import java.io.ObjectInputStream;
 import java.io.ObjectOutputStream;
@@ -62,12 +65,16 @@ public final class DistributedReentrantLock extends ReentrantLock {
     private final LockOptions options;
 
     @SuppressWarnings("serial") // serialization is refused
+    private final Halves<LocalLock> local;
+
+    @SuppressWarnings("serial") // serialization is refused
     private final LockSync sync;
 
-    DistributedReentrantLock(LockOptions options, Function<LocalLock, RemoteLock> remote) {
+    DistributedReentrantLock(LockOptions options, Function<Halves<LocalLock>, RemoteLock> remote) {
         super(options.isFair());
         this.options = options;
-        LocalLock local = new Local();
+        this.local =
+                new Halves<>(new Local(), options.isFair(), () -> new SpareLock(options.isFair()), System::nanoTime);
         this.sync = new LockSync(local, remote.apply(local));
     }
 
@@ -277,13 +284,13 @@ public final class DistributedReentrantLock extends ReentrantLock {
     /** Returns the holds of the current thread. No round trip; the local state even if the lock has been lost. */
     @Override
     public int getHoldCount() {
-        return super.getHoldCount();
+        return local.holds();
     }
 
     /** Returns whether the current thread holds this. No round trip; the local state even if the lock has been lost. */
     @Override
     public boolean isHeldByCurrentThread() {
-        return super.isHeldByCurrentThread();
+        return local.holds() > 0;
     }
 
     /**
@@ -292,19 +299,19 @@ public final class DistributedReentrantLock extends ReentrantLock {
      */
     @Override
     public boolean isLocked() {
-        return super.isLocked() && !sync.remote().isWaiting();
+        return local.isHeld() && !sync.remote().isWaiting();
     }
 
     /** Returns the thread of this JVM that holds the lock, or null; a thread that waits for another JVM doesn't. */
     @Override
     protected @Nullable Thread getOwner() {
-        return sync.remote().isWaiting() ? null : super.getOwner();
+        return sync.remote().isWaiting() ? null : local.owner();
     }
 
     /** Returns the threads of this JVM that may be waiting for another thread of this JVM. */
     @Override
     protected Collection<Thread> getQueuedThreads() {
-        return super.getQueuedThreads();
+        return Lists.reverse(local.queued());
     }
 
     /**
@@ -367,16 +374,6 @@ public final class DistributedReentrantLock extends ReentrantLock {
     /** The local half: the superclass. */
     private final class Local implements LocalLock {
         @Override
-        public void lock() {
-            DistributedReentrantLock.super.lock();
-        }
-
-        @Override
-        public void lockInterruptibly() throws InterruptedException {
-            DistributedReentrantLock.super.lockInterruptibly();
-        }
-
-        @Override
         public boolean tryLock() {
             return DistributedReentrantLock.super.tryLock();
         }
@@ -418,7 +415,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
 
         @Override
         public List<Thread> queued() {
-            return DropIn.firstToLast(getQueuedThreads());
+            return DropIn.firstToLast(DistributedReentrantLock.super.getQueuedThreads());
         }
 
         @Override

@@ -8,6 +8,7 @@ import dev.interlock.internal.latch.LocalLatch;
 import dev.interlock.internal.latch.RedissonLatch;
 import dev.interlock.internal.latch.RemoteLatch;
 import dev.interlock.internal.latch.ScriptLatch;
+import dev.interlock.internal.lock.Halves;
 import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.redisson.RedissonLock;
@@ -362,7 +363,7 @@ public final class Interlock implements AutoCloseable {
         return lock;
     }
 
-    private Function<LocalLock, RemoteLock> remoteHalf(String name, LockOptions options) {
+    private Function<Halves<LocalLock>, RemoteLock> remoteHalf(String name, LockOptions options) {
         long kept = options.isConfirmed()
                 ? ScriptLock.CONFIRMED
                 : options.retention().toMillis();

@@ -39,6 +39,7 @@ public final class InterlockBuilder {
     private Duration handoffSlice = Duration.ofMillis(10);
     private boolean adaptiveRetention = true;
     private boolean confirmedUnlock;
+    private boolean waitForLostHolders;
     private @Nullable Duration deadlockWatch;
     private Duration redisTimeout = Duration.ofSeconds(30);
     private @Nullable Duration commandTimeout;
@@ -190,6 +191,21 @@ public final class InterlockBuilder {
      */
     public InterlockBuilder confirmedUnlock(boolean confirmedUnlock) {
         this.confirmedUnlock = confirmedUnlock;
+        return this;
+    }
+
+    /**
+     * Whether a thread that has lost a lock keeps the other threads of its JVM out until it unlocks or ends. Default
+     * false: once the lock is lost, they acquire it as threads of other JVMs do, while the one that has lost it may
+     * still be inside.
+     *
+     * @param waitForLostHolders true for code that counts on mutual exclusion within the JVM, and on the memory effects
+     *     that come with it, more than on going on. A thread that hangs then blocks its JVM. Whether readers have ended
+     *     can't be told: those that have lost a read lock keep writers of their JVM out until all have unlocked
+     * @return this
+     */
+    public InterlockBuilder waitForLostHolders(boolean waitForLostHolders) {
+        this.waitForLostHolders = waitForLostHolders;
         return this;
     }
 
@@ -415,6 +431,7 @@ public final class InterlockBuilder {
                 handoffSlice.toNanos(),
                 adaptiveRetention,
                 confirmedUnlock,
+                waitForLostHolders,
                 redisTimeout.toNanos(),
                 timeout.toMillis(),
                 replicaAcknowledgements,

@@ -59,6 +59,16 @@ final class MemoryLock implements RemoteLock {
         public LeaseLostException lose(String reason) {
             throw new UnsupportedOperationException("none is lost");
         }
+
+        @Override
+        public @Nullable LeaseLostException loss() {
+            return null;
+        }
+
+        @Override
+        protected long freeNanos() {
+            return 0;
+        }
     }
 
     private final Name name;

@@ -2,6 +2,7 @@ package dev.interlock.model;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.interlock.internal.lock.Halves;
 import dev.interlock.internal.lock.LockSync;
 import java.util.concurrent.locks.Lock;
 import org.jetbrains.lincheck.LincheckAssertionError;
@@ -81,7 +82,7 @@ class TwoHalvesTest {
         }
 
         private static LockSync exclusion(MemoryLock.Name name, boolean releases) {
-            UnsharedLock local = new UnsharedLock();
+            var local = new Halves<>(new UnsharedLock(), false, UnsharedLock::new, () -> 0);
             return new LockSync(local, new MemoryLock(name, local, releases));
         }
 

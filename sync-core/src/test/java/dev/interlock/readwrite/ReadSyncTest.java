@@ -7,7 +7,9 @@ import com.google.common.util.concurrent.Uninterruptibles;
 import dev.interlock.internal.events.Listeners;
 import dev.interlock.internal.lock.LocalReadWriteLock;
 import dev.interlock.internal.lock.ReadSync;
+import dev.interlock.internal.lock.ReadWriteHalves;
 import dev.interlock.internal.lock.RemoteReadWriteLock;
+import dev.interlock.internal.lock.SpareReadWriteLock;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
@@ -69,7 +71,12 @@ class ReadSyncTest {
 
     private ReadSync newSync() {
         return new ReadSync(
-                fake(LocalReadWriteLock.class, this::ofLocal), fake(RemoteReadWriteLock.class, this::ofRemote));
+                new ReadWriteHalves(
+                        fake(LocalReadWriteLock.class, this::ofLocal),
+                        false,
+                        () -> new SpareReadWriteLock(false),
+                        System::nanoTime),
+                fake(RemoteReadWriteLock.class, this::ofRemote));
     }
 
     private Object ofRemote(String method) {

@@ -1,5 +1,6 @@
 package dev.interlock.simulation;
 
+import dev.interlock.internal.lock.Halves;
 import dev.interlock.internal.lock.LocalLock;
 import org.jspecify.annotations.Nullable;
 
@@ -8,6 +9,11 @@ import org.jspecify.annotations.Nullable;
  * comes may overtake those that were woken, unless the lock is fair.
  */
 class LocalLockModel implements LocalLock {
+    /** Makes the local half of a lock. */
+    static Halves<LocalLock> halves(Jvm jvm, boolean fair) {
+        return new Halves<>(new LocalLockModel(jvm, fair), fair, () -> new LocalLockModel(jvm, fair), jvm::clock);
+    }
+
     final Jvm jvm;
     final boolean fair;
     final QueueModel queue;
@@ -37,19 +43,6 @@ class LocalLockModel implements LocalLock {
 
     private boolean takeAtOnce() {
         return (owner == Thread.currentThread() || !fair || queue.isEmpty()) && take();
-    }
-
-    @Override
-    public void lock() {
-        queue.preempt();
-        if (!takeAtOnce()) {
-            queue.await(false, this::take);
-        }
-    }
-
-    @Override
-    public void lockInterruptibly() throws InterruptedException {
-        tryLock(QueueModel.FOREVER);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package dev.interlock.simulation;
 
 import dev.interlock.internal.lock.LocalReadWriteLock;
+import dev.interlock.internal.lock.ReadWriteHalves;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -15,6 +16,12 @@ import java.util.concurrent.locks.Lock;
 final class LocalReadWriteLockModel extends LocalLockModel implements LocalReadWriteLock {
     private final Lock reading = new Reading();
     private final Map<Thread, Integer> shares = new HashMap<>();
+
+    /** Makes the local half of a lock. */
+    static ReadWriteHalves halvesToShare(Jvm jvm, boolean fair) {
+        return new ReadWriteHalves(
+                new LocalReadWriteLockModel(jvm, fair), fair, () -> new LocalReadWriteLockModel(jvm, fair), jvm::clock);
+    }
 
     LocalReadWriteLockModel(Jvm jvm, boolean fair) {
         super(jvm, fair);

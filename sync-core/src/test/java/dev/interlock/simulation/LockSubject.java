@@ -1,7 +1,7 @@
 package dev.interlock.simulation;
 
 import dev.interlock.LeaseLostException;
-import dev.interlock.internal.lock.LocalLock;
+import dev.interlock.internal.lock.Halves;
 import dev.interlock.internal.lock.LockSync;
 import dev.interlock.internal.lock.quorum.QuorumLock;
 import dev.interlock.internal.lock.quorum.QuorumProbe;
@@ -52,7 +52,7 @@ final class LockSubject implements Subject {
 
     /** Makes a lock of one Redis. */
     static LockSubject of(String name, Kind kind, RedisSession session, Jvm jvm, LockWitness witness) {
-        LocalLock local = new LocalLockModel(jvm, kind.isFair());
+        Halves<?> local = LocalLockModel.halves(jvm, kind.isFair());
         long retainMillis = kind.isFair() ? 0 : kind == Kind.RETAINED_LOCK ? RETAINED_MILLIS : ScriptLock.ADAPTIVE;
         ScriptLock remote = new ScriptLock(session, name, local, kind.isFair(), retainMillis);
         return of(new LockSync(local, remote), remote, jvm, witness);
@@ -60,7 +60,7 @@ final class LockSubject implements Subject {
 
     /** Makes a quorum lock. */
     static LockSubject of(String name, QuorumSession session, Jvm jvm, LockWitness witness) {
-        LocalLock local = new LocalLockModel(jvm, false);
+        Halves<?> local = LocalLockModel.halves(jvm, false);
         QuorumLock remote = new QuorumLock(session, name, local);
         return new LockSubject(
                 new LockSync(local, remote),

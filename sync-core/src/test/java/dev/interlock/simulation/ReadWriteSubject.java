@@ -1,8 +1,8 @@
 package dev.interlock.simulation;
 
-import dev.interlock.internal.lock.LocalReadWriteLock;
 import dev.interlock.internal.lock.LockSync;
 import dev.interlock.internal.lock.ReadSync;
+import dev.interlock.internal.lock.ReadWriteHalves;
 import dev.interlock.internal.lock.script.ScriptReadWriteLock;
 import dev.interlock.internal.session.RedisSession;
 import java.util.concurrent.TimeUnit;
@@ -16,7 +16,7 @@ final class ReadWriteSubject implements Subject {
 
     ReadWriteSubject(String name, boolean fair, RedisSession session, Jvm jvm, LockWitness witness) {
         this.witness = witness;
-        LocalReadWriteLock local = new LocalReadWriteLockModel(jvm, fair);
+        ReadWriteHalves local = LocalReadWriteLockModel.halvesToShare(jvm, fair);
         ScriptReadWriteLock remote = new ScriptReadWriteLock(session, name, local, fair);
         this.sync = new LockSync(local, remote);
         this.readSync = new ReadSync(local, remote);

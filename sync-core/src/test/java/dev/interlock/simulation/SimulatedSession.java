@@ -102,6 +102,7 @@ final class SimulatedSession {
                 plan.sliceNanos(),
                 plan.retainsAdaptively(),
                 plan.confirmsUnlocks(),
+                false,
                 TimeUnit.MILLISECONDS.toNanos(REDIS_TIMEOUT_MILLIS),
                 plan.commandTimeoutMillis(),
                 0,

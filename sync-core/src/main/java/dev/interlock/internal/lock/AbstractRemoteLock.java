@@ -39,7 +39,7 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
 
     protected final S session;
     protected final String name;
-    protected final LocalLock local;
+    protected final Halves<?> local;
 
     /** The wait of the leader: the thread that has the local half and waits for the remote half. */
     protected volatile @Nullable RemoteWait leader;
@@ -56,7 +56,7 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
     private volatile List<Consumer<? super LeaseLostException>> lossListeners = List.of();
 
     /** Creates the remote half of the lock of this name. */
-    protected AbstractRemoteLock(S session, String name, LocalLock local) {
+    protected AbstractRemoteLock(S session, String name, Halves<?> local) {
         this.session = session;
         this.name = name;
         this.local = local;
@@ -89,11 +89,13 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
     @Override
     public final boolean enterAtOnce() {
         // After the thread has taken the local half, and so is seen by one that closes the session.
-        return !session.isClosing() && enterOnTenure();
+        T current = session.isClosing() ? null : tenure();
+        // In this order: a later tenure is that of threads with the half which is current now.
+        return current != null && local.loss() == null && enterOn(current);
     }
 
-    /** Enters on the tenure that the session has, if it has one that is usable. */
-    protected abstract boolean enterOnTenure();
+    /** Enters on the tenure that the session has, if that is usable. */
+    protected abstract boolean enterOn(T current);
 
     /** Notes when a thread enters: the reading that decides whether it does, as there are millions a second. */
     protected final long entering(long now) {
@@ -117,9 +119,15 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
         return settings().listener() != SyncListener.NONE;
     }
 
-    /** Returns the tenure that is entered, even if it is lost. */
-    protected T owned() {
+    /**
+     * Returns the tenure that is entered, even if it is lost.
+     *
+     * @throws LeaseLostException if it is lost, and other threads of this session may have entered since
+     */
+    protected final T owned() {
+        // In this order: a later tenure is another thread's.
         T current = tenure();
+        local.throwIfLost();
         if (current == null) {
             throw new IllegalStateException("no tenure of " + Names.quoted(name));
         }
@@ -163,6 +171,9 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
 
     /** Closes a tenure unless a thread is inside, or may be. The caller has the mutex. */
     protected final boolean tryClose(T current) {
+        if (current.isAbandoned()) {
+            return current.reliedOnNanos(session.now()) == 0;
+        }
         current.close();
         boolean isIdle = !local.isHeld();
         if (!isIdle) {
@@ -288,6 +299,56 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
     /** Tells listeners of a loss. */
     protected final void reportLoss(LeaseLostException loss) {
         session.reportLoss(loss, lossListeners);
+    }
+
+    /** A tenure is lost: if a thread is inside, listeners are told, and other threads may go on without it. */
+    protected final void lostInside(LeaseLostException loss) {
+        reportLoss(loss);
+        abandonLost();
+    }
+
+    /**
+     * Has threads that are inside a lost tenure keep no others of this session out, unless it is set to wait for those
+     * that are alive.
+     */
+    protected final void abandonLost() {
+        Thread owner = local.owner();
+        if (!settings().waitsForLostHolders() || (owner != null && !owner.isAlive())) {
+            abandon();
+        }
+    }
+
+    /** Has threads that are inside a lost tenure keep no others of this session out. */
+    protected final void abandon() {
+        T current = tenure();
+        LeaseLostException loss = current == null ? null : current.loss();
+        if (current != null && loss != null && !current.isAbandoned()) {
+            local.retire(loss, () -> {
+                boolean isInside = tenure() == current && isRelied();
+                if (isInside) {
+                    current.abandon();
+                }
+                return isInside;
+            });
+            wake();
+        }
+    }
+
+    /**
+     * Waits until threads that have lost a tenure can't rely on its lease any more. Returns false if the caller's wait
+     * is over before.
+     */
+    protected final boolean outlastsLost(RemoteWait wait) throws InterruptedException {
+        T lost = tenure();
+        if (lost == null) {
+            return true;
+        }
+        long left = lost.reliedOnNanos(session.now());
+        if (left == 0 || wait.isOnce()) {
+            return left == 0;
+        }
+        wait.until(() -> false, this, Math.min(left, wait.callersLeftNanos()));
+        return lost.reliedOnNanos(session.now()) == 0;
     }
 
     /** Tells the listener that a thread was refused because the owner of the name was silent. */

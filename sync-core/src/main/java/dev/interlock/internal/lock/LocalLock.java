@@ -5,12 +5,6 @@ import org.jspecify.annotations.Nullable;
 
 /** The local half of a lock: what its superclass knows about the threads of this JVM, and lets them do. */
 public interface LocalLock {
-    /** Takes it, waiting for as long as that takes. */
-    void lock();
-
-    /** Takes it unless interrupted. */
-    void lockInterruptibly() throws InterruptedException;
-
     /** Takes it if no thread has it. */
     boolean tryLock();
 
@@ -22,6 +16,11 @@ public interface LocalLock {
 
     /** Returns how many times the current thread has it. */
     int holds();
+
+    /** Returns whether the current thread has it, or a share of it. */
+    default boolean isMine() {
+        return holds() > 0;
+    }
 
     /** Returns whether a thread has it, be it in its critical section or waiting for the remote half. */
     boolean isHeld();

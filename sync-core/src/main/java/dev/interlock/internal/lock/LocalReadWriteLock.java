@@ -22,6 +22,16 @@ public interface LocalReadWriteLock extends LocalLock {
     boolean isOwned();
 
     @Override
+    default boolean isMine() {
+        return holds() > 0 || sharedHolds() > 0;
+    }
+
+    @Override
+    default boolean isHeld() {
+        return isOwned() || isShared();
+    }
+
+    @Override
     default int giveUpShares() {
         int shares = sharedHolds();
         for (int i = 0; i < shares; i++) {

@@ -14,6 +14,8 @@ import dev.interlock.internal.redis.Keys;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
 import java.util.Collection;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
@@ -26,17 +28,17 @@ import org.jspecify.annotations.Nullable;
 public final class LockSync implements Lock {
     private static final long FOREVER = Long.MAX_VALUE;
 
-    private final LocalLock local;
+    private final Halves<?> local;
     private final RemoteLock remote;
 
     @GuardedBy("this")
     private int anonymousConditions;
 
-    /** The hold of the thread that has both halves, if it is recorded. Only that thread uses this. */
-    private @Nullable LockHold hold;
+    /** The recorded holds: that of a thread that has lost the lock goes on beside the next one. Made for the first. */
+    private volatile @Nullable Map<Thread, LockHold> recorded;
 
     /** Joins the two halves. */
-    public LockSync(LocalLock local, RemoteLock remote) {
+    public LockSync(Halves<?> local, RemoteLock remote) {
         this.local = local;
         this.remote = remote;
     }
@@ -73,9 +75,27 @@ public final class LockSync implements Lock {
     }
 
     private boolean lockRenewed(@Nullable Attempt attempt) {
+        if (lockAgain()) {
+            return true;
+        }
         remote.beginAttempt();
         lockLocally(RemoteLock.RENEWED, attempt);
-        return local.holds() > 1 || remote.enterAtOnce() || enterUninterruptibly(FOREVER, RemoteLock.RENEWED, attempt);
+        return remote.enterAtOnce() || enterUninterruptibly(FOREVER, RemoteLock.RENEWED, attempt);
+    }
+
+    /**
+     * Returns false if the current thread doesn't hold the lock; else locks it once more.
+     *
+     * @throws LeaseLostException if the lock has been lost
+     */
+    private boolean lockAgain() {
+        local.throwIfLost();
+        if (local.holds() == 0) {
+            return false;
+        }
+        assertHeld();
+        local.lock();
+        return true;
     }
 
     /** Locks for at most {@code lease}: 100 ms to 365 days. */
@@ -89,9 +109,12 @@ public final class LockSync implements Lock {
     }
 
     private boolean lockFixed(long leaseMillis, @Nullable Attempt attempt) {
+        if (lockAgain()) {
+            return true;
+        }
         remote.beginAttempt();
         lockLocally(leaseMillis, attempt);
-        return local.holds() > 1 || enterUninterruptibly(FOREVER, leaseMillis, attempt);
+        return enterUninterruptibly(FOREVER, leaseMillis, attempt);
     }
 
     private void lockLocally(long leaseMillis, @Nullable Attempt attempt) {
@@ -111,7 +134,7 @@ public final class LockSync implements Lock {
     // A thread that has to queue may have its place in the queue of all JVMs first.
     // One that is recorded sees in any case whether it has to queue. It barges, as it would by itself.
     private boolean lockOrAnnounce(long leaseMillis, @Nullable Attempt attempt) {
-        boolean announces = local.isAnnounced() && local.holds() == 0;
+        boolean announces = local.isAnnounced();
         if (!announces && attempt == null) {
             return false;
         }
@@ -137,12 +160,15 @@ public final class LockSync implements Lock {
     }
 
     private boolean lockInterruptibly(@Nullable Attempt attempt) throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        if (lockAgain()) {
+            return true;
+        }
         remote.beginAttempt();
         boolean locked = false;
         try {
-            if (Thread.interrupted()) {
-                throw new InterruptedException();
-            }
             if (!lockOrAnnounce(RemoteLock.RENEWED, attempt)) {
                 local.lockInterruptibly();
             }
@@ -152,7 +178,7 @@ public final class LockSync implements Lock {
                 remote.cleanUp();
             }
         }
-        return local.holds() > 1 || remote.enterAtOnce() || enter(true, FOREVER, RemoteLock.RENEWED, attempt);
+        return remote.enterAtOnce() || enter(true, FOREVER, RemoteLock.RENEWED, attempt);
     }
 
     @Override
@@ -161,11 +187,14 @@ public final class LockSync implements Lock {
     }
 
     private boolean tryLock(@Nullable Attempt attempt) {
+        if (lockAgain()) {
+            return true;
+        }
         remote.beginAttempt();
         if (!local.tryLock()) {
             return false;
         }
-        return local.holds() > 1 || remote.enterAtOnce() || enterUninterruptibly(0, RemoteLock.RENEWED, attempt);
+        return remote.enterAtOnce() || enterUninterruptibly(0, RemoteLock.RENEWED, attempt);
     }
 
     @Override
@@ -187,21 +216,24 @@ public final class LockSync implements Lock {
 
     private boolean tryLockFor(long waitNanos, long leaseMillis, @Nullable Attempt attempt)
             throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException();
+        }
+        if (lockAgain()) {
+            return true;
+        }
         remote.beginAttempt();
         long start = remote.now();
         boolean locked = false;
         try {
-            if (Thread.interrupted()) {
-                throw new InterruptedException();
-            }
             locked = (waitNanos > 0 && lockOrAnnounce(leaseMillis, attempt)) || local.tryLock(waitNanos);
         } finally {
             if (!locked) {
                 remote.cleanUp();
             }
         }
-        if (!locked || local.holds() > 1) {
-            return locked;
+        if (!locked) {
+            return false;
         }
         if (leaseMillis == RemoteLock.RENEWED && remote.enterAtOnce()) {
             return true;
@@ -218,16 +250,16 @@ public final class LockSync implements Lock {
             return;
         }
         LockHold ended = endHold();
-        long now = remote.now();
-        remote.endHold(now);
         RemoteLock.Departure departure;
         try {
+            long now = remote.now();
+            endTold(now);
             departure = remote.leave(now);
         } finally {
             local.unlock();
             commit(ended);
+            remote.cleanUp();
         }
-        remote.cleanUp();
         if (departure != null) {
             departure.complete();
         }
@@ -247,12 +279,16 @@ public final class LockSync implements Lock {
         if (attempt != null) {
             attempt.askRedis();
         }
+        boolean isLocked = false;
         boolean entered = false;
         try {
-            entered = remote.enter(interruptible, waitNanos, leaseMillis);
+            isLocked = local.confirm(interruptible, waitNanos);
+            entered = isLocked && remote.enter(interruptible, waitNanos, leaseMillis);
         } finally {
-            if (!entered) {
+            if (isLocked && !entered) {
                 local.unlock();
+            }
+            if (!entered) {
                 remote.cleanUp();
             }
         }
@@ -317,17 +353,33 @@ public final class LockSync implements Lock {
 
     private boolean beginHoldIf(boolean locked) {
         if (locked) {
-            hold = recorder().hold();
+            beginHold();
         }
         return locked;
     }
 
+    private void beginHold() {
+        LockHold begun = recorder().hold();
+        if (begun != null) {
+            Map<Thread, LockHold> all = recorded == null ? new ConcurrentHashMap<>() : recorded;
+            all.keySet().removeIf(thread -> !thread.isAlive());
+            all.put(Thread.currentThread(), begun);
+            recorded = all;
+        }
+    }
+
+    // Of a lost hold listeners know by the loss: the next thread's may have begun.
+    private void endTold(long now) {
+        if (local.loss() == null) {
+            remote.endHold(now);
+        }
+    }
+
     /** The thread is about to give up both halves. */
     private @Nullable LockHold endHold() {
-        LockHold ended = hold;
+        LockHold ended = recorded == null ? null : recorded.remove(Thread.currentThread());
         if (ended != null) {
             ended.end();
-            hold = null;
         }
         return ended;
     }
@@ -389,7 +441,7 @@ public final class LockSync implements Lock {
             local.unlock();
         }
         LockHold ended = endHold();
-        remote.endHold(remote.now());
+        endTold(remote.now());
         try {
             remote.conditions().leave(wait);
         } finally {
@@ -403,13 +455,15 @@ public final class LockSync implements Lock {
     /** Gets the current thread again what it has given up, even if it can't have the remote half. */
     void takeBack(Holds holds, Wait wait) {
         remote.conditions().lineUp(wait);
-        local.lock();
+        do {
+            local.lock();
+        } while (!isConfirmed());
         try {
             long begun = remote.now();
             boolean isLocal = remote.conditions().enter(wait);
             if (LockRecorder.isOn(remote)) {
                 LockRecorder.tellAcquired(remote, remote.now() - begun, isLocal);
-                hold = recorder().hold();
+                beginHold();
             }
         } finally {
             for (int i = 1; i < holds.exclusive; i++) {
@@ -417,6 +471,14 @@ public final class LockSync implements Lock {
             }
             local.takeShares(holds.shared);
         }
+    }
+
+    private boolean isConfirmed() {
+        if (local.isRetired()) {
+            local.unlock();
+            return false;
+        }
+        return true;
     }
 
     /** Returns the ticker's reading, in nanoseconds. */

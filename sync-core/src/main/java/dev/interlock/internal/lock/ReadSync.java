@@ -44,13 +44,13 @@ public final class ReadSync implements Lock {
         }
     }
 
-    private final LocalReadWriteLock local;
+    private final ReadWriteHalves local;
     private final RemoteReadWriteLock remote;
     private final LockRecorder recorder;
     private final AtomicReference<@Nullable Leader> leader = new AtomicReference<>();
 
     /** Joins the two halves. */
-    public ReadSync(LocalReadWriteLock local, RemoteReadWriteLock remote) {
+    public ReadSync(ReadWriteHalves local, RemoteReadWriteLock remote) {
         this.local = local;
         this.remote = remote;
         this.recorder = new LockRecorder(remote, true);
@@ -98,8 +98,7 @@ public final class ReadSync implements Lock {
         if (interruptible && Thread.interrupted()) {
             throw new InterruptedException();
         }
-        if (isInside()) {
-            local.readLock().lock();
+        if (shareAgain()) {
             return true;
         }
         long begun = remote.now();
@@ -126,7 +125,20 @@ public final class ReadSync implements Lock {
     }
 
     private boolean isInside() {
-        return local.sharedHolds() > 0 || local.holds() > 0;
+        return local.isMine();
+    }
+
+    /**
+     * Returns false if the current thread is not inside; else shares the local half once more.
+     *
+     * @throws LeaseLostException if the lock has been lost
+     */
+    private boolean shareAgain() {
+        if (!isInside()) {
+            return false;
+        }
+        assertHeld();
+        return local.readLock().tryLock();
     }
 
     // Gets a share, behind those that have queued before, and enters; or steps back.
@@ -164,7 +176,7 @@ public final class ReadSync implements Lock {
                 if (remote.enterSharedAtOnce(begun)) {
                     return true;
                 }
-                if (remote.drainNanos() > 0 || !remote.mayAskSharing()) {
+                if (remote.drainNanos() > 0 || !mayAskSharing()) {
                     return false;
                 }
                 if (leadSharing()) {
@@ -181,10 +193,10 @@ public final class ReadSync implements Lock {
 
     // Becomes the leader with a share, unless the leader before has brought a tenure just now.
     private boolean leadSharing() {
-        if (!remote.mayAskSharing() || !becomeLeader(true)) {
+        if (!mayAskSharing() || !becomeLeader(true)) {
             return false;
         }
-        boolean leads = remote.mayAskSharing();
+        boolean leads = mayAskSharing();
         if (!leads) {
             leader.set(null);
             remote.wakeReaders();
@@ -203,6 +215,11 @@ public final class ReadSync implements Lock {
             leader.set(null);
             remote.wakeReaders();
         }
+    }
+
+    // In this order: where there is no tenure, none can be lost, so that the half isn't retired afterwards.
+    private boolean mayAskSharing() {
+        return remote.mayAskSharing() && !local.isRetired();
     }
 
     private boolean becomeLeader(boolean shares) {
@@ -228,6 +245,10 @@ public final class ReadSync implements Lock {
             // It may enter since a moment ago, and those inside may stay.
             locked = !remote.mayEnterShared(begun)
                     && (interruptible ? local.tryLock(nanos) : tryLockUninterruptibly(nanos));
+            if (locked && local.isRetired()) {
+                local.unlock();
+                locked = false;
+            }
         } finally {
             if (!locked) {
                 leader.set(null);
@@ -303,8 +324,8 @@ public final class ReadSync implements Lock {
     }
 
     private boolean tryShare(boolean barges, @Nullable Attempt attempt) throws InterruptedException {
-        if (isInside()) {
-            return local.readLock().tryLock();
+        if (shareAgain()) {
+            return true;
         }
         long begun = remote.now();
         while (true) {
@@ -347,7 +368,8 @@ public final class ReadSync implements Lock {
             local.readLock().unlock();
             return;
         }
-        LeaseLostException loss = remote.leaveShared();
+        LeaseLostException known = local.loss();
+        LeaseLostException loss = known == null ? remote.leaveShared() : known;
         stepBack();
         if (loss != null) {
             throw new LeaseLostException(loss);
@@ -368,7 +390,9 @@ public final class ReadSync implements Lock {
         if (!isInside()) {
             throw LockSync.notHeld(remote);
         }
+        local.throwIfLost();
         remote.assertValid();
+        local.throwIfLost();
     }
 
     /** Returns whether that thread wants to share, though it may have the local half or queue for it. */

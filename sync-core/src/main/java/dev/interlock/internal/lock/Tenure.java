@@ -2,6 +2,7 @@ package dev.interlock.internal.lock;
 
 import dev.interlock.LeaseLostException;
 import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
+import org.jspecify.annotations.Nullable;
 
 /**
  * The interval in which a session owns a name, as far as it is the same for all locks: whether it is usable, and
@@ -14,6 +15,8 @@ import java.util.concurrent.atomic.AtomicIntegerFieldUpdater;
  * first and then looks whether the tenure is closed; so one of the two sees the other. One that finds it closed looks
  * again with the mutex held: the tenure is either over by then, or open.
  *
+ * <p>A tenure that is lost while threads are inside is <em>abandoned</em>: they keep nobody out, see {@link Halves}.
+ *
  * <p>So entering and leaving cost no atomic operation beside those of the local half.
  */
 public abstract class Tenure {
@@ -23,6 +26,9 @@ public abstract class Tenure {
     /** 1 while a thread is inside, but for readers, which share the local half. Written by that thread. */
     private volatile int takers;
 
+    /** Whether it is lost, and threads that were inside keep no others of their session out. */
+    private volatile boolean abandoned;
+
     /** Whether no thread may enter. Written with the mutex of the lock held. */
     private volatile boolean closed;
 
@@ -31,6 +37,15 @@ public abstract class Tenure {
 
     /** Marks it lost, and tells the lock the first time. Returns the loss. */
     public abstract LeaseLostException lose(String reason);
+
+    /** Returns the loss, if it was seen to be lost. */
+    public abstract @Nullable LeaseLostException loss();
+
+    /**
+     * Returns when the lease in Redis of a lost tenure is over, by the session's ticker: at once, if Redis has said
+     * that the name isn't the session's any more.
+     */
+    protected abstract long freeNanos();
 
     /**
      * Returns the token of the acquisition that is entered; 0 if there is none, or only Redis knows it. Other threads
@@ -60,9 +75,9 @@ public abstract class Tenure {
         TAKERS.lazySet(this, 0);
     }
 
-    /** Returns whether a thread has taken it. */
+    /** Returns whether a thread has taken it, and others have to wait for that. */
     public final boolean isTaken() {
-        return takers != 0;
+        return takers != 0 && !abandoned;
     }
 
     /** Has no thread enter. */
@@ -78,5 +93,23 @@ public abstract class Tenure {
     /** Returns whether it is closed. */
     public final boolean isClosed() {
         return closed;
+    }
+
+    /** It is lost, and threads that are inside keep out no others of their session. */
+    final void abandon() {
+        abandoned = true;
+    }
+
+    /** Returns whether threads were inside when it was lost. */
+    public final boolean isAbandoned() {
+        return abandoned;
+    }
+
+    /**
+     * Returns for how long no other thread of the session may enter: those that were inside when this was lost may rely
+     * on the lease until that is over in Redis, which is later than the session counts on it.
+     */
+    public final long reliedOnNanos(long nowNanos) {
+        return isAbandoned() ? Math.max(0, freeNanos() - nowNanos) : 0;
     }
 }

@@ -62,6 +62,15 @@ public final class Lease {
         return known;
     }
 
+    /**
+     * Returns when it is over in Redis, once it is lost: at once if it was still valid, so that Redis must have ended
+     * it; else when the margin is over by which its validity was shorter.
+     */
+    public long freeNanos(long lostNanos, long leaseMillis) {
+        boolean isOver = lostNanos - validUntilNanos >= 0;
+        return isOver ? validUntilNanos + TimeUnit.MILLISECONDS.toNanos(Settings.marginMillis(leaseMillis)) : lostNanos;
+    }
+
     /** Returns the loss, if it was seen to be lost. */
     public @Nullable LeaseLostException loss() {
         return loss;

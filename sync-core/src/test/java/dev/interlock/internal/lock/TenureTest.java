@@ -7,6 +7,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
 
 /** Whether a thread is inside on a tenure, and whether one may enter. */
@@ -40,6 +41,16 @@ class TenureTest {
         public LeaseLostException lose(String reason) {
             isLost = true;
             return new LeaseLostException("name", 0, reason);
+        }
+
+        @Override
+        public @Nullable LeaseLostException loss() {
+            return null;
+        }
+
+        @Override
+        protected long freeNanos() {
+            return 0;
         }
     }
 

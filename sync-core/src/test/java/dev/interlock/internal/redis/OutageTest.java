@@ -23,7 +23,7 @@ class OutageTest {
     private final Logger logger = (Logger) LoggerFactory.getLogger(Outage.class);
     private final Outage outage = new Outage(
             "session",
-            new Settings(30_000, 0, true, false, 30_000_000_000L, 3_000, 0, "", "test", new Listeners(), ticker),
+            new Settings(30_000, 0, true, false, false, 30_000_000_000L, 3_000, 0, "", "test", new Listeners(), ticker),
             Runnable::run);
 
     @BeforeEach

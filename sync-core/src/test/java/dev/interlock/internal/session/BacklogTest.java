@@ -20,7 +20,18 @@ class BacklogTest {
 
     private final Backlog backlog = new Backlog(
             new Settings(
-                    30_000, 0, false, false, 1_000_000_000, 1_000, 1, "", "test", new Listeners(), System::nanoTime),
+                    30_000,
+                    0,
+                    false,
+                    false,
+                    false,
+                    1_000_000_000,
+                    1_000,
+                    1,
+                    "",
+                    "test",
+                    new Listeners(),
+                    System::nanoTime),
             this::schedule);
 
     private void schedule(Runnable task, long millis) {

@@ -59,6 +59,7 @@ public final class VirtualEnvironment implements Environment {
                 TimeUnit.MILLISECONDS.toNanos(10),
                 true,
                 false,
+                false,
                 TimeUnit.MILLISECONDS.toNanos(OUTAGE_MILLIS),
                 COMMAND_MILLIS,
                 0,

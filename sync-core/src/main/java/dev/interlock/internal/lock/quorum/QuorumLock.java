@@ -4,7 +4,7 @@ import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.lock.AbstractRemoteLock;
-import dev.interlock.internal.lock.LocalLock;
+import dev.interlock.internal.lock.Halves;
 import dev.interlock.internal.lock.RemoteConditions;
 import dev.interlock.internal.lock.quorum.QuorumRelease.Verdict;
 import dev.interlock.internal.lock.quorum.VoteRound.Defeat;
@@ -48,7 +48,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
     private long releasedNanos;
 
     /** Creates the remote half of the lock of this name. */
-    public QuorumLock(QuorumSession session, String name, LocalLock local) {
+    public QuorumLock(QuorumSession session, String name, Halves<?> local) {
         super(session, name, local);
         this.monitor = new QuorumMonitor(session, name, this::answered, this::lost);
     }
@@ -59,9 +59,8 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
     }
 
     @Override
-    protected boolean enterOnTenure() {
-        QuorumTenure current = tenure();
-        return current != null && current.renewed && current.take(entering(session.now()));
+    protected boolean enterOn(QuorumTenure current) {
+        return current.renewed && current.take(entering(session.now()));
     }
 
     // ---- acquisition
@@ -69,14 +68,21 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
     @Override
     public boolean enter(boolean interruptible, long waitNanos, long leaseMillis) throws InterruptedException {
         RemoteWait wait = newWait(interruptible, waitNanos, waited -> unavailable(lastFailure()));
-        boolean entered = false;
         leader = wait;
         try (wait) {
+            return outlastsLost(wait) && enterAnew(wait, leaseMillis);
+        } finally {
+            leader = null;
+        }
+    }
+
+    private boolean enterAnew(RemoteWait wait, long leaseMillis) throws InterruptedException {
+        boolean entered = false;
+        try {
             begin();
             entered = enter(wait, leaseMillis);
             return entered;
         } finally {
-            leader = null;
             if (!entered) {
                 monitor.release();
                 session.unpin(monitor.key(), this);
@@ -311,7 +317,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
     /** A tenure has been lost. */
     void lost(LeaseLostException loss) {
         if (isRelied()) {
-            reportLoss(loss);
+            lostInside(loss);
         } else {
             wake();
         }
@@ -325,7 +331,9 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
             cleanUp();
         }
         QuorumTenure current = tenure();
-        if (current != null) {
+        if (current != null && current.loss() != null) {
+            abandonLost();
+        } else if (current != null) {
             monitor.keep(current, now);
         }
         return null;

@@ -50,6 +50,10 @@ final class QuorumTenure extends Tenure {
     private final List<NodeVote> votes;
     final long sequence;
     final long leaseMillis;
+
+    /** When its lease is over at the nodes, once it is lost. Written before it can be abandoned. */
+    private long freeNanos;
+
     final boolean renewed;
     final long startNanos;
     final FencingTokens tokens;
@@ -256,12 +260,23 @@ final class QuorumTenure extends Tenure {
     }
 
     @Override
+    public @Nullable LeaseLostException loss() {
+        return lease.loss();
+    }
+
+    @Override
+    protected long freeNanos() {
+        return freeNanos;
+    }
+
+    @Override
     public LeaseLostException lose(String reason) {
         LeaseLostException news = new LeaseLostException(name, tokens.current(), reason);
         LeaseLostException known = lease.lose(news);
         if (known != null) {
             return known;
         }
+        freeNanos = lease.freeNanos(settings.ticker().getAsLong(), leaseMillis);
         owner.accept(news);
         return news;
     }

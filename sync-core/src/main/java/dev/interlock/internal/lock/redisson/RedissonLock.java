@@ -5,7 +5,7 @@ import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.RareLog;
 import dev.interlock.internal.lock.AbstractRemoteLock;
-import dev.interlock.internal.lock.LocalLock;
+import dev.interlock.internal.lock.Halves;
 import dev.interlock.internal.lock.RemoteConditions;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.session.RedisSession;
@@ -65,7 +65,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
      *
      * @param watchdogMillis the lease that Redisson renews
      */
-    public RedissonLock(RedisSession session, RLock lock, long watchdogMillis, LocalLock local) {
+    public RedissonLock(RedisSession session, RLock lock, long watchdogMillis, Halves<?> local) {
         super(session, nameOf(lock), local);
         this.lock = lock;
         this.watchdogMillis = watchdogMillis;
@@ -78,12 +78,9 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
     }
 
     @Override
-    protected boolean enterOnTenure() {
-        RedissonTenure current = tenure;
+    protected boolean enterOn(RedissonTenure current) {
         // Of a lease that is renewed no end is known, so the time is for listeners only.
-        return current != null
-                && current.leaseMillis == RENEWED
-                && current.take(isListenedTo() ? entering(session.now()) : 0);
+        return current.leaseMillis == RENEWED && current.take(isListenedTo() ? entering(session.now()) : 0);
     }
 
     @Override
@@ -327,7 +324,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
     /** A tenure has been lost. */
     final void lost(LeaseLostException loss) {
         if (isRelied()) {
-            reportLoss(loss);
+            lostInside(loss);
         }
     }
 
@@ -403,11 +400,16 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
     @Override
     public @Nullable Renewal keep(long now) {
         RedissonTenure current = tenure;
-        if (current == null || current.loss() != null) {
+        if (current == null) {
             return null;
+        }
+        if (current.loss() != null) {
+            abandonLost();
         }
         if (!local.isHeld()) {
             cleanUp();
+        } else if (current.loss() != null) {
+            return null;
         } else if (current.isOver(now)) {
             current.lose("its lease is over");
         } else if (!(lock instanceof RedissonMultiLock) && current.isToCheck(now)) {

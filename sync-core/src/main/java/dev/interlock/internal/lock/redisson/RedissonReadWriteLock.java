@@ -2,7 +2,7 @@ package dev.interlock.internal.lock.redisson;
 
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.Names;
-import dev.interlock.internal.lock.LocalReadWriteLock;
+import dev.interlock.internal.lock.ReadWriteHalves;
 import dev.interlock.internal.lock.RemoteReadWriteLock;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.session.RedisSession;
@@ -38,7 +38,7 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
 
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-    private final LocalReadWriteLock shared;
+    private final ReadWriteHalves shared;
     private final RLock read;
 
     /**
@@ -47,7 +47,7 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
      * @param watchdogMillis the lease that Redisson renews
      */
     public RedissonReadWriteLock(
-            RedisSession session, RReadWriteLock lock, long watchdogMillis, LocalReadWriteLock local) {
+            RedisSession session, RReadWriteLock lock, long watchdogMillis, ReadWriteHalves local) {
         super(session, lock.writeLock(), watchdogMillis, local);
         this.read = lock.readLock();
         this.shared = local;
@@ -56,21 +56,23 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
     // ---- the exclusive side
 
     @Override
-    protected boolean enterOnTenure() {
-        RedissonTenure current = tenure();
-        return current != null && !current.isShared() && !isSliceOver(current, session.now()) && super.enterOnTenure();
+    protected boolean enterOn(RedissonTenure current) {
+        return !current.isShared() && !isSliceOver(current, session.now()) && super.enterOn(current);
     }
 
     @Override
     public @Nullable Departure leave(long now) {
-        RedissonTenure current = tenure();
-        if (current == null || shared.sharedHolds() == 0) {
+        RedissonTenure current = owned();
+        if (shared.sharedHolds() == 0) {
             return super.leave(now);
         }
-        // A tenure that is lost stays until its readers have heard of it.
+        // What its readers have lost excludes nobody.
+        abandon();
         CompletableFuture<?> downgraded =
                 current.loss() == null ? downgrade(current) : CompletableFuture.completedFuture(null);
-        current.free();
+        if (!current.isAbandoned()) {
+            current.free();
+        }
         return () -> {
             session.await(downgraded);
             LeaseLostException loss = current.loss();
@@ -165,7 +167,11 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
     @Override
     public boolean enterSharedAtOnce(long begunNanos) {
         RedissonTenure current = tenure();
-        return current != null && !session.isClosing() && !isClosed(current) && isUsable(current);
+        return current != null
+                && local.loss() == null
+                && !session.isClosing()
+                && !isClosed(current)
+                && isUsable(current);
     }
 
     @Override
@@ -179,8 +185,7 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
 
     @Override
     public @Nullable LeaseLostException leaveShared() {
-        RedissonTenure current = tenure();
-        return current == null ? new LeaseLostException(name, 0, "its lease is over") : current.loss();
+        return owned().loss();
     }
 
     @Override

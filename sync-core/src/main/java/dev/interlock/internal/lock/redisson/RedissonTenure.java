@@ -114,10 +114,15 @@ final class RedissonTenure extends Tenure {
         return news;
     }
 
-    /** Returns the loss, if it was seen to be lost. */
-    @Nullable
-    LeaseLostException loss() {
+    @Override
+    public @Nullable LeaseLostException loss() {
         return lease.loss();
+    }
+
+    // The end of a lease that isn't renewed is known exactly.
+    @Override
+    protected long freeNanos() {
+        return startNanos;
     }
 
     /**

@@ -121,9 +121,9 @@ final class LockState {
     }
 
     /** A thread enters on a tenure of a fair lock that has come to it, if it has. */
-    boolean enterAtOnce(Thread thread, long now) {
-        LockTenure current = view.tenure;
+    boolean enterAtOnce(@Nullable LockTenure current, Thread thread, long now) {
         boolean mayEnter = current != null
+                && view.tenure == current
                 && current.renewed
                 && view.serves(current)
                 && tickets.of(thread) != null

@@ -127,6 +127,9 @@ final class LockTenure extends Tenure {
     /** When to look for demand again, or when that was last done. */
     volatile long lookAtNanos;
 
+    /** When it is over in Redis, once it is lost. Written before it can be abandoned. */
+    private long freeNanos;
+
     private long renewAtNanos;
     private long renewalSentNanos;
     private boolean renewing;
@@ -329,6 +332,7 @@ final class LockTenure extends Tenure {
         if (known != null) {
             return known;
         }
+        freeNanos = lease.freeNanos(renewer.now(), leaseMillis);
         if (isRelied.getAsBoolean()) {
             owner.lost(news);
         } else {
@@ -337,8 +341,13 @@ final class LockTenure extends Tenure {
         return news;
     }
 
-    @Nullable
-    LeaseLostException loss() {
+    @Override
+    public @Nullable LeaseLostException loss() {
         return lease.loss();
+    }
+
+    @Override
+    protected long freeNanos() {
+        return freeNanos;
     }
 }

@@ -4,7 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.Stake;
-import dev.interlock.internal.lock.LocalLock;
+import dev.interlock.internal.lock.Halves;
 import dev.interlock.internal.lock.RemoteConditions;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.script.ConditionLog.SignalReply;
@@ -30,10 +30,10 @@ final class ScriptConditions implements RemoteConditions {
     private final RedisSession session;
     private final ScriptLock lock;
     private final LockMonitor monitor;
-    private final LocalLock local;
+    private final Halves<?> local;
 
     /** Creates the threads' side of these conditions. */
-    ScriptConditions(RedisSession session, ScriptLock lock, LockMonitor monitor, LocalLock local) {
+    ScriptConditions(RedisSession session, ScriptLock lock, LockMonitor monitor, Halves<?> local) {
         this.session = session;
         this.lock = lock;
         this.monitor = monitor;
@@ -62,9 +62,12 @@ final class ScriptConditions implements RemoteConditions {
 
     @Override
     public void leave(Wait wait) {
-        LockTenure current = lock.owned();
+        LockTenure current = lock.tenure();
         long now = session.now();
-        if (!current.isUsable(now) || !lock.isKept(current, now)) {
+        if (current == null || local.loss() != null) {
+            // Lost just now, with what the thread had to wait for.
+            ((Waiter) wait).hasReleased = true;
+        } else if (!current.isUsable(now) || !lock.isKept(current, now)) {
             ((Waiter) wait).hasReleased = true;
             monitor.giveUp(current).insist();
         }
@@ -173,8 +176,11 @@ final class ScriptConditions implements RemoteConditions {
         } finally {
             lock.returns(false);
             if (!entered) {
-                lock.localOnlyCause = new LeaseLostException(
-                        lock.name(), 0, "it could not be taken back after waiting for a condition");
+                local.retire(
+                        new LeaseLostException(
+                                lock.name(), 0, "it could not be taken back after waiting for a condition"),
+                        () -> true);
+                lock.cleanUp();
                 monitor.run((state, now) -> state.conditions().arrived(waiter, true));
             }
         }

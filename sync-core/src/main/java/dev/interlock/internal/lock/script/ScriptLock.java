@@ -5,7 +5,7 @@ import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.Stake;
 import dev.interlock.internal.lock.AbstractRemoteLock;
-import dev.interlock.internal.lock.LocalLock;
+import dev.interlock.internal.lock.Halves;
 import dev.interlock.internal.lock.script.LockState.Advance;
 import dev.interlock.internal.lock.script.LockState.Attempt;
 import dev.interlock.internal.lock.script.ReliableRelease.Released;
@@ -42,9 +42,6 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     /** Made when a thread first leaves: many names are held for long. */
     private volatile @Nullable Retention retention;
 
-    /** Why the thread that has the local half has it without the remote half. Written by that thread. */
-    volatile @Nullable LeaseLostException localOnlyCause;
-
     /**
      * Creates the remote half of the lock of this name.
      *
@@ -52,11 +49,11 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
      * @param retainMillis for how long the name is kept although no thread of this session wants it, 0 for not at all,
      *     {@link #ADAPTIVE} or {@link #CONFIRMED}
      */
-    public ScriptLock(RedisSession session, String name, LocalLock local, boolean fair, long retainMillis) {
+    public ScriptLock(RedisSession session, String name, Halves<?> local, boolean fair, long retainMillis) {
         this(session, name, session.key(name), local, fair, retainMillis);
     }
 
-    ScriptLock(RedisSession session, String name, String key, LocalLock local, boolean fair, long retainMillis) {
+    ScriptLock(RedisSession session, String name, String key, Halves<?> local, boolean fair, long retainMillis) {
         super(session, name, local);
         this.view = new LockView(fair, settings().commandTimeoutMillis());
         this.retainMillis = retainMillis;
@@ -88,13 +85,12 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     }
 
     @Override
-    protected boolean enterOnTenure() {
-        LockTenure current = view.tenure;
-        if (current == null || !current.renewed) {
+    protected boolean enterOn(LockTenure current) {
+        if (!current.renewed) {
             return false;
         }
         if (view.fair) {
-            return monitor.call((state, now) -> state.enterAtOnce(Thread.currentThread(), entering(now)));
+            return monitor.call((state, now) -> state.enterAtOnce(current, Thread.currentThread(), entering(now)));
         }
         boolean enters = current.take(entering(session.now()));
         if (enters) {
@@ -133,7 +129,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         boolean entered = false;
         leader = wait;
         try {
-            entered = await(wait, reads, leaseMillis);
+            entered = outlastsLost(wait) && await(wait, reads, leaseMillis);
             if (entered) {
                 long now = entering(session.now());
                 Retention known = retention;
@@ -190,19 +186,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     }
 
     @Override
-    public boolean isWaiting() {
-        return super.isWaiting() && localOnlyCause == null;
-    }
-
-    @Override
     public @Nullable Departure leave(long now) {
-        LeaseLostException known = localOnlyCause;
-        if (known != null) {
-            localOnlyCause = null;
-            return () -> {
-                throw new LeaseLostException(known);
-            };
-        }
         LockTenure current = owned();
         if (!current.isUsable(now)) {
             LeaseLostException loss = current.lose("its lease is over");
@@ -337,29 +321,16 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         return report;
     }
 
-    /** Gives up a tenure. The current thread has the local half, and is not inside. */
+    /** Gives up a tenure, unless threads rely on it that have lost it. The current thread has the local half. */
     final void giveUp(LockTenure current) {
-        Runnable report = monitor.call((state, now) -> view.tenure == current ? giveUp(current, false, now) : NOTHING);
+        Runnable report = monitor.call((state, now) ->
+                view.tenure == current && current.reliedOnNanos(now) == 0 ? giveUp(current, false, now) : NOTHING);
         report.run();
     }
 
     @Override
     public long fencingToken() {
         return valid().tokens.current();
-    }
-
-    @Override
-    protected LockTenure owned() {
-        LockTenure current = view.tenure;
-        LeaseLostException loss = localOnlyCause;
-        if (loss != null) {
-            throw new LeaseLostException(loss);
-        }
-        if (current == null) {
-            // Given up as lost by the same thread, which still reads.
-            throw new LeaseLostException(name, 0, "its lease is over");
-        }
-        return current;
     }
 
     @Override
@@ -415,7 +386,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
 
     @Override
     public void lost(LeaseLostException loss) {
-        reportLoss(loss);
+        lostInside(loss);
     }
 
     @Override
@@ -431,6 +402,9 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
             cleanUp();
         }
         LockTenure current = view.tenure;
+        if (current != null && current.loss() != null) {
+            abandonLost();
+        }
         return current == null ? null : current.keep(nowNanos);
     }
 

@@ -1,7 +1,7 @@
 package dev.interlock.internal.lock.script;
 
 import dev.interlock.LeaseLostException;
-import dev.interlock.internal.lock.LocalReadWriteLock;
+import dev.interlock.internal.lock.ReadWriteHalves;
 import dev.interlock.internal.lock.RemoteReadWriteLock;
 import dev.interlock.internal.lock.script.ReliableRelease.Released;
 import dev.interlock.internal.lock.script.TicketQueue.Ticket;
@@ -29,7 +29,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     /** How often a session whose readers stay looks for others that its mailbox has not told it of. */
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(900);
 
-    private final LocalReadWriteLock shared;
+    private final ReadWriteHalves shared;
     private final boolean fair;
 
     /** Threads that were announced before they queued for the local half. */
@@ -38,15 +38,12 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     /** The waits of readers for one that asks, or for those inside to leave, or for no other session to wait. */
     private final Queue<RemoteWait> readers = new ConcurrentLinkedQueue<>();
 
-    /** Whether a thread that has lost the lock while it wrote reads on, without any tenure. */
-    private volatile boolean strays;
-
     /**
      * Creates the remote half of the read-write lock of this name.
      *
      * @param fair whether a turn of this session is over as soon as others wait
      */
-    public ScriptReadWriteLock(RedisSession session, String name, LocalReadWriteLock local, boolean fair) {
+    public ScriptReadWriteLock(RedisSession session, String name, ReadWriteHalves local, boolean fair) {
         super(session, name, LockScripts.readWriteKey(session.key(name)), local, false, fair ? 0 : ADAPTIVE);
         this.shared = local;
         this.fair = fair;
@@ -55,10 +52,9 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     // ---- the exclusive side
 
     @Override
-    protected boolean enterOnTenure() {
+    protected boolean enterOn(LockTenure current) {
         forget(false);
-        LockTenure current = view.tenure;
-        return current != null && !current.shared && !isTurnOver(current, session.now()) && super.enterOnTenure();
+        return !current.shared && !isTurnOver(current, session.now()) && super.enterOn(current);
     }
 
     @Override
@@ -95,9 +91,14 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
 
     @Override
     public @Nullable Departure leave(long now) {
-        LockTenure current = view.tenure;
-        if (current == null || shared.sharedHolds() == 0 || !current.isUsable(now)) {
-            strays = shared.sharedHolds() > 0;
+        LockTenure current = owned();
+        if (shared.sharedHolds() == 0) {
+            return super.leave(now);
+        }
+        if (!current.isUsable(now)) {
+            // The thread reads on, but excludes nobody.
+            current.lose("its lease is over");
+            abandon();
             return super.leave(now);
         }
         ReliableRelease downgrade = monitor.downgrade(current);
@@ -129,12 +130,12 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
 
     @Override
     public boolean isBarred(long begunNanos) {
-        return (view.tenure != null || strays) && shared.isShared() && !mayEnterShared(begunNanos);
+        return view.tenure != null && shared.isShared() && !mayEnterShared(begunNanos);
     }
 
     @Override
     public boolean mayAskSharing() {
-        return view.tenure == null && !strays;
+        return view.tenure == null;
     }
 
     @Override
@@ -166,6 +167,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
         LockTenure current = view.tenure;
         long now = session.now();
         if (current == null
+                || local.loss() != null
                 || session.isClosing()
                 || !admits(current, begunNanos, now)
                 || isClosed(current)
@@ -198,10 +200,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
 
     @Override
     public @Nullable LeaseLostException leaveShared() {
-        LockTenure current = view.tenure;
-        if (current == null) {
-            return new LeaseLostException(name, 0, "its lease is over");
-        }
+        LockTenure current = owned();
         return current.isUsable(session.now()) ? null : current.lose("its lease is over");
     }
 
@@ -210,7 +209,6 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
         if (shared.isShared()) {
             return;
         }
-        strays = false;
         LockTenure current = view.tenure;
         long now = session.now();
         if (current != null && current.isUsable(now)) {
@@ -225,7 +223,8 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     @Override
     public boolean isRefused() {
         Ticket request = view.ticket;
-        return request != null && request.isQueued();
+        LockTenure current = view.tenure;
+        return (request != null && request.isQueued()) || (current != null && current.isAbandoned());
     }
 
     // ---- demand

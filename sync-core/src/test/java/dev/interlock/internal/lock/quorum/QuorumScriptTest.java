@@ -42,6 +42,7 @@ class QuorumScriptTest {
                 0,
                 false,
                 false,
+                false,
                 TimeUnit.SECONDS.toNanos(30),
                 5_000,
                 1,

@@ -23,8 +23,8 @@ abstract class QuorumStateFixture {
     final Throwable lasting = new RedisException("WRONGTYPE another type");
 
     final long begun = Long.MAX_VALUE - 5_000 * MILLI;
-    final Settings settings =
-            new Settings(LEASE, 0, false, false, 30_000 * MILLI, 500, 1, "", "test", new Listeners(), () -> begun);
+    final Settings settings = new Settings(
+            LEASE, 0, false, false, false, 30_000 * MILLI, 500, 1, "", "test", new Listeners(), () -> begun);
     final List<LeaseLostException> losses = new ArrayList<>();
     final QuorumState state = new QuorumState("name", settings, 3, 2, losses::add);
     long sequences;

@@ -395,7 +395,7 @@ class ConditionStateTest {
         assertThat(rig.effects()).containsExactly("release 1 f" + admitted.text);
         rig.admit(admitted.sequence, admitted.sequence - 1);
         assertThat(Objects.requireNonNull(rig.view.ticket).thread).isSameAs(b);
-        assertThat(rig.state.enterAtOnce(a, rig.now())).isFalse();
+        assertThat(rig.state.enterAtOnce(rig.view.tenure, a, rig.now())).isFalse();
         assertThat(waiter.outcome).isEqualTo(Outcome.SIGNALLED);
     }
 

@@ -32,7 +32,7 @@ class FairLockStateTest {
     }
 
     private boolean enterAtOnce(Thread thread) {
-        return rig.event(() -> rig.state.enterAtOnce(thread, rig.now()));
+        return rig.event(() -> rig.state.enterAtOnce(rig.view.tenure, thread, rig.now()));
     }
 
     /** The first of two threads has entered, and the second one's ticket is queued. */

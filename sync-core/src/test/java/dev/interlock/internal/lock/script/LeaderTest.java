@@ -3,6 +3,7 @@ package dev.interlock.internal.lock.script;
 import static dev.interlock.testing.TooLate.assertWithin;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.interlock.internal.lock.Halves;
 import dev.interlock.internal.lock.LocalLock;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.RemoteLock.Departure;
@@ -23,12 +24,6 @@ class LeaderTest extends LockScriptTest {
     private static final Duration AT_ONCE = Duration.ofNanos(TicketQueue.POLL_NANOS / 2);
 
     private static final LocalLock LOCAL = new LocalLock() {
-        @Override
-        public void lock() {}
-
-        @Override
-        public void lockInterruptibly() {}
-
         @Override
         public boolean tryLock(long waitNanos) {
             return false;
@@ -147,7 +142,12 @@ class LeaderTest extends LockScriptTest {
         RedisSession session = openSession(choreography::read);
         try {
             // A fair one: after a grant, the thread of a plain lock sleeps for a moment only.
-            var lock = new ScriptLock(session, keys.lock(), LOCAL, true, ScriptLock.CONFIRMED);
+            var lock = new ScriptLock(
+                    session,
+                    keys.lock(),
+                    new Halves<>(LOCAL, true, () -> LOCAL, System::nanoTime),
+                    true,
+                    ScriptLock.CONFIRMED);
             choreography.lock.complete(lock);
             choreography.pulse.start();
             choreography.leader.complete(Thread.currentThread());

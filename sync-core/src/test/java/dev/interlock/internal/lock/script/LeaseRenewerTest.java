@@ -144,6 +144,7 @@ class LeaseRenewerTest {
                             0,
                             false,
                             false,
+                            false,
                             TimeUnit.SECONDS.toNanos(30),
                             1_000,
                             0,

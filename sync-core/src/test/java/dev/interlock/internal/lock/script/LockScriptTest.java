@@ -83,6 +83,7 @@ public abstract class LockScriptTest {
                 TimeUnit.MILLISECONDS.toNanos(10),
                 true,
                 false,
+                false,
                 TimeUnit.SECONDS.toNanos(30),
                 5_000,
                 1,

@@ -68,7 +68,18 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
 
     LockStateRig(boolean fair) {
         Settings settings = new Settings(
-                LEASE_MILLIS, 0, false, false, OUTAGE_NANOS, SILENCE_MILLIS, 0, "", "x", new Listeners(), this::now);
+                LEASE_MILLIS,
+                0,
+                false,
+                false,
+                false,
+                OUTAGE_NANOS,
+                SILENCE_MILLIS,
+                0,
+                "",
+                "x",
+                new Listeners(),
+                this::now);
         renewer = new LeaseRenewer(settings, (task, delay) -> {}, calls -> List.of(), Runnable::run);
         view = new LockView(fair, SILENCE_MILLIS);
         state = new LockState("name", view, settings, this, now());

@@ -1,0 +1,397 @@
+package dev.interlock.internal.lock;
+
+import dev.interlock.LeaseLostException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.BooleanSupplier;
+import java.util.function.LongSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The local half of a lock, which goes on being usable when the remote half is lost.
+ *
+ * <p><b>Retirement.</b> Threads take the <em>current</em> half, at first the superclass of the lock. Only the thread
+ * that holds a JDK lock can release it; so if the remote half is lost while a thread is inside, the current half is
+ * <em>retired</em>, and a spare one takes its place. The thread keeps what it holds of the retired half, which excludes
+ * nobody any more, until it unlocks; its calls find the {@linkplain #loss loss}. The superclass becomes the current
+ * half again as soon as no thread holds either.
+ *
+ * <p><b>Invariants.</b> A thread that has taken a half looks whether that is still the current one, and else gives it
+ * back and takes the other. It looks again before it enters without asking Redis, after it has seen the tenure on which
+ * it would; and before it asks, by {@link #confirm}. For a half may be retired in the moment in which the thread that
+ * was inside has left it to the next one. A thread is inside by at most one half, and holds no second one.
+ *
+ * <p><b>Slices.</b> Nothing can wake a thread that is queued behind one that never unlocks. So a thread waits in slices
+ * and looks, after each, whether its half was retired. A slice that ends costs the thread its place in the JDK's queue.
+ * So threads are listed in their order, those of a fair lock from the beginning and others after a slice; and one that
+ * gets the half leaves it to the first of these.
+ *
+ * @param <H> the kind of half
+ */
+public class Halves<H extends LocalLock> implements LocalLock {
+    /** In place of a time: for as long as it takes. */
+    private static final long FOREVER = Long.MAX_VALUE;
+
+    private static final long SLICE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+
+    private static final Way<LocalLock> WHOLE = new Whole();
+
+    /** How a thread takes a half: the whole of it, or a share. */
+    interface Way<H> {
+        /** Takes it if that is possible now; always if the thread has it already, or the whole of it. */
+        boolean takeAtOnce(H half);
+
+        boolean take(H half, long waitNanos) throws InterruptedException;
+
+        void giveBack(H half);
+    }
+
+    /** A half that a thread held when the lock was lost. */
+    private record Retired<H>(H half, LeaseLostException loss) {}
+
+    /** A thread that is listed. */
+    private static final class Listed<H> {
+        /** The half for which it is queued, or is about to be queued again. */
+        private volatile H half;
+
+        Listed(H half) {
+            this.half = half;
+        }
+    }
+
+    private final H home;
+    private final boolean fair;
+    private final Supplier<? extends H> spares;
+    private final LongSupplier clock;
+
+    private volatile H current;
+
+    /** Those that are still held, as far as that is known. Written with this object's monitor held. */
+    private volatile List<Retired<H>> retired = List.of();
+
+    /** The threads that are listed, the first one first. Made when there is one. */
+    private volatile @Nullable Queue<Listed<H>> listed;
+
+    /**
+     * Creates it.
+     *
+     * @param home the superclass of the lock
+     * @param fair whether that is fair
+     * @param spares makes halves that take its place
+     * @param clock tells real time, in nanoseconds
+     */
+    public Halves(H home, boolean fair, Supplier<? extends H> spares, LongSupplier clock) {
+        this.home = home;
+        this.fair = fair;
+        this.spares = spares;
+        this.clock = clock;
+        this.current = home;
+    }
+
+    // ---- loss
+
+    /**
+     * Retires the current half if a thread is inside by it.
+     *
+     * @param isInside whether a thread is inside that has lost the lock, as far as others than that thread can see
+     */
+    public final synchronized void retire(LeaseLostException loss, BooleanSupplier isInside) {
+        if (isInside.getAsBoolean()) {
+            List<Retired<H>> lost = new ArrayList<>(retired);
+            lost.add(new Retired<>(current, loss));
+            // In this order: a thread that sees the new half sees which one was retired.
+            retired = stillHeld(lost);
+            current = spares.get();
+        }
+    }
+
+    /** Returns the loss of the lock that the current thread holds, or null. */
+    public final @Nullable LeaseLostException loss() {
+        Retired<H> mine = retired.isEmpty() ? null : retiredOfMine();
+        return mine == null ? null : mine.loss;
+    }
+
+    /** Throws the loss of the lock that the current thread holds, if there is one. */
+    public final void throwIfLost() {
+        LeaseLostException loss = loss();
+        if (loss != null) {
+            throw new LeaseLostException(loss);
+        }
+    }
+
+    /** Returns whether the half that the current thread has is a retired one, also if that is just being done. */
+    final synchronized boolean isRetired() {
+        return loss() != null;
+    }
+
+    /**
+     * Has the current thread, which isn't inside, take the current half in place of its own if that was retired. Called
+     * before a thread asks Redis: another one that has the current half may do so, too.
+     *
+     * @return whether it has the current half; else it has none
+     */
+    final boolean confirm(boolean interruptible, long waitNanos) throws InterruptedException {
+        while (isRetired()) {
+            unlock();
+            if (!take(WHOLE, interruptible, waitNanos)) {
+                return false;
+            }
+        }
+        return true;
+    }
+
+    private @Nullable Retired<H> retiredOfMine() {
+        for (Retired<H> each : retired) {
+            if (each.half.isMine()) {
+                return each;
+            }
+        }
+        return null;
+    }
+
+    // Threads that have ended don't ask.
+    private static <H extends LocalLock> List<Retired<H>> stillHeld(List<Retired<H>> lost) {
+        return lost.stream()
+                .filter(each -> each.half.isHeld() && !isEnded(each.half.owner()))
+                .toList();
+    }
+
+    private static boolean isEnded(@Nullable Thread owner) {
+        return owner != null && !owner.isAlive();
+    }
+
+    /** Returns the half that the current thread holds, or else the current one. */
+    final H mine() {
+        Retired<H> lost = retired.isEmpty() ? null : retiredOfMine();
+        return lost == null ? current : lost.half;
+    }
+
+    final H current() {
+        return current;
+    }
+
+    private H toTake() {
+        H half = current;
+        return half == home || home.isHeld() || half.isMine() ? half : comeHome(half);
+    }
+
+    // A thread that has both knows that no other one is inside.
+    private synchronized H comeHome(H spare) {
+        if (current == spare && spare.tryLock()) {
+            if (home.tryLock()) {
+                retired = retired.stream().filter(each -> each.half != home).toList();
+                current = home;
+                home.unlock();
+            }
+            spare.unlock();
+        }
+        return current;
+    }
+
+    // ---- acquisition
+
+    /** Takes it, waiting for as long as that takes. */
+    public final void lock() {
+        takeUninterruptibly(WHOLE);
+    }
+
+    /** Takes it unless interrupted. */
+    public final void lockInterruptibly() throws InterruptedException {
+        take(WHOLE, true, FOREVER);
+    }
+
+    @Override
+    public final boolean tryLock(long waitNanos) throws InterruptedException {
+        return take(WHOLE, true, waitNanos);
+    }
+
+    @Override
+    public final boolean tryLock() {
+        return takeAtOnce(WHOLE);
+    }
+
+    final boolean takeAtOnce(Way<? super H> way) {
+        H mine = mine();
+        if (mine.isMine()) {
+            return way.takeAtOnce(mine);
+        }
+        while (true) {
+            H half = toTake();
+            boolean taken = way.takeAtOnce(half);
+            if (half == current) {
+                return taken;
+            }
+            if (taken) {
+                way.giveBack(half);
+            }
+        }
+    }
+
+    final void takeUninterruptibly(Way<? super H> way) {
+        try {
+            take(way, false, FOREVER);
+        } catch (InterruptedException e) {
+            throw new AssertionError("an uninterruptible wait was interrupted", e);
+        }
+    }
+
+    final boolean take(Way<? super H> way, boolean interruptible, long waitNanos) throws InterruptedException {
+        H held = mine();
+        // A thread that shares a half and wants the whole waits for itself, as in the JDK.
+        if (held.isMine() && way.takeAtOnce(held)) {
+            return true;
+        }
+        long begun = waitNanos == FOREVER ? 0 : clock.getAsLong();
+        long slice = fair ? 0 : SLICE_NANOS;
+        Listed<H> mine = null;
+        boolean interrupted = false;
+        try {
+            for (long left = waitNanos; ; left = left(waitNanos, begun)) {
+                try {
+                    H half = toTake();
+                    if (mine != null) {
+                        mine.half = half;
+                    }
+                    if (!way.take(half, Math.min(left, slice))) {
+                        if (left <= slice) {
+                            return false;
+                        }
+                        slice = SLICE_NANOS;
+                        mine = mine == null ? list(half) : mine;
+                    } else if (half == current && isNext(mine, half)) {
+                        return true;
+                    } else {
+                        way.giveBack(half);
+                        Thread.onSpinWait();
+                    }
+                } catch (InterruptedException e) {
+                    if (interruptible) {
+                        throw e;
+                    }
+                    interrupted = true;
+                }
+            }
+        } finally {
+            unlist(mine);
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private long left(long waitNanos, long begun) {
+        return waitNanos == FOREVER ? FOREVER : waitNanos - (clock.getAsLong() - begun);
+    }
+
+    private Listed<H> list(H half) {
+        Queue<Listed<H>> list = listed;
+        if (list == null) {
+            synchronized (this) {
+                list = listed == null ? new ConcurrentLinkedQueue<>() : listed;
+                listed = list;
+            }
+        }
+        Listed<H> mine = new Listed<>(half);
+        list.add(mine);
+        return mine;
+    }
+
+    private void unlist(@Nullable Listed<H> mine) {
+        Queue<Listed<H>> list = listed;
+        if (mine != null && list != null) {
+            list.remove(mine);
+        }
+    }
+
+    private boolean isNext(@Nullable Listed<H> mine, H half) {
+        Queue<Listed<H>> list = listed;
+        Listed<H> first = list == null ? null : list.peek();
+        return first == null || first == mine || first.half != half;
+    }
+
+    @Override
+    public final void unlock() {
+        giveBack(WHOLE);
+    }
+
+    final void giveBack(Way<? super H> way) {
+        H mine = mine();
+        way.giveBack(mine);
+        if (mine != current) {
+            forget();
+        }
+    }
+
+    private synchronized void forget() {
+        retired = stillHeld(retired);
+    }
+
+    // ---- questions
+
+    @Override
+    public final int holds() {
+        return mine().holds();
+    }
+
+    @Override
+    public final boolean isMine() {
+        return mine().isMine();
+    }
+
+    @Override
+    public final boolean isHeld() {
+        return current.isHeld();
+    }
+
+    @Override
+    public final boolean isWanted() {
+        return current.isWanted();
+    }
+
+    @Override
+    public final boolean isQueued(Thread thread) {
+        return current.isQueued(thread);
+    }
+
+    @Override
+    public final boolean isAnnounced() {
+        return home.isAnnounced();
+    }
+
+    @Override
+    public final @Nullable Thread owner() {
+        return current.owner();
+    }
+
+    @Override
+    public final List<Thread> queued() {
+        return current.queued();
+    }
+
+    @Override
+    public final String toString() {
+        return current.toString();
+    }
+
+    /** Takes the whole. */
+    private static final class Whole implements Way<LocalLock> {
+        @Override
+        public boolean takeAtOnce(LocalLock half) {
+            return half.tryLock();
+        }
+
+        @Override
+        public boolean take(LocalLock half, long waitNanos) throws InterruptedException {
+            return half.tryLock(waitNanos);
+        }
+
+        @Override
+        public void giveBack(LocalLock half) {
+            half.unlock();
+        }
+    }
+}

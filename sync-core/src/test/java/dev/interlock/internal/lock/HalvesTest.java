@@ -1,0 +1,206 @@
+package dev.interlock.internal.lock;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import dev.interlock.LeaseLostException;
+import dev.interlock.testing.Actor;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+/**
+ * What the local half of a lock does when the remote half is lost, and that waiting in slices costs nobody his place.
+ */
+class HalvesTest {
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
+    /** Longer than two slices. */
+    private static final long LONG_MILLIS = 1_200;
+
+    private static final LeaseLostException LOSS = new LeaseLostException("stock", 7, "its lease is over");
+
+    private final List<Actor> actors = new ArrayList<>();
+
+    private static Halves<LocalLock> halves(boolean fair) {
+        return new Halves<>(new SpareLock(fair), fair, () -> new SpareLock(fair), System::nanoTime);
+    }
+
+    private static ReadWriteHalves halvesToShare(boolean fair) {
+        return new ReadWriteHalves(
+                new SpareReadWriteLock(fair), fair, () -> new SpareReadWriteLock(fair), System::nanoTime);
+    }
+
+    private Actor actor(String name) {
+        Actor actor = new Actor(name);
+        actors.add(actor);
+        return actor;
+    }
+
+    @AfterEach
+    void endThreads() {
+        actors.forEach(Actor::close);
+    }
+
+    private static void awaitQueued(LocalLock half, Actor actor) {
+        await("queued").atMost(PATIENCE).until(() -> half.isQueued(actor.thread()));
+    }
+
+    /** Each waits for longer than a slice, so each has queued again, behind those that came later. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void waitersKeepTheirOrderOverSlices(boolean fair) {
+        Halves<LocalLock> half = halves(fair);
+        List<Integer> entered = Collections.synchronizedList(new ArrayList<>());
+        List<CompletableFuture<Boolean>> entries = new ArrayList<>();
+        half.lock();
+        for (int i = 0; i < 6; i++) {
+            int place = i;
+            Actor waiter = actor("waiter " + i);
+            entries.add(waiter.begin(() -> {
+                half.lock();
+                entered.add(place);
+                half.unlock();
+            }));
+            awaitQueued(half, waiter);
+        }
+        Actor timer = actor("timer");
+        assertThat(timer.<Boolean>get(() -> half.tryLock(TimeUnit.MILLISECONDS.toNanos(LONG_MILLIS))))
+                .isFalse();
+        half.unlock();
+        entries.forEach(entry -> assertThat(entry).succeedsWithin(PATIENCE));
+        assertThat(entered).containsExactly(0, 1, 2, 3, 4, 5);
+    }
+
+    /** Those that came after it would pass each time that it queues again. */
+    @Test
+    void aWriterIsNotPassedByReadersForLongerThanASlice() {
+        ReadWriteHalves half = halvesToShare(false);
+        Actor first = actor("first");
+        Actor writer = actor("writer");
+        Actor timer = actor("timer");
+        Actor later = actor("later");
+        first.run(half.readLock()::lock);
+        CompletableFuture<Boolean> written = writer.begin(half::lock);
+        awaitQueued(half, writer);
+        assertThat(timer.<Boolean>get(() -> half.tryLock(TimeUnit.MILLISECONDS.toNanos(LONG_MILLIS))))
+                .isFalse();
+        CompletableFuture<Boolean> read = later.begin(half.readLock()::lock);
+        awaitQueued(half, later);
+        assertThat(timer.<Boolean>get(() -> half.tryLock(TimeUnit.MILLISECONDS.toNanos(LONG_MILLIS))))
+                .isFalse();
+        assertThat(half.shares()).isEqualTo(1);
+        first.run(half.readLock()::unlock);
+        assertThat(written).succeedsWithin(PATIENCE);
+        assertThat(read).isNotDone();
+        writer.run(half::unlock);
+        assertThat(read).succeedsWithin(PATIENCE);
+        later.run(half.readLock()::unlock);
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void aThreadThatWaitsAlreadyTakesTheHalfThatIsCurrentNow(boolean fair) {
+        Halves<LocalLock> half = halves(fair);
+        Actor loser = actor("loser");
+        Actor waiter = actor("waiter");
+        Actor third = actor("third");
+        loser.run(half::lock);
+        loser.run(half::lock);
+        CompletableFuture<Boolean> entered = waiter.begin(half::lock);
+        awaitQueued(half, waiter);
+
+        half.retire(LOSS, () -> true);
+
+        assertThat(entered).succeedsWithin(PATIENCE);
+        assertThat(loser.get(half::loss)).isSameAs(LOSS);
+        assertThat(loser.get(half::holds)).isEqualTo(2);
+        assertThat(waiter.get(() -> half.loss() == null && half.holds() == 1)).isTrue();
+        assertThat(third.<Boolean>get(half::tryLock)).isFalse();
+        loser.run(half::unlock);
+        loser.run(half::unlock);
+        assertThat(loser.<Boolean>get(half::isMine)).isFalse();
+        assertThat(third.<Boolean>get(half::tryLock)).isFalse();
+        waiter.run(half::unlock);
+        assertThat(third.<Boolean>get(half::tryLock)).isTrue();
+        third.run(half::unlock);
+    }
+
+    @Test
+    void whatIsRetiredWhileAnotherOneIsHeldComesBackWhenBothAreFree() {
+        SpareLock home = new SpareLock(false);
+        Halves<LocalLock> half = new Halves<>(home, false, () -> new SpareLock(false), System::nanoTime);
+        Actor first = actor("first");
+        Actor second = actor("second");
+        Actor third = actor("third");
+        first.run(half::lock);
+        half.retire(LOSS, () -> true);
+        second.run(half::lock);
+        half.retire(LOSS, () -> true);
+        third.run(half::lock);
+        assertThat(home.owner()).isSameAs(first.thread());
+        first.run(half::unlock);
+        second.run(half::unlock);
+        third.run(half::unlock);
+
+        third.run(half::lock);
+
+        assertThat(home.owner()).isSameAs(third.thread());
+        assertThat(third.get(half::loss)).isNull();
+        third.run(half::unlock);
+    }
+
+    /** The superclass stays with a thread that has ended; the lock goes on by spares. */
+    @Test
+    void aThreadThatHasEndedKeepsNobodyOut() throws InterruptedException {
+        Halves<LocalLock> half = halves(false);
+        for (int i = 0; i < 3; i++) {
+            Thread gone = new Thread(half::lock, "gone");
+            gone.start();
+            gone.join();
+            half.retire(LOSS, half::isHeld);
+        }
+        assertThat(half.tryLock()).isTrue();
+        half.unlock();
+    }
+
+    @Test
+    void whatNoThreadIsInsideByIsNotRetired() {
+        Halves<LocalLock> half = halves(false);
+        half.lock();
+        half.retire(LOSS, () -> false);
+        assertThat(half.loss()).isNull();
+        half.unlock();
+    }
+
+    @Test
+    void readersAndAWriterOfALostLockKeepTheirHolds() {
+        ReadWriteHalves half = halvesToShare(false);
+        Actor loser = actor("loser");
+        Actor reader = actor("reader");
+        Actor writer = actor("writer");
+        loser.run(half::lock);
+        loser.run(half.readLock()::lock);
+        loser.run(half::unlock);
+        reader.run(half.readLock()::lock);
+
+        half.retire(LOSS, () -> true);
+
+        assertThat(writer.<Boolean>get(half::tryLock)).isTrue();
+        assertThat(loser.get(half::loss)).isSameAs(LOSS);
+        assertThat(reader.get(half::sharedHolds)).isEqualTo(1);
+        reader.run(half.readLock()::unlock);
+        loser.run(half.readLock()::unlock);
+        assertThat(reader.<Boolean>get(half.readLock()::tryLock)).isFalse();
+        writer.run(half::unlock);
+        assertThat(reader.<Boolean>get(half.readLock()::tryLock)).isTrue();
+        reader.run(half.readLock()::unlock);
+    }
+}
