@@ -1,7 +1,5 @@
 package dev.interlock.simulation;
 
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 
@@ -25,11 +23,8 @@ final class Actor {
         void run() throws InterruptedException;
     }
 
-    private static final ExecutorService THREADS = Executors.newCachedThreadPool(task -> {
-        Thread thread = new Thread(task, "actor");
-        thread.setDaemon(true);
-        return thread;
-    });
+    /** Those of all actors. */
+    static final ThreadGroup THREADS = new ThreadGroup("actors");
 
     private final Jvm jvm;
     private final Scheduler scheduler;
@@ -91,7 +86,10 @@ final class Actor {
     /** Begins. */
     void start() {
         jvm.after(0, () -> {
-            THREADS.execute(this::live);
+            // Not one of a pool: which one that is, and what it remembers of another actor, would depend on real time.
+            Thread fresh = new Thread(THREADS, this::live, name);
+            fresh.setDaemon(true);
+            fresh.start();
             scheduler.run(this);
         });
     }

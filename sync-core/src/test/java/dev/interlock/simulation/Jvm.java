@@ -1,7 +1,6 @@
 package dev.interlock.simulation;
 
 import java.util.ArrayDeque;
-import java.util.ArrayList;
 import java.util.Deque;
 import java.util.IdentityHashMap;
 import java.util.List;
@@ -49,6 +48,7 @@ final class Jvm {
     }
 
     SplittableRandom random() {
+        scheduler.draws(number);
         return random;
     }
 
@@ -127,13 +127,6 @@ final class Jvm {
     @Nullable
     Actor actorOf(Thread thread) {
         return actors.get(thread);
-    }
-
-    /** Returns its actors that have begun and not ended, in the order of their names. */
-    List<Actor> living() {
-        List<Actor> living = new ArrayList<>(actors.values());
-        living.sort((a, b) -> a.name().compareTo(b.name()));
-        return living;
     }
 
     /** Returns how long a thread takes to wake up: some microseconds, rarely some milliseconds. */

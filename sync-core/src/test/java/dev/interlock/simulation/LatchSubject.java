@@ -15,7 +15,12 @@ final class LatchSubject implements Subject {
     private static final long RETENTION_MILLIS = TimeUnit.DAYS.toMillis(1);
 
     /** A latch, and how threads wait for it. */
-    private record Latch(ScriptLatch remote, LatchSync sync) {}
+    private record Latch(ScriptLatch remote, LatchSync sync) {
+        @Override
+        public String toString() {
+            return remote.toString();
+        }
+    }
 
     private final int number;
     private final int count;

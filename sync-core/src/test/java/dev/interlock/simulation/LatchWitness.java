@@ -2,8 +2,9 @@ package dev.interlock.simulation;
 
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 
 /** Sees how often latches were counted down, and who passes them. They are used one after the other. */
 final class LatchWitness implements Witness {
@@ -20,7 +21,7 @@ final class LatchWitness implements Witness {
     private final boolean mayBeLost;
     private final boolean countsOnce;
     private final List<Round> rounds = new ArrayList<>(List.of(new Round()));
-    private final IdentityHashMap<Actor, Integer> waiting = new IdentityHashMap<>();
+    private final Map<Actor, Integer> waiting = new LinkedHashMap<>();
     private long entries;
 
     /**

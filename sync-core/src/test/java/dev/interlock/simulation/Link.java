@@ -11,7 +11,6 @@ import dev.interlock.simulation.Fault.Kind;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
-import java.util.SplittableRandom;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -35,7 +34,6 @@ final class Link implements ScriptRunner, Mailbox {
     private final Jvm jvm;
     private final SimulatedServer server;
     private final Trace trace;
-    private final SplittableRandom random;
     private final String channel;
     private final long timeoutNanos;
     private final Outage outage;
@@ -64,7 +62,6 @@ final class Link implements ScriptRunner, Mailbox {
         this.jvm = jvm;
         this.server = server;
         this.trace = trace;
-        this.random = jvm.random();
         this.channel = "interlock:mailbox:" + session;
         this.timeoutNanos = timeoutNanos * PATIENCE;
         this.outage = outage;
@@ -80,7 +77,9 @@ final class Link implements ScriptRunner, Mailbox {
     }
 
     private long latencyNanos() {
-        return random.nextInt(30) == 0 ? random.nextLong(3 * MILLI) : random.nextLong(30_000, 300_000);
+        return jvm.random().nextInt(30) == 0
+                ? jvm.random().nextLong(3 * MILLI)
+                : jvm.random().nextLong(30_000, 300_000);
     }
 
     /** Has something happen after a while, but not before what came before it on the same connection. */
@@ -94,7 +93,7 @@ final class Link implements ScriptRunner, Mailbox {
 
     @Override
     public CompletableFuture<List<Object>> run(Call call) {
-        return send(call, random.nextInt(CONNECTIONS));
+        return send(call, jvm.random().nextInt(CONNECTIONS));
     }
 
     @Override
@@ -104,7 +103,7 @@ final class Link implements ScriptRunner, Mailbox {
 
     @Override
     public List<CompletableFuture<List<Object>>> runAll(List<Call> calls) {
-        int connection = random.nextInt(CONNECTIONS);
+        int connection = jvm.random().nextInt(CONNECTIONS);
         return calls.stream().map(call -> send(call, connection)).toList();
     }
 
@@ -141,7 +140,7 @@ final class Link implements ScriptRunner, Mailbox {
                             () -> jvm.arrive(
                                     () -> fail(reply, new RedisConnectionException("The connection was closed"))));
         }
-        if (has(Kind.LOST_REQUESTS) || (isCut && random.nextBoolean())) {
+        if (has(Kind.LOST_REQUESTS) || (isCut && jvm.random().nextBoolean())) {
             trace.add(jvm, "sends %s, lost", call.script());
         } else if (has(Kind.LATE_REQUESTS)) {
             trace.add(jvm, "sends %s, late", call.script());
@@ -157,7 +156,7 @@ final class Link implements ScriptRunner, Mailbox {
     }
 
     private long lateNanos() {
-        return random.nextLong(MILLI, 4_000 * MILLI);
+        return jvm.random().nextLong(MILLI, 4_000 * MILLI);
     }
 
     private void execute(Call call, int connection, CompletableFuture<List<Object>> reply) {
@@ -172,7 +171,7 @@ final class Link implements ScriptRunner, Mailbox {
             trace.add("    the reply to %s is lost", jvm.name());
             return;
         }
-        long latency = has(Kind.LATE_REPLIES) ? random.nextLong(2_000 * MILLI) : latencyNanos();
+        long latency = has(Kind.LATE_REPLIES) ? jvm.random().nextLong(2_000 * MILLI) : latencyNanos();
         inOrder(
                 CONNECTIONS + connection,
                 latency,
@@ -239,7 +238,7 @@ final class Link implements ScriptRunner, Mailbox {
 
     /** Redisson gets a connection again, after a while. */
     void reconnect() {
-        jvm.after(random.nextLong(500 * MILLI), () -> {
+        jvm.after(jvm.random().nextLong(500 * MILLI), () -> {
             if (receiver == null) {
                 return;
             }
@@ -259,7 +258,7 @@ final class Link implements ScriptRunner, Mailbox {
             trace.add("    the message to %s is lost", jvm.name());
             return;
         }
-        long latency = has(Kind.LATE_MAIL) ? random.nextLong(3_000 * MILLI) : latencyNanos();
+        long latency = has(Kind.LATE_MAIL) ? jvm.random().nextLong(3_000 * MILLI) : latencyNanos();
         inOrder(2 * CONNECTIONS, latency, () -> jvm.arrive(() -> deliver(text)));
     }
 

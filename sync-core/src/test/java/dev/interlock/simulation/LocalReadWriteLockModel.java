@@ -2,7 +2,7 @@ package dev.interlock.simulation;
 
 import dev.interlock.internal.lock.LocalReadWriteLock;
 import dev.interlock.internal.lock.ReadWriteHalves;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
@@ -15,7 +15,7 @@ import java.util.concurrent.locks.Lock;
  */
 final class LocalReadWriteLockModel extends LocalLockModel implements LocalReadWriteLock {
     private final Lock reading = new Reading();
-    private final Map<Thread, Integer> shares = new HashMap<>();
+    private final Map<Thread, Integer> shares = new LinkedHashMap<>();
 
     /** Makes the local half of a lock. */
     static ReadWriteHalves halvesToShare(Jvm jvm, boolean fair) {

@@ -3,7 +3,7 @@ package dev.interlock.simulation;
 import dev.interlock.LeaseLostException;
 import java.util.ArrayList;
 import java.util.Collections;
-import java.util.HashSet;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
@@ -50,7 +50,7 @@ final class LockWitness implements Witness {
     private final boolean isPunctual;
 
     /** The threads that have called, and are not back. */
-    private final Set<Actor> callers = new HashSet<>();
+    private final Set<Actor> callers = new LinkedHashSet<>();
 
     /** The only one of them, if it has been that since it called. */
     private @Nullable Actor alone;

@@ -3,6 +3,7 @@ package dev.interlock.simulation;
 import java.math.BigDecimal;
 import java.math.MathContext;
 import java.math.RoundingMode;
+import java.util.Locale;
 import java.util.regex.Pattern;
 
 /** Numbers as Redis reads and writes them. */
@@ -83,7 +84,7 @@ final class Numbers {
         return (number < 0 ? "-" : "")
                 + digits.charAt(0)
                 + fraction
-                + String.format("e%s%02d", exponent < 0 ? "-" : "+", Math.abs(exponent));
+                + String.format(Locale.ROOT, "e%s%02d", exponent < 0 ? "-" : "+", Math.abs(exponent));
     }
 
     private static boolean isNegativeZero(double number) {

@@ -145,7 +145,7 @@ record Plan(
 
     /** Returns a number whose logarithm is evenly distributed. */
     private static long spread(SplittableRandom random, long least, long most) {
-        return (long) (least * Math.pow((double) most / least, random.nextDouble()));
+        return (long) (least * StrictMath.pow((double) most / least, random.nextDouble()));
     }
 
     /** Returns how many permits, count-downs or parties a subject has. */

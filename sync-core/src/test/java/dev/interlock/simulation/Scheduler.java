@@ -23,6 +23,7 @@ final class Scheduler {
     private long nanos;
     private long lastNumber;
     private long eventsAtOnce;
+    private long draws;
     private @Nullable Actor current;
 
     /** Returns how much virtual time has passed. */
@@ -64,9 +65,14 @@ final class Scheduler {
         return true;
     }
 
-    /** Returns how many events there have been. */
-    long eventCount() {
-        return lastNumber;
+    /** A JVM draws a random number. */
+    void draws(int jvm) {
+        draws = 31 * draws + jvm + 1;
+    }
+
+    /** Returns which JVMs have drawn random numbers, in their order, as a hash code. */
+    long draws() {
+        return draws;
     }
 
     /** Returns the actor whose turn it is, or null while an event runs. */

@@ -9,14 +9,14 @@ import dev.interlock.internal.session.RedisSession;
 final class SemaphoreSubject implements Subject {
     private final int permits;
     private final SemaphoreWitness witness;
-    private final RedisSession session;
+    private final Jvm jvm;
     private final SemaphoreSync sync;
     private boolean joined;
 
     SemaphoreSubject(int number, Kind kind, int permits, RedisSession session, Jvm jvm, SemaphoreWitness witness) {
         this.permits = permits;
         this.witness = witness;
-        this.session = session;
+        this.jvm = jvm;
         this.sync = new SemaphoreSync(
                 session,
                 new LocalSemaphoreModel(jvm),
@@ -26,7 +26,7 @@ final class SemaphoreSubject implements Subject {
 
     /** Returns how many permits its threads have that are certainly the session's. */
     long valid() {
-        return PermitProbe.valid(sync, session.now());
+        return PermitProbe.valid(sync, jvm.clock());
     }
 
     @Override

@@ -1,8 +1,7 @@
 package dev.interlock.simulation;
 
 import java.util.ArrayList;
-import java.util.HashMap;
-import java.util.IdentityHashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -27,7 +26,7 @@ final class SemaphoreWitness implements Witness {
     private static final class Head {
         final Arrival arrival;
         final long sinceNanos;
-        final Map<Jvm, Integer> overtaken = new HashMap<>();
+        final Map<Jvm, Integer> overtaken = new LinkedHashMap<>();
 
         Head(Arrival arrival, long sinceNanos) {
             this.arrival = arrival;
@@ -43,7 +42,7 @@ final class SemaphoreWitness implements Witness {
     private final long leaseNanos;
     private final List<Use> uses = new ArrayList<>();
     private final List<Arrival> arrivals = new ArrayList<>();
-    private final IdentityHashMap<Jvm, Head> heads = new IdentityHashMap<>();
+    private final Map<Jvm, Head> heads = new LinkedHashMap<>();
     private long entries;
 
     /**
@@ -158,7 +157,7 @@ final class SemaphoreWitness implements Witness {
         if (!isExact) {
             return;
         }
-        Map<SemaphoreSubject, Long> used = new HashMap<>();
+        Map<SemaphoreSubject, Long> used = new LinkedHashMap<>();
         for (Use use : uses) {
             if (!use.actor.jvm().isDead()) {
                 used.merge(use.semaphore, (long) use.permits, Long::sum);

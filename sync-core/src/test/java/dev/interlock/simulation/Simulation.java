@@ -42,9 +42,17 @@ final class Simulation {
      * What came of it.
      *
      * @param violation what is wrong, or null
+     * @param draws who has drawn random numbers, in their order, as a hash code: two runs that differ in anything
+     *     differ in that, or soon will
      */
     record Outcome(
-            @Nullable Violation violation, Trace trace, long scripts, long calls, long entries, long virtualNanos) {}
+            @Nullable Violation violation,
+            Trace trace,
+            long scripts,
+            long calls,
+            long entries,
+            long virtualNanos,
+            long draws) {}
 
     /** A JVM with its session and its threads. */
     private final class Host {
@@ -163,7 +171,8 @@ final class Simulation {
                 .mapToLong(Worker::callsDone)
                 .sum();
         long entries = witnesses.stream().mapToLong(Witness::entries).sum();
-        return new Outcome(violation, trace, servers.scriptsRun(), calls, entries, scheduler.nanos());
+        return new Outcome(
+                violation, trace, servers.scriptsRun(), calls, entries, scheduler.nanos(), scheduler.draws());
     }
 
     private void run() {
@@ -293,7 +302,7 @@ final class Simulation {
     }
 
     private void begin(Fault fault) {
-        trace.add("FAULT: %s%s for %s ms", fault.kind(), place(fault), fault.forNanos() / 1e6);
+        trace.add("FAULT: %s%s for %.3f ms", fault.kind(), place(fault), fault.forNanos() / 1e6);
         switch (fault.kind()) {
             case INTERRUPT ->
                 workers().get(fault.target() % workers().size()).actor().interrupt();
