@@ -1,9 +1,39 @@
 package dev.interlock.simulation;
 
 import java.util.List;
+import java.util.stream.Stream;
 
-/** What plans are about: of what threads share, and of what goes wrong, only these. */
-record Focus(List<Kind> kinds, List<Fault.Kind> faults) {
-    /** Everything. */
-    static final Focus NONE = new Focus(List.of(Kind.values()), List.of(Fault.Kind.values()));
+/** What plans are about: of what threads share and call, of what goes wrong and of what is looked for, only these. */
+record Focus(List<Kind> kinds, List<Call> calls, List<Fault.Kind> faults, List<Check> checks) {
+    /** Everything that the library is known to stand. */
+    static final Focus NONE = new Focus(
+            List.of(Kind.values()),
+            Stream.of(Call.values()).filter(call -> !Pending.CALLS.contains(call)).toList(),
+            Stream.of(Fault.Kind.values())
+                    .filter(kind -> !Pending.FAULTS.contains(kind))
+                    .toList(),
+            Stream.of(Check.values())
+                    .filter(check -> !Pending.CHECKS.contains(check))
+                    .toList());
+
+    Focus among(Kind... others) {
+        return new Focus(List.of(others), calls, faults, checks);
+    }
+
+    Focus calling(Call... others) {
+        return new Focus(kinds, List.of(others), faults, checks);
+    }
+
+    Focus under(Fault.Kind... others) {
+        return new Focus(kinds, calls, List.of(others), checks);
+    }
+
+    Focus checking(Check... others) {
+        return new Focus(kinds, calls, faults, List.of(others));
+    }
+
+    /** Returns what threads call of that kind. */
+    List<Call> calls(Kind kind) {
+        return calls.stream().filter(call -> call.kinds().contains(kind)).toList();
+    }
 }

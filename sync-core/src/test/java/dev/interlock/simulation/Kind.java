@@ -2,8 +2,6 @@ package dev.interlock.simulation;
 
 import dev.interlock.internal.lock.quorum.QuorumProbe;
 import dev.interlock.internal.lock.script.TenureProbe;
-import java.util.Arrays;
-import java.util.List;
 
 /** What threads of a simulated fleet share. */
 enum Kind {
@@ -18,13 +16,6 @@ enum Kind {
     LATCH,
     BARRIER,
     RATE_LIMITER;
-
-    /** Returns what threads call. */
-    List<Call> calls() {
-        return Arrays.stream(Call.values())
-                .filter(call -> call.kinds().contains(this))
-                .toList();
-    }
 
     boolean isFair() {
         return this == FAIR_LOCK || this == FAIR_READ_WRITE_LOCK || this == FAIR_SEMAPHORE;

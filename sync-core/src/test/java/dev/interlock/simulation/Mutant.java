@@ -75,13 +75,25 @@ final class Mutant {
 
     /** Has the search be about that, which is where the fault is. */
     Mutant among(Kind... kinds) {
-        focus = new Focus(List.of(kinds), focus.faults());
+        focus = focus.among(kinds);
         return this;
     }
 
     /** Has nothing else go wrong. */
     Mutant under(Fault.Kind... faults) {
-        focus = new Focus(focus.kinds(), List.of(faults));
+        focus = focus.under(faults);
+        return this;
+    }
+
+    /** Has threads call nothing else. */
+    Mutant calling(Call... calls) {
+        focus = focus.calling(calls);
+        return this;
+    }
+
+    /** Has witnesses look for that, too, and for nothing else that isn't always looked for. */
+    Mutant checking(Check... checks) {
+        focus = focus.checking(checks);
         return this;
     }
 
@@ -105,8 +117,13 @@ final class Mutant {
         try (MutantLoader loader = new MutantLoader(compiled(classes))) {
             @SuppressWarnings("unchecked") // it has that type
             var found = (BiFunction<Long, Long, @Nullable String>) loader.loadClass(Hunt.class.getName())
-                    .getConstructor(BinaryOperator.class, List.class, List.class)
-                    .newInstance((BinaryOperator<String>) this::changed, names(focus.kinds()), names(focus.faults()));
+                    .getConstructor(BinaryOperator.class, List.class, List.class, List.class, List.class)
+                    .newInstance(
+                            (BinaryOperator<String>) this::changed,
+                            names(focus.kinds()),
+                            names(focus.calls()),
+                            names(focus.faults()),
+                            names(focus.checks()));
             String failure = found.apply(firstSeed, nanos);
             edits.forEach(edit ->
                     checkArgument(!edit.file.equals("lua") || applied.contains(edit), "no script has %s", edit.from));
@@ -169,11 +186,18 @@ final class Mutant {
         private final Focus focus;
 
         /** Hunts in the scripts that are changed in that way, in plans about that. */
-        public Hunt(BinaryOperator<String> scriptChange, List<String> kinds, List<String> faults) {
+        public Hunt(
+                BinaryOperator<String> scriptChange,
+                List<String> kinds,
+                List<String> calls,
+                List<String> faults,
+                List<String> checks) {
             this.scriptChange = scriptChange;
             this.focus = new Focus(
                     kinds.stream().map(Kind::valueOf).toList(),
-                    faults.stream().map(Fault.Kind::valueOf).toList());
+                    calls.stream().map(Call::valueOf).toList(),
+                    faults.stream().map(Fault.Kind::valueOf).toList(),
+                    checks.stream().map(Check::valueOf).toList());
         }
 
         @Override

@@ -22,11 +22,23 @@ record Plan(
         long commandTimeoutMillis,
         long sliceNanos,
         List<List<List<Op>>> programs,
-        List<Fault> faults) {
+        List<Fault> faults,
+        List<Check> checks) {
 
     private static final long MILLI = 1_000_000;
     private static final List<Long> LEASES = List.of(1_000L, 3_000L, 10_000L, 30_000L);
     private static final List<Long> FIXED_LEASES = List.of(100L, 400L, 1_000L, 4_000L);
+
+    Plan(
+            long seed,
+            List<Kind> subjects,
+            List<Long> leasesMillis,
+            long commandTimeoutMillis,
+            long sliceNanos,
+            List<List<List<Op>>> programs,
+            List<Fault> faults) {
+        this(seed, subjects, leasesMillis, commandTimeoutMillis, sliceNanos, programs, faults, Focus.NONE.checks());
+    }
 
     /** Returns the plan of a seed. */
     static Plan of(long seed) {
@@ -51,7 +63,7 @@ record Plan(
         for (int i = 0; i < names; i++) {
             Kind kind = one(random, focus.kinds());
             subjects.add(kind);
-            used.add(calls(random, kind));
+            used.add(calls(random, focus.calls(kind)));
         }
         List<Long> leases = leases(random, jvms);
         long lease = Collections.max(leases);
@@ -67,16 +79,15 @@ record Plan(
             }
             programs.add(ofJvm);
         }
-        Plan plan = new Plan(seed, subjects, leases, timeout, slice, programs, List.of());
+        Plan plan = new Plan(seed, subjects, leases, timeout, slice, programs, List.of(), focus.checks());
         return random.nextInt(5) == 0
                 ? plan
                 : plan.with(programs, faults(random, focus, jvms, threads, lease, plan.holdsNanos() / 2));
     }
 
     // Some of them, anywhere in the list or next to each other: that have to do with each other.
-    private static List<Call> calls(SplittableRandom random, Kind kind) {
-        List<Call> all = kind.calls();
-        if (random.nextInt(3) > 0) {
+    private static List<Call> calls(SplittableRandom random, List<Call> all) {
+        if (random.nextInt(3) > 0 || all.size() < 2) {
             return some(random, all);
         }
         int from = random.nextInt(all.size() - 1);
@@ -233,6 +244,6 @@ record Plan(
     }
 
     Plan with(List<List<List<Op>>> otherPrograms, List<Fault> otherFaults) {
-        return new Plan(seed, subjects, leasesMillis, commandTimeoutMillis, sliceNanos, otherPrograms, otherFaults);
+        return new Plan(seed, subjects, leasesMillis, commandTimeoutMillis, sliceNanos, otherPrograms, otherFaults, checks);
     }
 }

@@ -86,9 +86,15 @@ class RegressionSimulationTest {
     }
 
     /** A session with a lease of a second lost its place in the queue each time before the next pulse beat. */
-    @Test
-    void aShortLeaseCostsNoPlace() {
-        assertThat(Simulation.run(Plan.of(11_750), false).violation()).isNull();
+    @ParameterizedTest
+    @ValueSource(longs = {4, 5, 31, 32})
+    void aShortLeaseCostsNoPlace(long seed) {
+        List<List<Op>> others = List.of(Collections.nCopies(3, new Op(Call.ACQUIRE, 0, 0, 2_500 * MILLI, 0)));
+        List<List<Op>> waiter = List.of(List.of(new Op(Call.ACQUIRE, 0, 3_000 * MILLI, MILLI, 0)));
+        List<List<List<Op>>> programs = List.of(waiter, others, others, others);
+        List<Long> leases = List.of(1_000L, 30_000L, 30_000L, 30_000L);
+        Plan plan = new Plan(seed, List.of(Kind.FAIR_SEMAPHORE), leases, 1_000, 10 * MILLI, programs, List.of());
+        assertThat(Simulation.run(plan, false).violation()).isNull();
     }
 
     /** A thread had a permit that the session, which was closed before the answer came, had given back. */

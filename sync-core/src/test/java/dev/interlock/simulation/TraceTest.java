@@ -42,8 +42,7 @@ class TraceTest {
         }
 
         String trace() {
-            Focus focus = new Focus(List.of(kind), Focus.NONE.faults());
-            Simulation.Outcome outcome = Simulation.run(Plan.of(number, focus), true);
+            Simulation.Outcome outcome = Simulation.run(Plan.of(number, Focus.NONE.among(kind)), true);
             return outcome.trace() + Long.toHexString(outcome.draws());
         }
     }
