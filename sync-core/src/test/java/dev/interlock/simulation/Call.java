@@ -21,6 +21,10 @@ enum Call {
     LOCK_INTERRUPTIBLY(Kinds.ALL_LOCKS),
     LOCK_WITH_LEASE(Kinds.WITH_LEASES),
     LOCK_TWICE(Kinds.ALL_LOCKS),
+    /** Keeps it beyond its fixed lease; unlocks late, or ends and never does. */
+    LOCK_AND_OUTSTAY(Kinds.WITH_LEASES),
+    /** Keeps it when an operator has taken it away; unlocks late, or ends and never does. */
+    LOCK_AND_LOSE(Kinds.WITH_CONDITIONS),
     TRY_LOCK(Kinds.ALL_LOCKS),
     TRY_LOCK_TIMED(Kinds.ALL_LOCKS),
     /** Adds an item and signals. */
@@ -34,6 +38,8 @@ enum Call {
     READ(Kinds.READ_WRITE),
     READ_INTERRUPTIBLY(Kinds.READ_WRITE),
     READ_TWICE(Kinds.READ_WRITE),
+    /** Reads on when an operator has taken the lock away; unlocks late, or ends and never does. */
+    READ_AND_LOSE(Kinds.READ_WRITE),
     TRY_READ(Kinds.READ_WRITE),
     TRY_READ_TIMED(Kinds.READ_WRITE),
     /** Tries to write while it reads, in vain. */
@@ -98,6 +104,21 @@ enum Call {
 
     Call(Set<Kind> kinds) {
         this.kinds = kinds;
+    }
+
+    /** Returns whether it takes a lease of fixed length. */
+    boolean isLeased() {
+        return this == LOCK_WITH_LEASE || this == LOCK_AND_OUTSTAY;
+    }
+
+    /** Returns whether an operator takes away what the thread has. */
+    boolean isTakenAway() {
+        return this == LOCK_AND_LOSE || this == READ_AND_LOSE;
+    }
+
+    /** Returns whether the thread stays when it has lost what it has. */
+    boolean outstays() {
+        return this == LOCK_AND_OUTSTAY || isTakenAway();
     }
 
     /** Returns what it is a method of. */

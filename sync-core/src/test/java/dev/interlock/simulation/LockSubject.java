@@ -3,15 +3,20 @@ package dev.interlock.simulation;
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.lock.Halves;
 import dev.interlock.internal.lock.LockSync;
+import dev.interlock.internal.lock.Tenure;
 import dev.interlock.internal.lock.quorum.QuorumLock;
 import dev.interlock.internal.lock.quorum.QuorumProbe;
 import dev.interlock.internal.lock.script.ScriptLock;
 import dev.interlock.internal.lock.script.TenureProbe;
+import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.session.QuorumSession;
 import dev.interlock.internal.session.RedisSession;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.Lock;
 import java.util.function.BooleanSupplier;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A lock as the library makes it, but for the JDK superclass of its local half; or the writing side of a read-write
@@ -22,20 +27,28 @@ final class LockSubject implements Subject {
 
     private final LockWitness witness;
     private final LockSync sync;
-    private final BooleanSupplier isValid;
+    private final Supplier<@Nullable Tenure> valid;
     private final BooleanSupplier isGuarded;
     private final Object remote;
+    private final String key;
 
     /**
      * Creates the lock.
      *
-     * @param isValid whether its session believes that it owns the name
+     * @param valid the tenure by which its session believes that it owns the name, or null
      * @param isGuarded whether the current thread has what others would wait for without the session's knowledge
      */
-    LockSubject(LockSync sync, Object remote, BooleanSupplier isValid, BooleanSupplier isGuarded, LockWitness witness) {
+    LockSubject(
+            LockSync sync,
+            Object remote,
+            String key,
+            Supplier<@Nullable Tenure> valid,
+            BooleanSupplier isGuarded,
+            LockWitness witness) {
         this.sync = sync;
         this.remote = remote;
-        this.isValid = isValid;
+        this.key = key;
+        this.valid = valid;
         this.isGuarded = isGuarded;
         this.witness = witness;
     }
@@ -45,7 +58,8 @@ final class LockSubject implements Subject {
         return new LockSubject(
                 sync,
                 remote,
-                () -> TenureProbe.isValid(remote, jvm.clock()),
+                TenureProbe.key(remote),
+                () -> TenureProbe.valid(remote, jvm.clock()),
                 () -> TenureProbe.isGuarded(remote),
                 witness);
     }
@@ -65,7 +79,8 @@ final class LockSubject implements Subject {
         return new LockSubject(
                 new LockSync(local, remote),
                 remote,
-                () -> QuorumProbe.isValid(remote, jvm.clock()),
+                QuorumProbe.key(name),
+                () -> QuorumProbe.valid(remote, jvm.clock()),
                 () -> false,
                 witness);
     }
@@ -79,15 +94,16 @@ final class LockSubject implements Subject {
         return isGuarded.getAsBoolean();
     }
 
-    /** Returns whether its session believes that it owns the name. */
-    boolean isValid() {
-        return isValid.getAsBoolean();
+    /** Returns the tenure by which its session believes that it owns the name, or null. */
+    @Nullable
+    Tenure valid() {
+        return valid.get();
     }
 
     // A fixed lease begins with the grant, and most of it may be over when the session hears of that.
     @Override
     public boolean mayFail(Op op, Exception failure) {
-        return op.call() == Call.LOCK_WITH_LEASE && failure instanceof LeaseLostException;
+        return op.call().isLeased() && failure instanceof LeaseLostException;
     }
 
     @Override
@@ -126,6 +142,7 @@ final class LockSubject implements Subject {
                     stayInside(op, actor);
                 }
             }
+            case LOCK_AND_OUTSTAY, LOCK_AND_LOSE -> lose(op, worker, sync);
             case PUT, PUT_TO_ALL, TAKE, TAKE_OR_PUT -> exchange(op, worker);
             default -> throw new IllegalArgumentException("no call of a lock: " + op);
         }
@@ -139,6 +156,30 @@ final class LockSubject implements Subject {
         actor.sleep(op.holdNanos() / 2);
         witness.leaves(actor);
         sync.unlock();
+    }
+
+    /**
+     * Locks, and goes on without the lock.
+     *
+     * @param side what is locked
+     */
+    void lose(Op op, Worker worker, Lock side) {
+        if (op.call().isLeased()) {
+            sync.lock(TimeUnit.NANOSECONDS.toMillis(op.waitNanos()), TimeUnit.MILLISECONDS);
+        } else {
+            side.lock();
+        }
+        if (side == sync) {
+            witness.entered(worker.actor(), this);
+        } else {
+            witness.enteredToRead(worker.actor(), this);
+        }
+        new Delusion(op, worker, this, witness, side).live();
+    }
+
+    /** An operator takes the lock away from the thread that is inside. */
+    void evict(Worker worker) {
+        worker.deliver(new Mail.Eviction(key, 1, sync.remote().knownToken(), "interlock-operator").text());
     }
 
     private void exchange(Op op, Worker worker) throws InterruptedException {

@@ -1,12 +1,15 @@
 package dev.interlock.simulation;
 
 import dev.interlock.LeaseLostException;
+import dev.interlock.internal.lock.Tenure;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import java.util.function.Function;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /** Sees who is inside one lock, and what its threads wait for, and says when a promise of the library is broken. */
@@ -19,11 +22,14 @@ final class LockWitness implements Witness {
         final Actor actor;
         final LockSubject lock;
         final long token;
+        final @Nullable Tenure tenure;
+        boolean isAbandoned;
 
         Hold(Actor actor, LockSubject lock, long token) {
             this.actor = actor;
             this.lock = lock;
             this.token = token;
+            this.tenure = lock.valid();
         }
 
         boolean reads() {
@@ -31,7 +37,7 @@ final class LockWitness implements Witness {
         }
 
         boolean isValid() {
-            return !actor.jvm().isDead() && lock.isValid();
+            return tenure != null && !actor.jvm().isDead() && lock.valid() == tenure;
         }
 
         boolean excludes(Hold other) {
@@ -48,6 +54,7 @@ final class LockWitness implements Witness {
     private final boolean isExclusive;
     private final EntryOrder order;
     private final boolean isPunctual;
+    private final @Nullable Standstill standstill;
 
     /** The threads that have called, and are not back. */
     private final Set<Actor> callers = new LinkedHashSet<>();
@@ -61,6 +68,7 @@ final class LockWitness implements Witness {
     private int items;
     private int takers;
     private long entries;
+    private boolean isAbandoned;
 
     /**
      * Creates the witness of a lock.
@@ -68,23 +76,41 @@ final class LockWitness implements Witness {
      * @param isExclusive whether nothing happens that makes Redis forget who owns what
      * @param isPunctual whether nothing delays what sessions tell each other
      * @param order the order that is promised to threads that wait
+     * @param standstill makes what sees whether they wait in vain, if anything does, of what tells who is inside
      */
-    LockWitness(Trace trace, boolean isExclusive, boolean isPunctual, EntryOrder order) {
+    LockWitness(
+            Trace trace,
+            boolean isExclusive,
+            boolean isPunctual,
+            EntryOrder order,
+            Function<Supplier<@Nullable Jvm>, @Nullable Standstill> standstill) {
         this.trace = trace;
         this.isExclusive = isExclusive;
         this.isPunctual = isPunctual;
         this.order = order;
+        this.standstill = standstill.apply(this::holder);
+    }
+
+    private @Nullable Jvm holder() {
+        return holds.stream()
+                .filter(Hold::isValid)
+                .map(hold -> hold.actor.jvm())
+                .findFirst()
+                .orElse(null);
     }
 
     /** A thread calls. */
     void begins(Actor actor) {
         alone = callers.isEmpty() ? actor : null;
         callers.add(actor);
+        if (standstill != null) {
+            standstill.waits(actor);
+        }
     }
 
     /** An untimed attempt was refused: not if nobody else was inside or wanted to be. */
     void refused(Actor actor) {
-        if (isPunctual && alone == actor) {
+        if (isPunctual && alone == actor && !isAbandoned) {
             throw new Violation(actor.name() + " is refused what nobody else wants");
         }
     }
@@ -104,8 +130,15 @@ final class LockWitness implements Witness {
         entered(actor, lock, true);
     }
 
-    private void entered(Actor actor, LockSubject lock, boolean mayHaveStayed) {
+    private void gotIn(Actor actor) {
         order.entered(actor);
+        if (standstill != null) {
+            standstill.entered(actor);
+        }
+    }
+
+    private void entered(Actor actor, LockSubject lock, boolean mayHaveStayed) {
+        gotIn(actor);
         long token;
         try {
             token = lock.sync().fencingToken();
@@ -132,8 +165,8 @@ final class LockWitness implements Witness {
 
     /** A thread has entered to read. */
     void enteredToRead(Actor actor, LockSubject lock) {
-        order.entered(actor);
-        if (!lock.isValid()) {
+        gotIn(actor);
+        if (lock.valid() == null) {
             trace.add(actor.jvm(), "reads, but has lost it");
             return;
         }
@@ -160,15 +193,25 @@ final class LockWitness implements Witness {
         order.ended(actor);
     }
 
+    /** A thread ends that has not left. */
+    void abandons(Actor actor) {
+        isAbandoned = true;
+        holds.stream().filter(hold -> hold.actor == actor).forEach(hold -> hold.isAbandoned = true);
+    }
+
     @Override
     public void ended(Actor actor) {
         callers.remove(actor);
-        holds.removeIf(hold -> hold.actor == actor);
+        holds.removeIf(hold -> hold.actor == actor && !hold.isAbandoned);
         order.ended(actor);
+        if (standstill != null) {
+            standstill.ended(actor);
+        }
     }
 
     /** Looks whether sessions believe at the same time that they own the name while threads of them are inside. */
     void check() {
+        holds.removeIf(hold -> hold.isAbandoned && !hold.isValid());
         if (!isExclusive) {
             return;
         }

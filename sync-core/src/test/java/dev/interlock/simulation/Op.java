@@ -8,4 +8,17 @@ package dev.interlock.simulation;
  * @param holdNanos how long it keeps what it has got
  * @param waitNanos how long it waits, or the lease, where the call takes such a thing
  */
-record Op(Call call, int subject, long thinkNanos, long holdNanos, long waitNanos) {}
+record Op(Call call, int subject, long thinkNanos, long holdNanos, long waitNanos) {
+    /** How much longer than its lock a thread believes that it has that. */
+    static final long DELUSION_NANOS = 5_000_000_000L;
+
+    /** Returns how long it takes, but for what the thread waits for. */
+    long nanos() {
+        return thinkNanos + holdNanos + (call.outstays() ? waitNanos + DELUSION_NANOS : 0);
+    }
+
+    /** Returns whether the thread ends and never gives back what it has. */
+    boolean endsThread() {
+        return call.outstays() && thinkNanos % 2 == 0;
+    }
+}

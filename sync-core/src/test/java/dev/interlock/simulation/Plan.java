@@ -80,7 +80,7 @@ record Plan(
             programs.add(ofJvm);
         }
         Plan plan = new Plan(seed, subjects, leases, timeout, slice, programs, List.of(), focus.checks());
-        return random.nextInt(5) == 0
+        return random.nextInt(5) == 0 || focus.faults().isEmpty()
                 ? plan
                 : plan.with(programs, faults(random, focus, jvms, threads, lease, plan.holdsNanos() / 2));
     }
@@ -113,7 +113,7 @@ record Plan(
         for (int i = 0; i < calls; i++) {
             int subject = random.nextInt(callsOfSubjects.size());
             Call call = one(random, callsOfSubjects.get(subject));
-            long wait = call == Call.LOCK_WITH_LEASE
+            long wait = call.isLeased()
                     ? one(random, FIXED_LEASES) * MILLI
                     : spread(random, MILLI / 10, 500 * MILLI);
             long think = random.nextInt(4) == 0 ? 0 : random.nextLong(2 * longestNanos);
@@ -226,7 +226,15 @@ record Plan(
                 && programs.stream()
                         .flatMap(List::stream)
                         .flatMap(List::stream)
-                        .noneMatch(op -> op.call() == Call.LOCK_WITH_LEASE && op.holdNanos() >= op.waitNanos() / 2);
+                        .noneMatch(op -> op.call().outstays() || (op.call().isLeased() && op.holdNanos() >= op.waitNanos() / 2));
+    }
+
+    /** Returns whether an operator takes a lock away. */
+    boolean evicts(int subject) {
+        return programs.stream()
+                .flatMap(List::stream)
+                .flatMap(List::stream)
+                .anyMatch(op -> op.subject() == subject && op.call().isTakenAway());
     }
 
     /** Returns how long threads keep what they get, all together; some calls keep two things, one after the other. */
@@ -234,7 +242,7 @@ record Plan(
         return programs.stream()
                 .flatMap(List::stream)
                 .flatMap(List::stream)
-                .mapToLong(op -> op.thinkNanos() + op.holdNanos())
+                .mapToLong(Op::nanos)
                 .sum();
     }
 

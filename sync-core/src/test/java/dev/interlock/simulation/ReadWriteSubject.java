@@ -48,6 +48,7 @@ final class ReadWriteSubject implements Subject {
                 readSync.unlock();
                 read(op, actor);
             }
+            case READ_AND_LOSE -> writing.lose(op, worker, readSync);
             case TRY_READ -> tryToRead(op, actor);
             case TRY_READ_TIMED -> {
                 if (readSync.tryLock(op.waitNanos(), TimeUnit.NANOSECONDS)) {

@@ -9,6 +9,7 @@ import java.util.Map;
 import java.util.SplittableRandom;
 import java.util.function.BinaryOperator;
 import java.util.function.Predicate;
+import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -26,6 +27,12 @@ final class Simulation {
 
     /** What was sent late, or twice, has come by then. */
     private static final long LATE_NANOS = 5 * SECOND;
+
+    /** A thread gets in that soon when another one of its JVM has lost the lock, and nothing else goes wrong. */
+    private static final long SOON_NANOS = 3 * SECOND;
+
+    /** Any thread gets in that long after a lease at the latest. */
+    private static final long LATE_GRACE_NANOS = 20 * SECOND;
 
     /** While it lasts, a session that has lost the vote of one node gets that of another. */
     private static final long LONG_LEASE_MILLIS = 10_000;
@@ -217,9 +224,17 @@ final class Simulation {
                         scheduler, plan.keepsOrder() ? kind.mostOvertaken(plan.threads()) : EntryOrder.NONE);
                 // Nodes of a quorum may each be owned by another session.
                 boolean isPunctual = !hasFaults() && kind != Kind.QUORUM_LOCK;
-                yield new LockWitness(trace, isExclusive, isPunctual, order);
+                yield new LockWitness(trace, isExclusive, isPunctual, order, this::newStandstill);
             }
         };
+    }
+
+    private @Nullable Standstill newStandstill(Supplier<@Nullable Jvm> holder) {
+        long lateNanos = Collections.max(plan.leasesMillis()) * MILLI + LATE_GRACE_NANOS;
+        return plan.checks().contains(Check.LOST_LOCKS_BLOCK_NOBODY)
+                ? new Standstill(
+                        scheduler, holder, plan.faultsEndNanos(), hasFaults() ? lateNanos : SOON_NANOS, lateNanos)
+                : null;
     }
 
     private interface Condition {
@@ -438,7 +453,7 @@ final class Simulation {
     /** Returns whether leases may be lost. */
     boolean mayLose(Op op, Jvm jvm) {
         boolean isLong = plan.leasesMillis().get(jvm.number()) >= LONG_LEASE_MILLIS;
-        return hasDelays() && !(findsMajority(op) && isLong);
+        return plan.evicts(op.subject()) || (hasDelays() && !(findsMajority(op) && isLong));
     }
 
     private boolean hasDelays() {

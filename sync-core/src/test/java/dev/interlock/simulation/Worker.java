@@ -5,14 +5,14 @@ import dev.interlock.RedisUnavailableException;
 import java.util.List;
 import java.util.function.Supplier;
 
-/** A thread of a simulated JVM that uses synchronizers, call by call. */
+/** A thread of a simulated JVM that uses synchronizers, call by call; if it ends too soon, another one goes on. */
 final class Worker {
     private static final long REST_NANOS = 5_000_000;
 
     private final Simulation simulation;
     private final Supplier<SimulatedSession> session;
     private final List<Op> program;
-    private final Actor actor;
+    private Actor actor;
     private int done;
     private boolean dependsOnOthers;
 
@@ -50,12 +50,24 @@ final class Worker {
     }
 
     private void run() {
-        for (Op op : program) {
+        while (done < program.size()) {
+            Op op = program.get(done);
             actor.sleep(op.thinkNanos());
             call(op);
             done++;
             simulation.gotOn();
+            if (op.endsThread()) {
+                actor = new Actor(actor.jvm(), actor.name(), this::run);
+                actor.start();
+                return;
+            }
         }
+    }
+
+    /** A message comes to the mailbox of the session. */
+    void deliver(String mail) {
+        Link link = session.get().links().get(0);
+        actor.jvm().after(actor.jvm().wakeUpNanos(), () -> link.deliver(mail));
     }
 
     private void call(Op op) {

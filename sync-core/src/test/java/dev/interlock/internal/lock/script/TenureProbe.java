@@ -1,19 +1,27 @@
 package dev.interlock.internal.lock.script;
 
+import dev.interlock.internal.lock.Tenure;
+import org.jspecify.annotations.Nullable;
+
 /** Looks at a lock's tenure without changing anything, as no thread of the library would. */
 public final class TenureProbe {
     private TenureProbe() {}
 
-    /** Returns whether the session believes that it owns the name, by its clock. */
-    public static boolean isValid(ScriptLock lock, long nowNanos) {
+    /** Returns the tenure by which the session believes that it owns the name, by its clock; or null. */
+    public static @Nullable Tenure valid(ScriptLock lock, long nowNanos) {
         LockTenure tenure = lock.view.tenure;
-        return tenure != null && tenure.isUsable(nowNanos);
+        return tenure != null && tenure.isUsable(nowNanos) ? tenure : null;
     }
 
     /** Returns whether the current thread has what others would wait for without the session's knowledge. */
     public static boolean isGuarded(ScriptLock lock) {
         LockTenure tenure = lock.view.tenure;
         return lock.monitor.mutex.isHeldByCurrentThread() || (tenure != null && Thread.holdsLock(tenure));
+    }
+
+    /** Returns the key of a lock. */
+    public static String key(ScriptLock lock) {
+        return lock.monitor.scripts.key();
     }
 
     /** Returns the key of the read-write lock of a name. */
