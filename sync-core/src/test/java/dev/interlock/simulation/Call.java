@@ -25,6 +25,10 @@ enum Call {
     LOCK_AND_OUTSTAY(Kinds.WITH_LEASES),
     /** Keeps it when an operator has taken it away; unlocks late, or ends and never does. */
     LOCK_AND_LOSE(Kinds.WITH_CONDITIONS),
+    /** Tries to enter once more when an operator has taken the lock away. */
+    LOCK_WHAT_IS_LOST(Kinds.WITH_CONDITIONS),
+    /** Tries to enter once more when its fixed lease is over. */
+    LOCK_WHAT_IS_OVER(Kinds.WITH_LEASES),
     TRY_LOCK(Kinds.ALL_LOCKS),
     TRY_LOCK_TIMED(Kinds.ALL_LOCKS),
     /** Adds an item and signals. */
@@ -40,6 +44,8 @@ enum Call {
     READ_TWICE(Kinds.READ_WRITE),
     /** Reads on when an operator has taken the lock away; unlocks late, or ends and never does. */
     READ_AND_LOSE(Kinds.READ_WRITE),
+    /** Tries to read once more when an operator has taken the lock away. */
+    READ_WHAT_IS_LOST(Kinds.READ_WRITE),
     TRY_READ(Kinds.READ_WRITE),
     TRY_READ_TIMED(Kinds.READ_WRITE),
     /** Tries to write while it reads, in vain. */
@@ -108,17 +114,22 @@ enum Call {
 
     /** Returns whether it takes a lease of fixed length. */
     boolean isLeased() {
-        return this == LOCK_WITH_LEASE || this == LOCK_AND_OUTSTAY;
+        return this == LOCK_WITH_LEASE || this == LOCK_AND_OUTSTAY || this == LOCK_WHAT_IS_OVER;
     }
 
     /** Returns whether an operator takes away what the thread has. */
     boolean isTakenAway() {
-        return this == LOCK_AND_LOSE || this == READ_AND_LOSE;
+        return this == LOCK_AND_LOSE || this == READ_AND_LOSE || this == LOCK_WHAT_IS_LOST || this == READ_WHAT_IS_LOST;
+    }
+
+    /** Returns whether the thread tries to enter once more when it has lost what it has. */
+    boolean isRepeated() {
+        return this == LOCK_WHAT_IS_OVER || this == LOCK_WHAT_IS_LOST || this == READ_WHAT_IS_LOST;
     }
 
     /** Returns whether the thread stays when it has lost what it has. */
     boolean outstays() {
-        return this == LOCK_AND_OUTSTAY || isTakenAway();
+        return this == LOCK_AND_OUTSTAY || this == LOCK_WHAT_IS_OVER || isTakenAway();
     }
 
     /** Returns what it is a method of. */

@@ -1,7 +1,10 @@
 package dev.interlock.simulation;
 
 import dev.interlock.LeaseLostException;
+import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.lock.Tenure;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 
@@ -33,8 +36,12 @@ final class Delusion {
         this.own = lock.valid();
     }
 
-    /** Goes on until it ends, or unlocks late. */
-    void live() {
+    /**
+     * Goes on until it ends, or unlocks late.
+     *
+     * @param again by what the thread might enter once more
+     */
+    void live(List<Lock> again) throws InterruptedException {
         actor.sleep(op.holdNanos());
         if (op.endsThread() && op.call().isLeased()) {
             witness.abandons(actor);
@@ -49,8 +56,7 @@ final class Delusion {
             witness.abandons(actor);
         } else {
             leave();
-            actor.sleep(Op.DELUSION_NANOS);
-            unlockInVain();
+            unlockLate(again);
         }
     }
 
@@ -67,6 +73,35 @@ final class Delusion {
     private void leave() {
         witness.stopsReading(actor);
         witness.leaves(actor);
+    }
+
+    private void unlockLate(List<Lock> again) throws InterruptedException {
+        try {
+            if (op.call().isRepeated()) {
+                lockAgain(again.get((int) (op.holdNanos() % again.size())));
+            } else {
+                actor.sleep(Op.DELUSION_NANOS);
+            }
+        } catch (InterruptedException | IllegalStateException | RedisUnavailableException e) {
+            unlockInVain();
+            throw e;
+        }
+        unlockInVain();
+    }
+
+    private void lockAgain(Lock entry) throws InterruptedException {
+        boolean enters = true;
+        try {
+            switch ((int) (op.waitNanos() % 4)) {
+                case 0 -> entry.lock();
+                case 1 -> entry.lockInterruptibly();
+                case 2 -> enters = entry.tryLock();
+                default -> enters = entry.tryLock(op.waitNanos(), TimeUnit.NANOSECONDS);
+            }
+        } catch (LeaseLostException e) {
+            return;
+        }
+        throw new Violation(actor.name() + (enters ? " enters once more" : " is refused") + " what it has lost");
     }
 
     private void unlockInVain() {

@@ -11,6 +11,7 @@ import dev.interlock.internal.lock.script.TenureProbe;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.session.QuorumSession;
 import dev.interlock.internal.session.RedisSession;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
@@ -142,7 +143,7 @@ final class LockSubject implements Subject {
                     stayInside(op, actor);
                 }
             }
-            case LOCK_AND_OUTSTAY, LOCK_AND_LOSE -> lose(op, worker, sync);
+            case LOCK_AND_OUTSTAY, LOCK_AND_LOSE, LOCK_WHAT_IS_LOST, LOCK_WHAT_IS_OVER -> lose(op, worker, sync, List.of(sync));
             case PUT, PUT_TO_ALL, TAKE, TAKE_OR_PUT -> exchange(op, worker);
             default -> throw new IllegalArgumentException("no call of a lock: " + op);
         }
@@ -162,8 +163,9 @@ final class LockSubject implements Subject {
      * Locks, and goes on without the lock.
      *
      * @param side what is locked
+     * @param again by what a thread that has it might enter once more
      */
-    void lose(Op op, Worker worker, Lock side) {
+    void lose(Op op, Worker worker, Lock side, List<Lock> again) throws InterruptedException {
         if (op.call().isLeased()) {
             sync.lock(TimeUnit.NANOSECONDS.toMillis(op.waitNanos()), TimeUnit.MILLISECONDS);
         } else {
@@ -174,7 +176,7 @@ final class LockSubject implements Subject {
         } else {
             witness.enteredToRead(worker.actor(), this);
         }
-        new Delusion(op, worker, this, witness, side).live();
+        new Delusion(op, worker, this, witness, side).live(again);
     }
 
     /** An operator takes the lock away from the thread that is inside. */

@@ -19,6 +19,6 @@ record Op(Call call, int subject, long thinkNanos, long holdNanos, long waitNano
 
     /** Returns whether the thread ends and never gives back what it has. */
     boolean endsThread() {
-        return call.outstays() && thinkNanos % 2 == 0;
+        return call.outstays() && !call.isRepeated() && thinkNanos % 2 == 0;
     }
 }

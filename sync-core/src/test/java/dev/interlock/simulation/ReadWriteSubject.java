@@ -5,6 +5,7 @@ import dev.interlock.internal.lock.ReadSync;
 import dev.interlock.internal.lock.ReadWriteHalves;
 import dev.interlock.internal.lock.script.ScriptReadWriteLock;
 import dev.interlock.internal.session.RedisSession;
+import java.util.List;
 import java.util.concurrent.TimeUnit;
 
 /** A read-write lock as the library makes it, but for the JDK superclass of its local half. */
@@ -48,7 +49,8 @@ final class ReadWriteSubject implements Subject {
                 readSync.unlock();
                 read(op, actor);
             }
-            case READ_AND_LOSE -> writing.lose(op, worker, readSync);
+            case READ_AND_LOSE, READ_WHAT_IS_LOST -> writing.lose(op, worker, readSync, List.of(readSync));
+            case LOCK_WHAT_IS_LOST -> writing.lose(op, worker, sync, List.of(sync, readSync));
             case TRY_READ -> tryToRead(op, actor);
             case TRY_READ_TIMED -> {
                 if (readSync.tryLock(op.waitNanos(), TimeUnit.NANOSECONDS)) {
