@@ -30,6 +30,7 @@ final class Actor {
     private final Scheduler scheduler;
     private final String name;
     private final Program program;
+    private final boolean runsTasks;
     private final Semaphore turn = new Semaphore(0);
     private @Nullable Thread thread;
     private @Nullable Throwable failure;
@@ -46,11 +47,26 @@ final class Actor {
     private boolean isFinished;
 
     Actor(Jvm jvm, String name, Program program) {
+        this(jvm, name, program, false);
+    }
+
+    private Actor(Jvm jvm, String name, Program program, boolean runsTasks) {
+        this.runsTasks = runsTasks;
         this.jvm = jvm;
         this.scheduler = jvm.scheduler();
         this.name = name;
         this.program = program;
         scheduler.add(this);
+    }
+
+    /** Creates the thread that runs the tasks of a session. */
+    static Actor ofTasks(Jvm jvm, String name, Program program) {
+        return new Actor(jvm, name, program, true);
+    }
+
+    /** Returns whether it runs the tasks of a session. */
+    boolean runsTasks() {
+        return runsTasks;
     }
 
     String name() {

@@ -24,10 +24,7 @@ final class BarrierSubject implements Subject {
     }
 
     private void act(Jvm jvm) {
-        Actor actor = jvm.actorOf(Thread.currentThread());
-        if (actor == null) {
-            throw new Violation("a task of the session would run the action");
-        }
+        Actor actor = jvm.thread("run the action");
         witness.acts(actor);
         actor.preempt();
     }

@@ -30,6 +30,8 @@ enum Call {
     /** Tries to enter once more when its fixed lease is over. */
     LOCK_WHAT_IS_OVER(Kinds.WITH_LEASES),
     TRY_LOCK(Kinds.ALL_LOCKS),
+    /** With a wait of zero, which queues for nothing but honours those that do. */
+    TRY_LOCK_AT_ONCE(Kinds.ALL_LOCKS),
     TRY_LOCK_TIMED(Kinds.ALL_LOCKS),
     /** Adds an item and signals. */
     PUT(Kinds.WITH_CONDITIONS),
@@ -47,6 +49,7 @@ enum Call {
     /** Tries to read once more when an operator has taken the lock away. */
     READ_WHAT_IS_LOST(Kinds.READ_WRITE),
     TRY_READ(Kinds.READ_WRITE),
+    TRY_READ_AT_ONCE(Kinds.READ_WRITE),
     TRY_READ_TIMED(Kinds.READ_WRITE),
     /** Tries to write while it reads, in vain. */
     TRY_UPGRADE(Kinds.READ_WRITE),
@@ -61,6 +64,7 @@ enum Call {
     ACQUIRE_UNINTERRUPTIBLY(Kinds.SEMAPHORES),
     ACQUIRE_SEVERAL(Kinds.SEMAPHORES),
     TRY_ACQUIRE(Kinds.SEMAPHORES),
+    TRY_ACQUIRE_AT_ONCE(Kinds.SEMAPHORES),
     TRY_ACQUIRE_TIMED(Kinds.SEMAPHORES),
     DRAIN(Kinds.SEMAPHORES),
     COUNT_PERMITS(Kinds.SEMAPHORES),

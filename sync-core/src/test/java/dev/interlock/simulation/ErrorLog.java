@@ -3,6 +3,7 @@ package dev.interlock.simulation;
 import ch.qos.logback.classic.Level;
 import ch.qos.logback.classic.Logger;
 import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.classic.spi.ThrowableProxy;
 import ch.qos.logback.core.AppenderBase;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.LoggerFactory;
@@ -29,6 +30,9 @@ final class ErrorLog extends AppenderBase<ILoggingEvent> implements AutoCloseabl
     protected void append(ILoggingEvent event) {
         // Threads that other tests have left behind log when they like.
         if (Thread.currentThread() != runner && Thread.currentThread().getThreadGroup() != Actor.THREADS) {
+            return;
+        }
+        if (event.getThrowableProxy() instanceof ThrowableProxy thrown && thrown.getThrowable() instanceof Actor.Death) {
             return;
         }
         error = event.getFormattedMessage()

@@ -4,7 +4,7 @@ import java.util.List;
 import java.util.stream.Stream;
 
 /** What plans are about: of what threads share and call, of what goes wrong and of what is looked for, only these. */
-record Focus(List<Kind> kinds, List<Call> calls, List<Fault.Kind> faults, List<Check> checks) {
+record Focus(List<Kind> kinds, List<Call> calls, List<Fault.Kind> faults, List<Trait> traits) {
     /** Everything that the library is known to stand. */
     static final Focus NONE = new Focus(
             List.of(Kind.values()),
@@ -12,23 +12,23 @@ record Focus(List<Kind> kinds, List<Call> calls, List<Fault.Kind> faults, List<C
             Stream.of(Fault.Kind.values())
                     .filter(kind -> !Pending.FAULTS.contains(kind))
                     .toList(),
-            Stream.of(Check.values())
-                    .filter(check -> !Pending.CHECKS.contains(check))
+            Stream.of(Trait.values())
+                    .filter(check -> !Pending.TRAITS.contains(check))
                     .toList());
 
     Focus among(Kind... others) {
-        return new Focus(List.of(others), calls, faults, checks);
+        return new Focus(List.of(others), calls, faults, traits);
     }
 
     Focus calling(Call... others) {
-        return new Focus(kinds, List.of(others), faults, checks);
+        return new Focus(kinds, List.of(others), faults, traits);
     }
 
     Focus under(Fault.Kind... others) {
-        return new Focus(kinds, calls, List.of(others), checks);
+        return new Focus(kinds, calls, List.of(others), traits);
     }
 
-    Focus checking(Check... others) {
+    Focus showing(Trait... others) {
         return new Focus(kinds, calls, faults, List.of(others));
     }
 

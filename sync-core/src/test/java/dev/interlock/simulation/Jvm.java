@@ -129,6 +129,15 @@ final class Jvm {
         return actors.get(thread);
     }
 
+    /** Returns the actor that the current thread is; fails if that is a task of a session, which must not block. */
+    Actor thread(String does) {
+        Actor actor = actorOf(Thread.currentThread());
+        if (actor == null || actor.runsTasks()) {
+            throw new Violation("a task of the session would " + does);
+        }
+        return actor;
+    }
+
     /** Returns how long a thread takes to wake up: some microseconds, rarely some milliseconds. */
     long wakeUpNanos() {
         return random.nextInt(20) == 0 ? random.nextLong(LATE_WAKE_UP_NANOS) : random.nextLong(1_000, 60_000);

@@ -16,10 +16,7 @@ final class LocalLatchModel implements LocalLatch {
 
     @Override
     public boolean await(long nanos) throws InterruptedException {
-        Actor actor = jvm.actorOf(Thread.currentThread());
-        if (actor == null) {
-            throw new Violation("a task of the session would wait for a latch");
-        }
+        Actor actor = jvm.thread("wait for a latch");
         actor.preempt();
         long start = jvm.clock();
         waiting.add(actor);

@@ -131,8 +131,8 @@ final class LockSubject implements Subject {
                 sync.unlock();
                 stayInside(op, actor);
             }
-            case TRY_LOCK -> {
-                if (sync.tryLock()) {
+            case TRY_LOCK, TRY_LOCK_AT_ONCE -> {
+                if (op.call() == Call.TRY_LOCK ? sync.tryLock() : sync.tryLock(0, TimeUnit.NANOSECONDS)) {
                     stayInside(op, actor);
                 } else {
                     witness.refused(actor);

@@ -92,8 +92,8 @@ final class Mutant {
     }
 
     /** Has witnesses look for that, too, and for nothing else that isn't always looked for. */
-    Mutant checking(Check... checks) {
-        focus = focus.checking(checks);
+    Mutant showing(Trait... traits) {
+        focus = focus.showing(traits);
         return this;
     }
 
@@ -123,7 +123,7 @@ final class Mutant {
                             names(focus.kinds()),
                             names(focus.calls()),
                             names(focus.faults()),
-                            names(focus.checks()));
+                            names(focus.traits()));
             String failure = found.apply(firstSeed, nanos);
             edits.forEach(edit ->
                     checkArgument(!edit.file.equals("lua") || applied.contains(edit), "no script has %s", edit.from));
@@ -191,13 +191,13 @@ final class Mutant {
                 List<String> kinds,
                 List<String> calls,
                 List<String> faults,
-                List<String> checks) {
+                List<String> traits) {
             this.scriptChange = scriptChange;
             this.focus = new Focus(
                     kinds.stream().map(Kind::valueOf).toList(),
                     calls.stream().map(Call::valueOf).toList(),
                     faults.stream().map(Fault.Kind::valueOf).toList(),
-                    checks.stream().map(Check::valueOf).toList());
+                    traits.stream().map(Trait::valueOf).toList());
         }
 
         @Override

@@ -12,9 +12,16 @@ final class Pending {
             // A thread enters once more what it is known to have lost.
             Call.LOCK_WHAT_IS_OVER,
             Call.LOCK_WHAT_IS_LOST,
-            Call.READ_WHAT_IS_LOST);
+            Call.READ_WHAT_IS_LOST,
+            // A thread that doesn't wait is refused what nobody has, and passes those that wait for permits.
+            Call.TRY_LOCK_AT_ONCE,
+            Call.TRY_READ_AT_ONCE,
+            Call.TRY_ACQUIRE_AT_ONCE);
     static final Set<Fault.Kind> FAULTS = Set.of();
-    static final Set<Check> CHECKS = Set.of(Check.LOST_LOCKS_BLOCK_NOBODY);
+    static final Set<Trait> TRAITS = Set.of(
+            Trait.LOST_LOCKS_BLOCK_NOBODY,
+            // The clean-up has the local half for an instant.
+            Trait.TASKS_ARE_PREEMPTED);
 
     private Pending() {}
 }

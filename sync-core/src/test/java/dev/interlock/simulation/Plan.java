@@ -23,7 +23,7 @@ record Plan(
         long sliceNanos,
         List<List<List<Op>>> programs,
         List<Fault> faults,
-        List<Check> checks) {
+        List<Trait> traits) {
 
     private static final long MILLI = 1_000_000;
     private static final List<Long> LEASES = List.of(1_000L, 3_000L, 10_000L, 30_000L);
@@ -37,7 +37,7 @@ record Plan(
             long sliceNanos,
             List<List<List<Op>>> programs,
             List<Fault> faults) {
-        this(seed, subjects, leasesMillis, commandTimeoutMillis, sliceNanos, programs, faults, Focus.NONE.checks());
+        this(seed, subjects, leasesMillis, commandTimeoutMillis, sliceNanos, programs, faults, Focus.NONE.traits());
     }
 
     /** Returns the plan of a seed. */
@@ -79,7 +79,7 @@ record Plan(
             }
             programs.add(ofJvm);
         }
-        Plan plan = new Plan(seed, subjects, leases, timeout, slice, programs, List.of(), focus.checks());
+        Plan plan = new Plan(seed, subjects, leases, timeout, slice, programs, List.of(), focus.traits());
         return random.nextInt(5) == 0 || focus.faults().isEmpty()
                 ? plan
                 : plan.with(programs, faults(random, focus, jvms, threads, lease, plan.holdsNanos() / 2));
@@ -184,6 +184,11 @@ record Plan(
         return seed % 2 == 0;
     }
 
+    /** Returns whether other threads get on while a task of a session runs. */
+    boolean preemptsTasks() {
+        return traits.contains(Trait.TASKS_ARE_PREEMPTED);
+    }
+
     /** Returns whether threads that unlock wait until Redis has confirmed that. */
     boolean confirmsUnlocks() {
         return seed % 8 < 2;
@@ -252,6 +257,6 @@ record Plan(
     }
 
     Plan with(List<List<List<Op>>> otherPrograms, List<Fault> otherFaults) {
-        return new Plan(seed, subjects, leasesMillis, commandTimeoutMillis, sliceNanos, otherPrograms, otherFaults, checks);
+        return new Plan(seed, subjects, leasesMillis, commandTimeoutMillis, sliceNanos, otherPrograms, otherFaults, traits);
     }
 }

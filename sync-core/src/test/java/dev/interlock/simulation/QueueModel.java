@@ -88,11 +88,7 @@ final class QueueModel {
     }
 
     private void park(long nanos) {
-        Actor actor = jvm.actorOf(Thread.currentThread());
-        if (actor == null) {
-            throw new Violation("a task of the session would wait for a thread");
-        }
-        actor.park(this, nanos);
+        jvm.thread("wait for a thread").park(this, nanos);
     }
 
     /** The first one tries again. */

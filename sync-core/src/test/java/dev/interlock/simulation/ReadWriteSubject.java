@@ -51,7 +51,7 @@ final class ReadWriteSubject implements Subject {
             }
             case READ_AND_LOSE, READ_WHAT_IS_LOST -> writing.lose(op, worker, readSync, List.of(readSync));
             case LOCK_WHAT_IS_LOST -> writing.lose(op, worker, sync, List.of(sync, readSync));
-            case TRY_READ -> tryToRead(op, actor);
+            case TRY_READ, TRY_READ_AT_ONCE -> tryToRead(op, actor);
             case TRY_READ_TIMED -> {
                 if (readSync.tryLock(op.waitNanos(), TimeUnit.NANOSECONDS)) {
                     read(op, actor);
@@ -69,8 +69,8 @@ final class ReadWriteSubject implements Subject {
         }
     }
 
-    private void tryToRead(Op op, Actor actor) {
-        if (readSync.tryLock()) {
+    private void tryToRead(Op op, Actor actor) throws InterruptedException {
+        if (op.call() == Call.TRY_READ ? readSync.tryLock() : readSync.tryLock(0, TimeUnit.NANOSECONDS)) {
             read(op, actor);
         } else {
             witness.refused(actor);

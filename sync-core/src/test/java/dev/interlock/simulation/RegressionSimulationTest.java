@@ -1,6 +1,7 @@
 package dev.interlock.simulation;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeFalse;
 
 import java.util.ArrayList;
 import java.util.Collections;
@@ -10,6 +11,7 @@ import java.util.function.LongFunction;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the simulation has found, in plans that have little else in them. */
@@ -139,5 +141,32 @@ class RegressionSimulationTest {
         List<Fault> faults = List.of(new Fault(Fault.Kind.LOST_REPLIES, 0, 15 * MILLI, 590 * MILLI));
         List<Long> leases = List.of(30_000L, 30_000L);
         check(seed -> new Plan(seed, List.of(Kind.FAIR_LOCK), leases, 300, MILLI, programs, faults));
+    }
+
+    /**
+     * The clean-up of a name that a session had kept had the local half for an instant, and a thread that came in that
+     * instant was refused, though nobody was inside.
+     */
+    @ParameterizedTest
+    @EnumSource(
+            value = Call.class,
+            names = {"TRY_LOCK", "TRY_LOCK_AT_ONCE", "TRY_READ", "TRY_READ_AT_ONCE"})
+    void aCleanUpRefusesNobody(Call call) {
+        assumeFalse(Pending.CALLS.contains(call) || Pending.TRAITS.contains(Trait.TASKS_ARE_PREEMPTED));
+        boolean reads = !call.kinds().contains(Kind.PLAIN_LOCK);
+        Kind kind = reads ? Kind.READ_WRITE_LOCK : Kind.PLAIN_LOCK;
+        Op holds = new Op(reads ? Call.READ : Call.LOCK, 0, 0, 0, 0);
+        // Of those with adaptive retention, whose releases aren't waited for.
+        for (long seed = 2; seed < 200; seed += 8) {
+            SplittableRandom random = new SplittableRandom(seed);
+            List<Op> program = new ArrayList<>();
+            for (int i = 0; i < 10; i++) {
+                program.addAll(Collections.nCopies(8, holds));
+                program.add(new Op(call, 0, random.nextLong(10 * MILLI, 13 * MILLI), 0, 0));
+            }
+            Plan plan = new Plan(
+                    seed, List.of(kind), List.of(30_000L), 1_000, 10 * MILLI, List.of(List.of(program)), List.of());
+            assertThat(Simulation.run(plan, false).violation()).as("seed %d", seed).isNull();
+        }
     }
 }

@@ -69,6 +69,12 @@ final class SemaphoreSubject implements Subject {
                     use(several(op), op, actor);
                 }
             }
+            case TRY_ACQUIRE_AT_ONCE -> {
+                witness.calledAtOnce(worker);
+                if (sync.tryAcquire(several(op), 0)) {
+                    use(several(op), op, actor);
+                }
+            }
             case TRY_ACQUIRE_TIMED -> {
                 witness.called(worker);
                 if (sync.tryAcquire(several(op), op.waitNanos())) {

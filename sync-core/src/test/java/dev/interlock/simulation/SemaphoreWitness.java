@@ -19,8 +19,8 @@ final class SemaphoreWitness implements Witness {
     /** A thread that has permits. */
     private record Use(Actor actor, SemaphoreSubject semaphore, int permits) {}
 
-    /** A thread that waits. */
-    private record Arrival(Actor actor, long atNanos) {}
+    /** A thread that waits, or would if it had to. */
+    private record Arrival(Actor actor, long atNanos, boolean waits) {}
 
     /** The thread of a JVM that has waited longest, since when that is so, and how often others have overtaken it. */
     private static final class Head {
@@ -63,17 +63,25 @@ final class SemaphoreWitness implements Witness {
 
     /** A thread begins to wait. */
     void called(Worker worker) {
-        Actor actor = worker.actor();
         worker.dependsOnOthers(!isExact);
+        arrive(worker.actor(), true);
+    }
+
+    /** A thread doesn't wait, and gets nothing before those that do. */
+    void calledAtOnce(Worker worker) {
+        arrive(worker.actor(), false);
+    }
+
+    private void arrive(Actor actor, boolean waits) {
         if (isInOrder) {
-            arrivals.add(new Arrival(actor, scheduler.nanos()));
+            arrivals.add(new Arrival(actor, scheduler.nanos(), waits));
             findHead(actor.jvm());
         }
     }
 
     private void findHead(Jvm jvm) {
         for (Arrival arrival : arrivals) {
-            if (arrival.actor.jvm() == jvm) {
+            if (arrival.waits && arrival.actor.jvm() == jvm) {
                 Head head = heads.get(jvm);
                 if (head == null || !arrival.equals(head.arrival)) {
                     heads.put(jvm, new Head(arrival, scheduler.nanos()));
@@ -109,14 +117,14 @@ final class SemaphoreWitness implements Witness {
         }
         forget(actor);
         for (Arrival other : arrivals) {
-            if (other.actor.jvm() == actor.jvm() && own.atNanos - other.atNanos > ORDER_NANOS) {
+            if (other.waits && other.actor.jvm() == actor.jvm() && own.atNanos - other.atNanos > ORDER_NANOS) {
                 expectSoon(own, other, other.atNanos);
             }
         }
         for (Head head : heads.values()) {
             if (head.arrival.actor.jvm() != actor.jvm()
                     && own.atNanos - head.sinceNanos > ORDER_NANOS
-                    && head.overtaken.merge(actor.jvm(), 1, Integer::sum) > MOST_OVERTAKING) {
+                    && (!own.waits || head.overtaken.merge(actor.jvm(), 1, Integer::sum) > MOST_OVERTAKING)) {
                 expectSoon(own, head.arrival, head.sinceNanos);
             }
         }

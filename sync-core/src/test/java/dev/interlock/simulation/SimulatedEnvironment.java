@@ -2,10 +2,13 @@ package dev.interlock.simulation;
 
 import dev.interlock.internal.redis.AnswerSpinner;
 import dev.interlock.internal.session.Environment;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.Random;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 
 /** What a session runs on in a simulated JVM. */
 final class SimulatedEnvironment implements Environment {
@@ -17,12 +20,23 @@ final class SimulatedEnvironment implements Environment {
     /** Looks once and doesn't spin, since time doesn't pass meanwhile. */
     private final AnswerSpinner spinner = new AnswerSpinner(() -> spinnerNanos += 1_000_000);
 
+    /** The thread that runs tasks, if other threads get on meanwhile. */
+    private final @Nullable Actor timer;
+
+    private final Deque<Runnable> due = new ArrayDeque<>();
+    private boolean isBegun;
     private boolean isRunningTask;
     private boolean isStopped;
 
-    SimulatedEnvironment(Jvm jvm, String id) {
+    /**
+     * Creates what a session runs on.
+     *
+     * @param isPreempted whether other threads get on while a task runs
+     */
+    SimulatedEnvironment(Jvm jvm, String id, boolean isPreempted) {
         this.jvm = jvm;
         this.id = id;
+        this.timer = isPreempted ? Actor.ofTasks(jvm, jvm.name() + ".task", this::runTasks) : null;
         this.random = new Random(jvm.random().nextLong());
     }
 
@@ -38,21 +52,40 @@ final class SimulatedEnvironment implements Environment {
 
     @Override
     public boolean isTimerThread() {
-        return isRunningTask && jvm.scheduler().current() == null;
+        return isRunningTask && jvm.scheduler().current() == timer;
     }
 
     @Override
     public void schedule(Runnable task, long millis) {
         jvm.after(TimeUnit.MILLISECONDS.toNanos(millis) + jvm.wakeUpNanos(), () -> {
-            if (!isStopped) {
-                isRunningTask = true;
-                try {
-                    task.run();
-                } finally {
-                    isRunningTask = false;
-                }
+            due.add(task);
+            if (timer == null) {
+                runDue();
+            } else if (isBegun) {
+                timer.unpark();
+            } else {
+                isBegun = true;
+                timer.start();
             }
         });
+    }
+
+    private void runTasks() {
+        while (!isStopped) {
+            runDue();
+            timer.park(this, Long.MAX_VALUE);
+        }
+    }
+
+    private void runDue() {
+        isRunningTask = true;
+        try {
+            while (!isStopped && !due.isEmpty()) {
+                due.remove().run();
+            }
+        } finally {
+            isRunningTask = false;
+        }
     }
 
     @Override
@@ -62,11 +95,7 @@ final class SimulatedEnvironment implements Environment {
 
     @Override
     public void park(Object blocker, long nanos) {
-        Actor actor = jvm.actorOf(Thread.currentThread());
-        if (actor == null) {
-            throw new Violation("a task of the session would sleep");
-        }
-        actor.park(blocker, nanos);
+        jvm.thread("sleep").park(blocker, nanos);
     }
 
     @Override

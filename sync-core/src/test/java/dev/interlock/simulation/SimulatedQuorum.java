@@ -22,11 +22,12 @@ final class SimulatedQuorum {
     SimulatedQuorum(
             Jvm jvm,
             String id,
+            boolean isPreempted,
             Settings settings,
             List<SimulatedServer> servers,
             Trace trace,
             List<Map<Fault.Kind, Long>> faultsUntil) {
-        SimulatedEnvironment environment = new SimulatedEnvironment(jvm, id);
+        SimulatedEnvironment environment = new SimulatedEnvironment(jvm, id, isPreempted);
         long timeoutNanos = TimeUnit.MILLISECONDS.toNanos(settings.commandTimeoutMillis());
         List<Node> nodes = new ArrayList<>();
         for (int i = 0; i < servers.size(); i++) {

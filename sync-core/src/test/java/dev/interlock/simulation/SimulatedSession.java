@@ -79,7 +79,7 @@ final class SimulatedSession {
         this.jvm = jvm;
         this.faultsUntil = faultsUntil;
         String id = "interlock-" + jvm.name() + "-" + number;
-        SimulatedEnvironment environment = new SimulatedEnvironment(jvm, id);
+        SimulatedEnvironment environment = new SimulatedEnvironment(jvm, id, plan.preemptsTasks());
         Settings settings = settings(plan, this::now);
         this.outage = new Outage(environment.id(), settings, environment.listeners());
         long timeoutNanos = TimeUnit.MILLISECONDS.toNanos(plan.commandTimeoutMillis());
@@ -114,7 +114,11 @@ final class SimulatedSession {
 
     private QuorumSession newQuorum(String id, Plan plan, Servers servers, Trace trace) {
         SimulatedQuorum made = new SimulatedQuorum(
-                jvm, id, settings(plan, this::now), servers.nodes(), trace, faultsUntil.subList(1, faultsUntil.size()));
+                jvm,
+                id,
+                plan.preemptsTasks(),
+                settings(plan, this::now),
+                servers.nodes(), trace, faultsUntil.subList(1, faultsUntil.size()));
         links.addAll(made.links());
         return made.session();
     }

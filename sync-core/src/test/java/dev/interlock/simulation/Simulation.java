@@ -231,7 +231,7 @@ final class Simulation {
 
     private @Nullable Standstill newStandstill(Supplier<@Nullable Jvm> holder) {
         long lateNanos = Collections.max(plan.leasesMillis()) * MILLI + LATE_GRACE_NANOS;
-        return plan.checks().contains(Check.LOST_LOCKS_BLOCK_NOBODY)
+        return plan.traits().contains(Trait.LOST_LOCKS_BLOCK_NOBODY)
                 ? new Standstill(
                         scheduler, holder, plan.faultsEndNanos(), hasFaults() ? lateNanos : SOON_NANOS, lateNanos)
                 : null;

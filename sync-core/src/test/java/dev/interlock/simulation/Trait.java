@@ -1,0 +1,9 @@
+package dev.interlock.simulation;
+
+/** What a plan has besides calls and faults. */
+enum Trait {
+    /** A thread gets in when the one that has the lock has lost it, though that doesn't unlock. */
+    LOST_LOCKS_BLOCK_NOBODY,
+    /** Other threads get on while a task of a session runs, as that does on a thread of its own. */
+    TASKS_ARE_PREEMPTED
+}
