@@ -50,7 +50,9 @@ record Fault(Kind kind, int target, long atNanos, long forNanos) {
         /** A replica takes over that has not got the last writes. */
         FAILOVER,
         /** A key is evicted. */
-        EVICTION;
+        EVICTION,
+        /** Redis is started anew from a copy, or a replica takes over, which is as old as the fault lasts. */
+        STALE_COPY;
 
         /** Returns whether it delays what sessions tell Redis, so that leases end and calls fail. */
         boolean delays() {
@@ -59,7 +61,7 @@ record Fault(Kind kind, int target, long atNanos, long forNanos) {
 
         /** Returns whether Redis may forget who owns what: then two may own it, until the first one's lease is over. */
         boolean losesData() {
-            return this == CLOCK_STEP || this == DATA_LOSS || this == FAILOVER || this == EVICTION;
+            return this == CLOCK_STEP || this == DATA_LOSS || this == FAILOVER || this == EVICTION || this == STALE_COPY;
         }
     }
 

@@ -4,9 +4,11 @@ import dev.interlock.LeaseLostException;
 import dev.interlock.internal.lock.Tenure;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -16,6 +18,9 @@ import org.jspecify.annotations.Nullable;
 final class LockWitness implements Witness {
     /** The token of a thread that only reads. */
     private static final long READS = 0;
+
+    /** What tokens of one tenure differ in, see {@link dev.interlock.internal.lock.FencingTokens}. */
+    private static final int LOCAL_BITS = 14;
 
     /** A thread inside. */
     private static final class Hold {
@@ -54,6 +59,7 @@ final class LockWitness implements Witness {
     private final boolean isExclusive;
     private final EntryOrder order;
     private final boolean isPunctual;
+    private final boolean hasOwnTokens;
     private final @Nullable Standstill standstill;
 
     /** The threads that have called, and are not back. */
@@ -63,6 +69,9 @@ final class LockWitness implements Witness {
     private @Nullable Actor alone;
 
     private final List<Hold> holds = new ArrayList<>();
+
+    /** The tenures that were entered, by what their tokens begin with. */
+    private final Map<Long, Tenure> tenures = new HashMap<>();
     private long lastToken;
     private @Nullable Actor lastActor;
     private int items;
@@ -75,6 +84,7 @@ final class LockWitness implements Witness {
      *
      * @param isExclusive whether nothing happens that makes Redis forget who owns what
      * @param isPunctual whether nothing delays what sessions tell each other
+     * @param hasOwnTokens whether no two tenures have the same tokens, whatever happens
      * @param order the order that is promised to threads that wait
      * @param standstill makes what sees whether they wait in vain, if anything does, of what tells who is inside
      */
@@ -82,11 +92,13 @@ final class LockWitness implements Witness {
             Trace trace,
             boolean isExclusive,
             boolean isPunctual,
+            boolean hasOwnTokens,
             EntryOrder order,
             Function<Supplier<@Nullable Jvm>, @Nullable Standstill> standstill) {
         this.trace = trace;
         this.isExclusive = isExclusive;
         this.isPunctual = isPunctual;
+        this.hasOwnTokens = hasOwnTokens;
         this.order = order;
         this.standstill = standstill.apply(this::holder);
     }
@@ -152,11 +164,22 @@ final class LockWitness implements Witness {
             throw new Violation(String.format(
                     Locale.ROOT, "%s has token %d after %s had %d", actor.name(), token, name(lastActor), lastToken));
         }
+        Hold hold = new Hold(actor, lock, token);
+        checkTokens(hold);
         entries += isNew ? 1 : 0;
         lastToken = token;
         lastActor = actor;
-        holds.add(new Hold(actor, lock, token));
+        holds.add(hold);
         check();
+    }
+
+    private void checkTokens(Hold hold) {
+        if (hasOwnTokens && hold.tenure != null) {
+            Tenure other = tenures.putIfAbsent(hold.token >> LOCAL_BITS, hold.tenure);
+            if (other != null && other != hold.tenure) {
+                throw new Violation(hold.actor.name() + " has token " + hold.token + ", which another tenure has had");
+            }
+        }
     }
 
     private static String name(@Nullable Actor actor) {

@@ -9,6 +9,7 @@ import java.util.TreeSet;
 import java.util.function.BinaryOperator;
 import java.util.function.LongSupplier;
 import java.util.random.RandomGenerator;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A Redis in memory: it runs the library's scripts, unchanged, by the Lua of Redis on a model of its data. All that it
@@ -102,6 +103,13 @@ final class MemoryRedis {
     boolean delete(String key) {
         lookAtClock();
         return database.remove(Bytes.of(key));
+    }
+
+    /** Returns the string at a key, or null. */
+    @Nullable
+    String text(String key) {
+        lookAtClock();
+        return database.value(Bytes.of(key)) instanceof Value.Text text ? Bytes.text(text.bytes()) : null;
     }
 
     /** Returns all keys, in order. */

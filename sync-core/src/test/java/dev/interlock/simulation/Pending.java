@@ -17,11 +17,15 @@ final class Pending {
             Call.TRY_LOCK_AT_ONCE,
             Call.TRY_READ_AT_ONCE,
             Call.TRY_ACQUIRE_AT_ONCE);
-    static final Set<Fault.Kind> FAULTS = Set.of();
+    static final Set<Fault.Kind> FAULTS = Set.of(
+            // Fencing tokens are drawn again that were drawn after the copy was made.
+            Fault.Kind.STALE_COPY);
     static final Set<Trait> TRAITS = Set.of(
             Trait.LOST_LOCKS_BLOCK_NOBODY,
             // The clean-up has the local half for an instant.
-            Trait.TASKS_ARE_PREEMPTED);
+            Trait.TASKS_ARE_PREEMPTED,
+            // A token key that is there is trusted, however old it is.
+            Trait.TOKENS_OUTLIVE_LOSSES);
 
     private Pending() {}
 }

@@ -199,6 +199,17 @@ record Plan(
         return faults.stream().anyMatch(fault -> fault.kind().losesData());
     }
 
+    /** Returns whether fencing tokens increase whatever happens: the clock of Redis does, or nothing else is lost. */
+    boolean tokensIncrease() {
+        List<Fault.Kind> losses = faults.stream()
+                .map(Fault::kind)
+                .filter(Fault.Kind::losesData)
+                .distinct()
+                .toList();
+        return traits.contains(Trait.TOKENS_OUTLIVE_LOSSES)
+                && (losses.size() < 2 || !losses.contains(Fault.Kind.CLOCK_STEP));
+    }
+
     /** Returns which of so many nodes of a quorum a fault strikes. */
     int node(Fault fault, int nodes) {
         return (int) Math.floorMod(strikesOneNode() ? seed / 2 : fault.atNanos() / 2, (long) nodes);

@@ -30,6 +30,11 @@ final class Servers {
         all.addAll(nodes);
     }
 
+    /** Has tokens looked at. */
+    void watch(TokenOrder tokens) {
+        main.watch(tokens);
+    }
+
     /** Returns the Redis that most synchronizers use. */
     SimulatedServer main() {
         return main;
@@ -77,6 +82,7 @@ final class Servers {
             case CLOCK_STEP -> server.step(nanos);
             case DATA_LOSS -> server.loseAll(nanos);
             case FAILOVER -> server.failOver(nanos);
+            case STALE_COPY -> server.fallBack(nanos);
             case EVICTION -> server.evictOne();
             default -> throw new IllegalArgumentException("no fault of Redis: " + fault);
         }

@@ -39,6 +39,8 @@ final class SimulatedServer {
 
     private boolean isReplicationOver;
 
+    private @Nullable TokenOrder tokens;
+
     /** What its wall clock is set to, beside the time of the simulation. */
     private long stepMicros;
 
@@ -104,6 +106,10 @@ final class SimulatedServer {
         isReplicationOver = true;
     }
 
+    void watch(TokenOrder order) {
+        tokens = order;
+    }
+
     private long clockMicros() {
         return START_MICROS + stepMicros + scheduler.nanos() / 1_000;
     }
@@ -124,9 +130,14 @@ final class SimulatedServer {
         if (scheduler.nanos() < refusesUntilNanos) {
             throw refused(refusal);
         }
+        String token = tokens == null ? null : tokens.key(call.keys());
+        String before = token == null ? null : data.text(token);
         List<Object> reply = data.run(call);
         if (trace.isKept()) {
             trace.add("  %s %s %s -> %s", call.script(), call.keys().get(0), call.arguments(), reply);
+        }
+        if (tokens != null && token != null) {
+            tokens.ran(token, before, data.text(token));
         }
         return reply;
     }
@@ -187,6 +198,15 @@ final class SimulatedServer {
             data.restore(latest);
         }
         goDown(nanos);
+    }
+
+    // Down for a tenth of that time, in the end.
+    void fallBack(long nanos) {
+        Database.Snapshot copy = data.snapshot();
+        scheduler.after(nanos - nanos / 10, () -> {
+            data.restore(copy);
+            goDown(nanos / 10);
+        });
     }
 
     void evictOne() {

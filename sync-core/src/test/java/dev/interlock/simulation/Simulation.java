@@ -192,6 +192,9 @@ final class Simulation {
         if (plan.faults().stream().anyMatch(fault -> fault.kind() == Fault.Kind.FAILOVER)) {
             servers.replicate();
         }
+        if (plan.tokensIncrease()) {
+            servers.watch(new TokenOrder(plan.subjects()));
+        }
         hosts.forEach(Host::start);
         plan.faults().forEach(fault -> scheduler.after(fault.atNanos(), () -> begin(fault)));
         refill();
@@ -224,7 +227,9 @@ final class Simulation {
                         scheduler, plan.keepsOrder() ? kind.mostOvertaken(plan.threads()) : EntryOrder.NONE);
                 // Nodes of a quorum may each be owned by another session.
                 boolean isPunctual = !hasFaults() && kind != Kind.QUORUM_LOCK;
-                yield new LockWitness(trace, isExclusive, isPunctual, order, this::newStandstill);
+                boolean hasOwnTokens = plan.tokensIncrease() && kind != Kind.QUORUM_LOCK;
+                yield new LockWitness(
+                        trace, isExclusive, isPunctual, hasOwnTokens, order, this::newStandstill);
             }
         };
     }
@@ -321,7 +326,7 @@ final class Simulation {
         switch (fault.kind()) {
             case INTERRUPT ->
                 workers().get(fault.target() % workers().size()).actor().interrupt();
-            case DOWN, RESTART, REFUSAL, CLOCK_STEP, DATA_LOSS, FAILOVER, EVICTION -> servers.begin(fault);
+            case DOWN, RESTART, REFUSAL, CLOCK_STEP, DATA_LOSS, FAILOVER, EVICTION, STALE_COPY -> servers.begin(fault);
             default -> begin(fault, hosts.get(fault.target() % hosts.size()));
         }
     }
@@ -334,7 +339,7 @@ final class Simulation {
                                 .get(fault.target() % workers().size())
                                 .actor()
                                 .name();
-            case DOWN, RESTART, REFUSAL, CLOCK_STEP, DATA_LOSS, FAILOVER, EVICTION -> "";
+            case DOWN, RESTART, REFUSAL, CLOCK_STEP, DATA_LOSS, FAILOVER, EVICTION, STALE_COPY -> "";
             default -> " of J" + fault.target() % hosts.size();
         };
     }
