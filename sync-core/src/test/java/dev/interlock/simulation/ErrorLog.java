@@ -32,7 +32,8 @@ final class ErrorLog extends AppenderBase<ILoggingEvent> implements AutoCloseabl
         if (Thread.currentThread() != runner && Thread.currentThread().getThreadGroup() != Actor.THREADS) {
             return;
         }
-        if (event.getThrowableProxy() instanceof ThrowableProxy thrown && thrown.getThrowable() instanceof Actor.Death) {
+        if (event.getThrowableProxy() instanceof ThrowableProxy thrown
+                && thrown.getThrowable() instanceof Actor.Death) {
             return;
         }
         error = event.getFormattedMessage()

@@ -61,7 +61,11 @@ record Fault(Kind kind, int target, long atNanos, long forNanos) {
 
         /** Returns whether Redis may forget who owns what: then two may own it, until the first one's lease is over. */
         boolean losesData() {
-            return this == CLOCK_STEP || this == DATA_LOSS || this == FAILOVER || this == EVICTION || this == STALE_COPY;
+            return this == CLOCK_STEP
+                    || this == DATA_LOSS
+                    || this == FAILOVER
+                    || this == EVICTION
+                    || this == STALE_COPY;
         }
     }
 

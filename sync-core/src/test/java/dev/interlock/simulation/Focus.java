@@ -8,7 +8,9 @@ record Focus(List<Kind> kinds, List<Call> calls, List<Fault.Kind> faults, List<T
     /** Everything that the library is known to stand. */
     static final Focus NONE = new Focus(
             List.of(Kind.values()),
-            Stream.of(Call.values()).filter(call -> !Pending.CALLS.contains(call)).toList(),
+            Stream.of(Call.values())
+                    .filter(call -> !Pending.CALLS.contains(call))
+                    .toList(),
             Stream.of(Fault.Kind.values())
                     .filter(kind -> !Pending.FAULTS.contains(kind))
                     .toList(),

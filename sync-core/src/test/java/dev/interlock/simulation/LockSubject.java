@@ -143,7 +143,8 @@ final class LockSubject implements Subject {
                     stayInside(op, actor);
                 }
             }
-            case LOCK_AND_OUTSTAY, LOCK_AND_LOSE, LOCK_WHAT_IS_LOST, LOCK_WHAT_IS_OVER -> lose(op, worker, sync, List.of(sync));
+            case LOCK_AND_OUTSTAY, LOCK_AND_LOSE, LOCK_WHAT_IS_LOST, LOCK_WHAT_IS_OVER ->
+                lose(op, worker, sync, List.of(sync));
             case PUT, PUT_TO_ALL, TAKE, TAKE_OR_PUT -> exchange(op, worker);
             default -> throw new IllegalArgumentException("no call of a lock: " + op);
         }

@@ -72,6 +72,7 @@ final class LockWitness implements Witness {
 
     /** The tenures that were entered, by what their tokens begin with. */
     private final Map<Long, Tenure> tenures = new HashMap<>();
+
     private long lastToken;
     private @Nullable Actor lastActor;
     private int items;

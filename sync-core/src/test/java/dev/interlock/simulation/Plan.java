@@ -113,9 +113,7 @@ record Plan(
         for (int i = 0; i < calls; i++) {
             int subject = random.nextInt(callsOfSubjects.size());
             Call call = one(random, callsOfSubjects.get(subject));
-            long wait = call.isLeased()
-                    ? one(random, FIXED_LEASES) * MILLI
-                    : spread(random, MILLI / 10, 500 * MILLI);
+            long wait = call.isLeased() ? one(random, FIXED_LEASES) * MILLI : spread(random, MILLI / 10, 500 * MILLI);
             long think = random.nextInt(4) == 0 ? 0 : random.nextLong(2 * longestNanos);
             boolean isLong = longHoldNanos > 0 && random.nextInt(5) == 0;
             long hold = random.nextInt(4) == 0 ? 0 : random.nextLong(isLong ? longHoldNanos : longestNanos);
@@ -242,7 +240,8 @@ record Plan(
                 && programs.stream()
                         .flatMap(List::stream)
                         .flatMap(List::stream)
-                        .noneMatch(op -> op.call().outstays() || (op.call().isLeased() && op.holdNanos() >= op.waitNanos() / 2));
+                        .noneMatch(op ->
+                                op.call().outstays() || (op.call().isLeased() && op.holdNanos() >= op.waitNanos() / 2));
     }
 
     /** Returns whether an operator takes a lock away. */
@@ -268,6 +267,7 @@ record Plan(
     }
 
     Plan with(List<List<List<Op>>> otherPrograms, List<Fault> otherFaults) {
-        return new Plan(seed, subjects, leasesMillis, commandTimeoutMillis, sliceNanos, otherPrograms, otherFaults, traits);
+        return new Plan(
+                seed, subjects, leasesMillis, commandTimeoutMillis, sliceNanos, otherPrograms, otherFaults, traits);
     }
 }

@@ -167,7 +167,9 @@ class RegressionSimulationTest {
             }
             Plan plan = new Plan(
                     seed, List.of(kind), List.of(30_000L), 1_000, 10 * MILLI, List.of(List.of(program)), List.of());
-            assertThat(Simulation.run(plan, false).violation()).as("seed %d", seed).isNull();
+            assertThat(Simulation.run(plan, false).violation())
+                    .as("seed %d", seed)
+                    .isNull();
         }
     }
 

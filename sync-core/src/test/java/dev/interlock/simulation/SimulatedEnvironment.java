@@ -1,5 +1,7 @@
 package dev.interlock.simulation;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.interlock.internal.redis.AnswerSpinner;
 import dev.interlock.internal.session.Environment;
 import java.util.ArrayDeque;
@@ -71,9 +73,10 @@ final class SimulatedEnvironment implements Environment {
     }
 
     private void runTasks() {
+        Actor self = requireNonNull(timer);
         while (!isStopped) {
             runDue();
-            timer.park(this, Long.MAX_VALUE);
+            self.park(this, Long.MAX_VALUE);
         }
     }
 

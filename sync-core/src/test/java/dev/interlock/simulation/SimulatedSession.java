@@ -118,7 +118,9 @@ final class SimulatedSession {
                 id,
                 plan.preemptsTasks(),
                 settings(plan, this::now),
-                servers.nodes(), trace, faultsUntil.subList(1, faultsUntil.size()));
+                servers.nodes(),
+                trace,
+                faultsUntil.subList(1, faultsUntil.size()));
         links.addAll(made.links());
         return made.session();
     }

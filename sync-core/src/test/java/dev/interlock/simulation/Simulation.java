@@ -228,8 +228,7 @@ final class Simulation {
                 // Nodes of a quorum may each be owned by another session.
                 boolean isPunctual = !hasFaults() && kind != Kind.QUORUM_LOCK;
                 boolean hasOwnTokens = plan.tokensIncrease() && kind != Kind.QUORUM_LOCK;
-                yield new LockWitness(
-                        trace, isExclusive, isPunctual, hasOwnTokens, order, this::newStandstill);
+                yield new LockWitness(trace, isExclusive, isPunctual, hasOwnTokens, order, this::newStandstill);
             }
         };
     }

@@ -34,8 +34,7 @@ final class Standstill {
      * @param soonNanos how long a thread waits at the most when one of its own JVM has lost the lock
      * @param lateNanos how long any other waits
      */
-    Standstill(
-            Scheduler scheduler, Supplier<@Nullable Jvm> holder, long calmNanos, long soonNanos, long lateNanos) {
+    Standstill(Scheduler scheduler, Supplier<@Nullable Jvm> holder, long calmNanos, long soonNanos, long lateNanos) {
         this.scheduler = scheduler;
         this.holder = holder;
         this.calmNanos = calmNanos;
@@ -80,7 +79,8 @@ final class Standstill {
     private void check(Actor actor, long sinceNanos) {
         long begin = Math.max(Math.max(sinceNanos, lastHeldNanos), calmNanos);
         long idleNanos = scheduler.nanos() - begin;
-        if (idleNanos > (actor.jvm() == lastHolder ? soonNanos : lateNanos) && !actor.jvm().isDead()) {
+        if (idleNanos > (actor.jvm() == lastHolder ? soonNanos : lateNanos)
+                && !actor.jvm().isDead()) {
             throw new Violation(String.format(
                     Locale.ROOT,
                     "%s waits for a lock that nobody has had for %d ms",
