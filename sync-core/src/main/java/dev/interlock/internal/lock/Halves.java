@@ -180,16 +180,22 @@ public class Halves<H extends LocalLock> implements LocalLock {
     }
 
     // A thread that has both knows that no other one is inside.
-    private synchronized H comeHome(H spare) {
-        if (current == spare && spare.tryLock()) {
+    private H comeHome(H spare) {
+        if (spare.tryLock()) {
             if (home.tryLock()) {
-                retired = retired.stream().filter(each -> each.half != home).toList();
-                current = home;
+                reinstate(spare);
                 home.unlock();
             }
             spare.unlock();
         }
         return current;
+    }
+
+    private synchronized void reinstate(H spare) {
+        if (current == spare) {
+            retired = retired.stream().filter(each -> each.half != home).toList();
+            current = home;
+        }
     }
 
     // ---- acquisition
