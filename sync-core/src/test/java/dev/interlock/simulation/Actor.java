@@ -87,6 +87,16 @@ final class Actor {
         return thread;
     }
 
+    boolean isParked() {
+        return isParked;
+    }
+
+    /** Returns what it was parked by last. */
+    @Nullable
+    Object blocker() {
+        return blocker;
+    }
+
     /** Returns what it waits for, for people. */
     String state() {
         return isFinished

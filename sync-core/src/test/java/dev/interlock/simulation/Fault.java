@@ -52,20 +52,33 @@ record Fault(Kind kind, int target, long atNanos, long forNanos) {
         /** A key is evicted. */
         EVICTION,
         /** Redis is started anew from a copy, or a replica takes over, which is as old as the fault lasts. */
-        STALE_COPY;
+        STALE_COPY,
+        /** Redis refuses scripts that have a certain key, until somebody gives the right to use it. */
+        NO_PERMISSION,
+        /** Somebody overwrites a key by a value of another type, which stays until somebody removes it. */
+        WRONG_TYPE;
 
         /** Returns whether it delays what sessions tell Redis, so that leases end and calls fail. */
         boolean delays() {
             return this != INTERRUPT && this != STRANGER && this != DEAF && this != DEATH;
         }
 
+        /** Returns whether it lasts until somebody mends it. */
+        boolean lasts() {
+            return this == NO_PERMISSION || this == WRONG_TYPE;
+        }
+
+        /** Returns whether it is one of Redis itself, and not of a JVM. */
+        boolean isOfRedis() {
+            return switch (this) {
+                case DOWN, RESTART, REFUSAL, CLOCK_STEP, DATA_LOSS, FAILOVER, EVICTION, STALE_COPY -> true;
+                default -> lasts();
+            };
+        }
+
         /** Returns whether Redis may forget who owns what: then two may own it, until the first one's lease is over. */
         boolean losesData() {
-            return this == CLOCK_STEP
-                    || this == DATA_LOSS
-                    || this == FAILOVER
-                    || this == EVICTION
-                    || this == STALE_COPY;
+            return this == CLOCK_STEP || this == DATA_LOSS || this == FAILOVER || this == EVICTION || this == STALE_COPY || this == WRONG_TYPE;
         }
     }
 

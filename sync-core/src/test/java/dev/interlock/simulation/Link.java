@@ -34,6 +34,8 @@ final class Link implements ScriptRunner, Mailbox {
     private final Jvm jvm;
     private final SimulatedServer server;
     private final Trace trace;
+    private final String session;
+    private final Refusals refusals;
     private final String channel;
     private final long timeoutNanos;
     private final Outage outage;
@@ -58,10 +60,13 @@ final class Link implements ScriptRunner, Mailbox {
             String session,
             long timeoutNanos,
             Outage outage,
-            Map<Kind, Long> faultsUntil) {
+            Map<Kind, Long> faultsUntil,
+            Refusals refusals) {
         this.jvm = jvm;
         this.server = server;
         this.trace = trace;
+        this.session = session;
+        this.refusals = refusals;
         this.channel = "interlock:mailbox:" + session;
         this.timeoutNanos = timeoutNanos * PATIENCE;
         this.outage = outage;
@@ -163,7 +168,12 @@ final class Link implements ScriptRunner, Mailbox {
         List<Object> value;
         try {
             value = server.execute(call);
+            refusals.answered(session, call);
         } catch (RedisException e) {
+            if (!Failures.isTransient(e)) {
+                trace.add("  %s is refused by %s", call.script(), e.getMessage());
+                refusals.refused(session, call);
+            }
             inOrder(CONNECTIONS + connection, latencyNanos(), () -> jvm.arrive(() -> fail(reply, e)));
             return;
         }

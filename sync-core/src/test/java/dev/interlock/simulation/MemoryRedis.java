@@ -112,6 +112,18 @@ final class MemoryRedis {
         return database.value(Bytes.of(key)) instanceof Value.Text text ? Bytes.text(text.bytes()) : null;
     }
 
+    /** Puts a value of a type at a key that no script knows. */
+    void spoil(String key) {
+        database.put(Bytes.of(key), new Value.Unknown());
+    }
+
+    /** Removes such a value if it is still there. */
+    void mend(String key) {
+        if (database.value(Bytes.of(key)) instanceof Value.Unknown) {
+            database.remove(Bytes.of(key));
+        }
+    }
+
     /** Returns all keys, in order. */
     Set<String> keys() {
         lookAtClock();

@@ -197,6 +197,11 @@ record Plan(
         return faults.stream().anyMatch(fault -> fault.kind().losesData());
     }
 
+    /** Returns whether Redis refuses something until somebody mends that. */
+    boolean refusesForGood() {
+        return faults.stream().anyMatch(fault -> fault.kind().lasts());
+    }
+
     /** Returns whether fencing tokens increase whatever happens: the clock of Redis does, or nothing else is lost. */
     boolean tokensIncrease() {
         List<Fault.Kind> losses = faults.stream()

@@ -62,6 +62,11 @@ final class Servers {
         all.forEach(SimulatedServer::replicate);
     }
 
+    /** Ends what is refused for good. */
+    void mend() {
+        all.forEach(SimulatedServer::mend);
+    }
+
     void endReplication() {
         all.forEach(SimulatedServer::endReplication);
     }
@@ -83,6 +88,8 @@ final class Servers {
             case DATA_LOSS -> server.loseAll(nanos);
             case FAILOVER -> server.failOver(nanos);
             case STALE_COPY -> server.fallBack(nanos);
+            case NO_PERMISSION -> server.forbidOne();
+            case WRONG_TYPE -> server.spoilOne();
             case EVICTION -> server.evictOne();
             default -> throw new IllegalArgumentException("no fault of Redis: " + fault);
         }

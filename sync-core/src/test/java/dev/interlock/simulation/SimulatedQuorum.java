@@ -26,14 +26,15 @@ final class SimulatedQuorum {
             Settings settings,
             List<SimulatedServer> servers,
             Trace trace,
-            List<Map<Fault.Kind, Long>> faultsUntil) {
+            List<Map<Fault.Kind, Long>> faultsUntil,
+            Refusals refusals) {
         SimulatedEnvironment environment = new SimulatedEnvironment(jvm, id, isPreempted);
         long timeoutNanos = TimeUnit.MILLISECONDS.toNanos(settings.commandTimeoutMillis());
         List<Node> nodes = new ArrayList<>();
         for (int i = 0; i < servers.size(); i++) {
             Outage outage =
                     new Outage("Node " + (i + 1), environment.id(), settings.unheard(), environment.listeners());
-            Link link = new Link(jvm, servers.get(i), trace, id, timeoutNanos, outage, faultsUntil.get(i));
+            Link link = new Link(jvm, servers.get(i), trace, id, timeoutNanos, outage, faultsUntil.get(i), refusals);
             links.add(link);
             nodes.add(new Node(link, link, outage));
         }

@@ -2,9 +2,11 @@ package dev.interlock.simulation;
 
 import dev.interlock.internal.redis.Script.Call;
 import java.util.HashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
+import java.util.Set;
 import java.util.SplittableRandom;
 import java.util.function.BinaryOperator;
 import org.jspecify.annotations.Nullable;
@@ -40,6 +42,11 @@ final class SimulatedServer {
     private boolean isReplicationOver;
 
     private @Nullable TokenOrder tokens;
+
+    private final Set<String> forbidden = new LinkedHashSet<>();
+    private final Set<String> spoilt = new LinkedHashSet<>();
+    private int toForbid;
+    private int toSpoil;
 
     /** What its wall clock is set to, beside the time of the simulation. */
     private long stepMicros;
@@ -130,6 +137,10 @@ final class SimulatedServer {
         if (scheduler.nanos() < refusesUntilNanos) {
             throw refused(refusal);
         }
+        chooseKeys(call);
+        if (call.keys().stream().anyMatch(forbidden::contains)) {
+            throw new RedisException("NOPERM this user has no permissions to access one of the keys used as arguments");
+        }
         String token = tokens == null ? null : tokens.key(call.keys());
         String before = token == null ? null : data.text(token);
         List<Object> reply = data.run(call);
@@ -207,6 +218,46 @@ final class SimulatedServer {
             data.restore(copy);
             goDown(nanos / 10);
         });
+    }
+
+    /** Nobody has the right to use a key any more, which the next script tells. */
+    void forbidOne() {
+        toForbid++;
+    }
+
+    /** The value of a key is of another type, which the next script tells. */
+    void spoilOne() {
+        toSpoil++;
+    }
+
+    // Not one of a single session's: those that get on have to be able to help the others.
+    private void chooseKeys(Call call) {
+        List<String> keys = call.keys().stream()
+                .filter(key -> key.contains(SimulatedSession.NAME) && !key.contains("interlock-"))
+                .toList();
+        if (toForbid + toSpoil == 0 || keys.isEmpty()) {
+            return;
+        }
+        String key = keys.get(random.nextInt(keys.size()));
+        if (toForbid > 0) {
+            toForbid--;
+            forbidden.add(key);
+            trace.add("  nobody may use %s", key);
+        } else {
+            toSpoil--;
+            data.spoil(key);
+            spoilt.add(key);
+            trace.add("  somebody has overwritten %s", key);
+        }
+    }
+
+    /** Somebody gives the rights and removes the values. */
+    void mend() {
+        toForbid = 0;
+        toSpoil = 0;
+        forbidden.clear();
+        spoilt.forEach(data::mend);
+        spoilt.clear();
     }
 
     void evictOne() {

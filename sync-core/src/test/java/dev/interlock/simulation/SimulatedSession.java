@@ -27,6 +27,10 @@ import org.jspecify.annotations.Nullable;
 final class SimulatedSession {
     private static final long REDIS_TIMEOUT_MILLIS = 10_000;
     private static final int PREEMPTION = 32;
+
+    /** What names of subjects begin with. */
+    static final String NAME = "name-";
+
     private static final String INTERNAL = "dev.interlock.internal.";
 
     /** The library's classes whose methods have no mutex but those of the subjects. */
@@ -75,7 +79,8 @@ final class SimulatedSession {
             Servers servers,
             Trace trace,
             List<Map<Fault.Kind, Long>> faultsUntil,
-            List<Witness> witnesses) {
+            List<Witness> witnesses,
+            Refusals refusals) {
         this.jvm = jvm;
         this.faultsUntil = faultsUntil;
         String id = "interlock-" + jvm.name() + "-" + number;
@@ -83,13 +88,13 @@ final class SimulatedSession {
         Settings settings = settings(plan, this::now);
         this.outage = new Outage(environment.id(), settings, environment.listeners());
         long timeoutNanos = TimeUnit.MILLISECONDS.toNanos(plan.commandTimeoutMillis());
-        Link link = new Link(jvm, servers.main(), trace, id, timeoutNanos, outage, faultsUntil.get(0));
+        Link link = new Link(jvm, servers.main(), trace, id, timeoutNanos, outage, faultsUntil.get(0), refusals);
         links.add(link);
         this.session =
                 new RedisSession(settings, environment, new Node(link, link, outage), new NoChannels(), () -> {});
         this.limits = new RequestQueues(session);
         session.onUnclaimed(mail -> ScriptLock.receiveUnclaimed(session, mail));
-        this.quorum = servers.nodes().isEmpty() ? null : newQuorum(id + "-q", plan, servers, trace);
+        this.quorum = servers.nodes().isEmpty() ? null : newQuorum(id + "-q", plan, servers, trace, refusals);
         for (Kind kind : plan.subjects()) {
             int subject = subjects.size();
             subjects.add(newSubject(kind, subject, jvm, plan, witnesses.get(subject)));
@@ -112,15 +117,14 @@ final class SimulatedSession {
                 ticker);
     }
 
-    private QuorumSession newQuorum(String id, Plan plan, Servers servers, Trace trace) {
+    private QuorumSession newQuorum(String id, Plan plan, Servers servers, Trace trace, Refusals refusals) {
         SimulatedQuorum made = new SimulatedQuorum(
                 jvm,
                 id,
                 plan.preemptsTasks(),
                 settings(plan, this::now),
-                servers.nodes(),
-                trace,
-                faultsUntil.subList(1, faultsUntil.size()));
+                servers.nodes(), trace, faultsUntil.subList(1, faultsUntil.size()),
+                refusals);
         links.addAll(made.links());
         return made.session();
     }
@@ -226,7 +230,7 @@ final class SimulatedSession {
 
     /** Returns the name of a subject. */
     static String name(int subject) {
-        return "name-" + subject;
+        return NAME + subject;
     }
 
     @Override

@@ -34,6 +34,9 @@ final class Simulation {
     /** Any thread gets in that long after a lease at the latest. */
     private static final long LATE_GRACE_NANOS = 20 * SECOND;
 
+    /** For so long Redis refuses some things for good, before somebody mends that. */
+    private static final long REFUSED_NANOS = 60 * SECOND;
+
     /** While it lasts, a session that has lost the vote of one node gets that of another. */
     private static final long LONG_LEASE_MILLIS = 10_000;
 
@@ -84,7 +87,8 @@ final class Simulation {
         }
 
         SimulatedSession newSession() {
-            return new SimulatedSession(jvm, sessions++, plan, servers, trace, faultsUntil, witnesses);
+            return new SimulatedSession(
+                    jvm, sessions++, plan, servers, trace, faultsUntil, witnesses, refusals);
         }
 
         void start() {
@@ -130,6 +134,7 @@ final class Simulation {
     private final SplittableRandom random;
     private final Servers servers;
     private final Stranger stranger;
+    private final Refusals refusals;
     private final List<Host> hosts = new ArrayList<>();
     private final List<Witness> witnesses = new ArrayList<>();
     private final List<Worker> helpers = new ArrayList<>();
@@ -143,6 +148,7 @@ final class Simulation {
         this.plan = plan;
         this.trace = new Trace(scheduler, isTraced);
         this.random = new SplittableRandom(plan.seed() + 1);
+        this.refusals = new Refusals(scheduler);
         this.servers = new Servers(plan, scheduler, trace, random, scriptChange);
         this.stranger = new Stranger(plan, random);
     }
@@ -197,8 +203,12 @@ final class Simulation {
         }
         hosts.forEach(Host::start);
         plan.faults().forEach(fault -> scheduler.after(fault.atNanos(), () -> begin(fault)));
+        if (plan.refusesForGood()) {
+            scheduler.after(mendedNanos(), servers::mend);
+            lookForRefused();
+        }
         refill();
-        run(plan.faultsEndNanos() + 3 * plan.holdsNanos() + PATIENCE_NANOS, this::isDone);
+        run(mendedNanos() + 3 * plan.holdsNanos() + PATIENCE_NANOS, this::isDone);
         checkLeftovers();
     }
 
@@ -216,7 +226,7 @@ final class Simulation {
                         isInOrder);
             case LATCH -> {
                 boolean isExact = isExclusive && !has(Fault.Kind.CLOSE) && !has(Fault.Kind.DEATH);
-                boolean countsOnce = !has(Fault.Kind.EVICTION);
+                boolean countsOnce = !has(Fault.Kind.EVICTION) && !has(Fault.Kind.WRONG_TYPE);
                 yield new LatchWitness(plan.size(number), hasFaults(), isExact, !isExclusive, countsOnce);
             }
             case RATE_LIMITER -> new RateWitness(scheduler, trace, RateSubject.limit(plan, number), isExclusive);
@@ -237,7 +247,7 @@ final class Simulation {
         long lateNanos = Collections.max(plan.leasesMillis()) * MILLI + LATE_GRACE_NANOS;
         return plan.traits().contains(Trait.LOST_LOCKS_BLOCK_NOBODY)
                 ? new Standstill(
-                        scheduler, holder, plan.faultsEndNanos(), hasFaults() ? lateNanos : SOON_NANOS, lateNanos)
+                        scheduler, holder, mendedNanos(), hasFaults() ? lateNanos : SOON_NANOS, lateNanos)
                 : null;
     }
 
@@ -281,13 +291,18 @@ final class Simulation {
                 }
             }
         }
-        return scheduler.nanos() >= plan.faultsEndNanos();
+        return scheduler.nanos() >= mendedNanos();
+    }
+
+    /** Returns when nothing goes wrong any more. */
+    private long mendedNanos() {
+        return plan.faultsEndNanos() + (plan.refusesForGood() ? REFUSED_NANOS : 0);
     }
 
     /** Adds what those wait for who wait for nothing else, signal by signal. */
     private void refill() {
         scheduler.after(SECOND, () -> {
-            if (scheduler.nanos() > plan.faultsEndNanos() + SECOND) {
+            if (scheduler.nanos() > mendedNanos() + SECOND) {
                 Host living = hosts.stream()
                         .filter(host -> !host.jvm.isDead())
                         .findFirst()
@@ -314,6 +329,16 @@ final class Simulation {
         }
     }
 
+    private void lookForRefused() {
+        scheduler.after(SECOND, () -> {
+            workers().forEach(worker -> worker.check(refusals));
+            helpers.forEach(worker -> worker.check(refusals));
+            if (!isOver) {
+                lookForRefused();
+            }
+        });
+    }
+
     private Worker start(Host host, String name, List<Op> calls) {
         Worker worker = new Worker(this, host.jvm, host.jvm.name() + "." + name, () -> host.session, calls);
         worker.actor().start();
@@ -322,25 +347,27 @@ final class Simulation {
 
     private void begin(Fault fault) {
         trace.add("FAULT: %s%s for %.3f ms", fault.kind(), place(fault), fault.forNanos() / 1e6);
-        switch (fault.kind()) {
-            case INTERRUPT ->
-                workers().get(fault.target() % workers().size()).actor().interrupt();
-            case DOWN, RESTART, REFUSAL, CLOCK_STEP, DATA_LOSS, FAILOVER, EVICTION, STALE_COPY -> servers.begin(fault);
-            default -> begin(fault, hosts.get(fault.target() % hosts.size()));
+        if (fault.kind().isOfRedis()) {
+            servers.begin(fault);
+        } else if (fault.kind() == Fault.Kind.INTERRUPT) {
+            struck(fault).interrupt();
+        } else {
+            begin(fault, hosts.get(fault.target() % hosts.size()));
         }
     }
 
+    private Actor struck(Fault interrupt) {
+        return workers().get(interrupt.target() % workers().size()).actor();
+    }
+
     private String place(Fault fault) {
-        return switch (fault.kind()) {
-            case INTERRUPT ->
-                " of "
-                        + workers()
-                                .get(fault.target() % workers().size())
-                                .actor()
-                                .name();
-            case DOWN, RESTART, REFUSAL, CLOCK_STEP, DATA_LOSS, FAILOVER, EVICTION, STALE_COPY -> "";
-            default -> " of J" + fault.target() % hosts.size();
-        };
+        if (fault.kind().isOfRedis()) {
+            return "";
+        }
+        return " of "
+                + (fault.kind() == Fault.Kind.INTERRUPT
+                        ? struck(fault).name()
+                        : "J" + fault.target() % hosts.size());
     }
 
     private void begin(Fault fault, Host host) {
@@ -379,7 +406,8 @@ final class Simulation {
         // A request without an answer is taken back when the client has given it up.
         run(scheduler.nanos() + 60 * SECOND, () -> areAll(SimulatedSession::isAnswered));
         pass(LATE_NANOS);
-        if (!plan.losesData()) {
+        // A release that is refused until the lease is over isn't repeated any more.
+        if (!plan.losesData() && !plan.refusesForGood()) {
             checkOwners();
             checkNodes();
         }
@@ -389,7 +417,9 @@ final class Simulation {
         isOver = true;
         servers.endReplication();
         pass(FORGOTTEN_NANOS);
-        servers.checkForgotten();
+        if (!has(Fault.Kind.WRONG_TYPE) || plan.traits().contains(Trait.HALVES_ARE_FORGOTTEN)) {
+            servers.checkForgotten();
+        }
     }
 
     private void pass(long nanos) {
@@ -441,6 +471,10 @@ final class Simulation {
         return witnesses.get(lock);
     }
 
+    Kind kind(int lock) {
+        return plan.subjects().get(lock);
+    }
+
     Trace trace() {
         return trace;
     }
@@ -470,6 +504,10 @@ final class Simulation {
 
     private boolean has(Fault.Kind kind) {
         return plan.faults().stream().anyMatch(fault -> fault.kind() == kind);
+    }
+
+    boolean refusesForGood() {
+        return plan.refusesForGood();
     }
 
     boolean interrupts() {

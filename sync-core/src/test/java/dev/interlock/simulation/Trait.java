@@ -7,5 +7,7 @@ enum Trait {
     /** Other threads get on while a task of a session runs, as that does on a thread of its own. */
     TASKS_ARE_PREEMPTED,
     /** Fencing tokens increase although Redis loses data. */
-    TOKENS_OUTLIVE_LOSSES
+    TOKENS_OUTLIVE_LOSSES,
+    /** Redis forgets in the end also what a script has left that failed in the middle. */
+    HALVES_ARE_FORGOTTEN
 }

@@ -29,6 +29,24 @@ sealed interface Value {
         }
     }
 
+    /** What no script knows to use. */
+    record Unknown() implements Value {
+        @Override
+        public Unknown copy() {
+            return this;
+        }
+
+        @Override
+        public boolean isEmpty() {
+            return false;
+        }
+
+        @Override
+        public String toString() {
+            return "of another type";
+        }
+    }
+
     /** A hash. As a small one in Redis, it keeps its fields in the order in which they came. */
     record Hash(Map<String, String> fields) implements Value {
         Hash() {

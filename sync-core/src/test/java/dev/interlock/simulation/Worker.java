@@ -15,6 +15,7 @@ final class Worker {
     private Actor actor;
     private int done;
     private boolean dependsOnOthers;
+    private long calledNanos;
 
     Worker(Simulation simulation, Jvm jvm, String name, Supplier<SimulatedSession> session, List<Op> program) {
         this.simulation = simulation;
@@ -38,6 +39,28 @@ final class Worker {
 
     boolean dependsOnOthers() {
         return dependsOnOthers;
+    }
+
+    /** Returns the name whose method it calls. */
+    String name() {
+        return SimulatedSession.name(program.get(done).subject());
+    }
+
+    /** Returns when it has called that. */
+    long calledNanos() {
+        return calledNanos;
+    }
+
+    /** Returns the id of the session that it uses. */
+    String sessionId() {
+        return session.get().id();
+    }
+
+    /** Throws if it isn't told that Redis refuses what it waits for. */
+    void check(Refusals refusals) {
+        if (!isDone() && done < program.size() && !actor.jvm().isDead()) {
+            refusals.check(this, simulation.kind(program.get(done).subject()));
+        }
     }
 
     int callsDone() {
@@ -74,6 +97,7 @@ final class Worker {
         SimulatedSession current = session.get();
         Subject subject = current.subject(op.subject());
         Trace trace = simulation.trace();
+        calledNanos = actor.jvm().scheduler().nanos();
         trace.add(actor.jvm(), "calls %s of %s", op.call(), SimulatedSession.name(op.subject()));
         try {
             subject.call(op, this);
@@ -103,6 +127,6 @@ final class Worker {
         } else if (failure instanceof RedisUnavailableException) {
             return simulation.mayBeUnavailable(op);
         }
-        return failure instanceof IllegalStateException && current.isClosing();
+        return failure instanceof IllegalStateException && (current.isClosing() || simulation.refusesForGood());
     }
 }
