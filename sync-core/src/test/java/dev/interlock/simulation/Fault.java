@@ -56,7 +56,9 @@ record Fault(Kind kind, int target, long atNanos, long forNanos) {
         /** Redis refuses scripts that have a certain key, until somebody gives the right to use it. */
         NO_PERMISSION,
         /** Somebody overwrites a key by a value of another type, which stays until somebody removes it. */
-        WRONG_TYPE;
+        WRONG_TYPE,
+        /** A JVM's machine is suspended: it stops and goes on, and its monotonic clock stands still meanwhile. */
+        SUSPENSION;
 
         /** Returns whether it delays what sessions tell Redis, so that leases end and calls fail. */
         boolean delays() {
@@ -76,9 +78,19 @@ record Fault(Kind kind, int target, long atNanos, long forNanos) {
             };
         }
 
+        /** Returns whether a JVM stops and goes on. */
+        boolean stops() {
+            return this == FREEZE || this == SUSPENSION;
+        }
+
         /** Returns whether Redis may forget who owns what: then two may own it, until the first one's lease is over. */
         boolean losesData() {
-            return this == CLOCK_STEP || this == DATA_LOSS || this == FAILOVER || this == EVICTION || this == STALE_COPY || this == WRONG_TYPE;
+            return this == CLOCK_STEP
+                    || this == DATA_LOSS
+                    || this == FAILOVER
+                    || this == EVICTION
+                    || this == STALE_COPY
+                    || this == WRONG_TYPE;
         }
     }
 

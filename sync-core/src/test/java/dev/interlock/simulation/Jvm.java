@@ -1,5 +1,6 @@
 package dev.interlock.simulation;
 
+import java.time.Instant;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.IdentityHashMap;
@@ -10,6 +11,9 @@ import org.jspecify.annotations.Nullable;
 /** A simulated JVM on a machine of its own: its clock, which may be fast or slow, its threads, and how it stops. */
 final class Jvm {
     private static final long LATE_WAKE_UP_NANOS = 3_000_000;
+
+    /** When it goes on after a suspension, that is noticed by then. */
+    private static final long ORIENTATION_NANOS = 1_000_000_000;
 
     private final Scheduler scheduler;
     private final int number;
@@ -23,6 +27,12 @@ final class Jvm {
     private final Deque<Runnable> held = new ArrayDeque<>();
 
     private int freezes;
+
+    /** How long its clock has stood still, but for the last time; and when that began and ended, or will. */
+    private long stillNanos;
+
+    private long stillSinceNanos;
+    private long stillUntilNanos;
     private boolean isDead;
 
     Jvm(Scheduler scheduler, int number, double clockRate, SplittableRandom random) {
@@ -54,12 +64,28 @@ final class Jvm {
 
     /** Returns what its clock shows. */
     long clock() {
-        return clockStart + (long) (scheduler.nanos() * clockRate);
+        long now = scheduler.nanos();
+        long still = stillNanos + Math.min(now, stillUntilNanos) - stillSinceNanos;
+        return clockStart + (long) ((now - still) * clockRate);
+    }
+
+    /** Returns what the wall clock of its machine shows, which doesn't stand still. */
+    Instant wallClock() {
+        return Instant.ofEpochMilli((long) (scheduler.nanos() * clockRate) / 1_000_000);
     }
 
     /** Runs something after so long by its own clock, unless it has died. */
     void after(long nanos, Runnable action) {
-        scheduler.after(delay(nanos), () -> arrive(action));
+        long due = clock() + nanos;
+        scheduler.after(delay(nanos), () -> {
+            long left = due - clock();
+            if (stillUntilNanos > 0 && left > 0) {
+                // Its clock has stood still meanwhile, or does so now.
+                scheduler.after(Math.max(0, stillUntilNanos - scheduler.nanos()), () -> after(left, action));
+            } else {
+                arrive(action);
+            }
+        });
     }
 
     /** Lets that much time pass by its own clock if nothing happens meanwhile. */
@@ -92,6 +118,22 @@ final class Jvm {
                 scheduler.after(0, () -> arrive(action));
             }
         });
+    }
+
+    /** Stops all that it does, for so long, and its clock. */
+    void suspend(long nanos) {
+        long now = scheduler.nanos();
+        if (now >= stillUntilNanos) {
+            stillNanos += stillUntilNanos - stillSinceNanos;
+            stillSinceNanos = now;
+        }
+        stillUntilNanos = Math.max(stillUntilNanos, now + nanos);
+        freeze(nanos);
+    }
+
+    /** Returns whether it has been suspended until just now, so that it may not know what is over. */
+    boolean isDisoriented() {
+        return stillUntilNanos > 0 && scheduler.nanos() - stillUntilNanos < ORIENTATION_NANOS;
     }
 
     /** Ends all that it does, for ever. */

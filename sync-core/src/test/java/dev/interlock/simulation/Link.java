@@ -171,7 +171,7 @@ final class Link implements ScriptRunner, Mailbox {
             refusals.answered(session, call);
         } catch (RedisException e) {
             if (!Failures.isTransient(e)) {
-                trace.add("  %s is refused by %s", call.script(), e.getMessage());
+                trace.add("  %s is refused by %s", call.script(), String.valueOf(e.getMessage()));
                 refusals.refused(session, call);
             }
             inOrder(CONNECTIONS + connection, latencyNanos(), () -> jvm.arrive(() -> fail(reply, e)));

@@ -154,6 +154,7 @@ final class LockSubject implements Subject {
     private void stayInside(Op op, Actor actor) {
         witness.entered(actor, this);
         actor.sleep(op.holdNanos() / 2);
+        witness.asks(actor, sync::assertHeld);
         witness.check();
         actor.sleep(op.holdNanos() / 2);
         witness.leaves(actor);

@@ -1,6 +1,7 @@
 package dev.interlock.simulation;
 
 import dev.interlock.LeaseLostException;
+import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.lock.Tenure;
 import java.util.ArrayList;
 import java.util.Collections;
@@ -30,6 +31,9 @@ final class LockWitness implements Witness {
         final @Nullable Tenure tenure;
         boolean isAbandoned;
 
+        /** When the thread last asked whether it has lost the lock, and hadn't. */
+        long askedNanos;
+
         Hold(Actor actor, LockSubject lock, long token) {
             this.actor = actor;
             this.lock = lock;
@@ -42,7 +46,9 @@ final class LockWitness implements Witness {
         }
 
         boolean isValid() {
-            return tenure != null && !actor.jvm().isDead() && lock.valid() == tenure;
+            boolean isKnown = !actor.jvm().isDisoriented()
+                    || askedNanos == actor.jvm().scheduler().nanos();
+            return tenure != null && isKnown && !actor.jvm().isDead() && lock.valid() == tenure;
         }
 
         boolean excludes(Hold other) {
@@ -166,6 +172,7 @@ final class LockWitness implements Witness {
                     Locale.ROOT, "%s has token %d after %s had %d", actor.name(), token, name(lastActor), lastToken));
         }
         Hold hold = new Hold(actor, lock, token);
+        hold.askedNanos = actor.jvm().scheduler().nanos();
         checkTokens(hold);
         entries += isNew ? 1 : 0;
         lastToken = token;
@@ -202,6 +209,22 @@ final class LockWitness implements Witness {
 
     private boolean isReadByOther(Actor actor) {
         return holds.stream().anyMatch(hold -> hold.reads() && hold.actor.jvm() != actor.jvm());
+    }
+
+    /** A thread that was suspended asks whether it has lost what it has; any other is taken to know. */
+    void asks(Actor actor, Runnable question) {
+        if (!actor.jvm().isDisoriented()) {
+            return;
+        }
+        try {
+            question.run();
+            holds.stream()
+                    .filter(hold -> hold.actor == actor)
+                    .forEach(hold -> hold.askedNanos = actor.jvm().scheduler().nanos());
+        } catch (LeaseLostException | RedisUnavailableException e) {
+            trace.add(actor.jvm(), "doesn't have it any more: %s", e);
+            holds.removeIf(hold -> hold.actor == actor);
+        }
     }
 
     /** A thread is about to stop reading. */

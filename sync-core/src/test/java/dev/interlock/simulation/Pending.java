@@ -12,7 +12,9 @@ final class Pending {
             Fault.Kind.STALE_COPY,
             // A thread that waits for a condition isn't told that Redis refuses that for good.
             Fault.Kind.NO_PERMISSION,
-            Fault.Kind.WRONG_TYPE);
+            Fault.Kind.WRONG_TYPE,
+            // A thread is told that it has what was over while its machine was suspended.
+            Fault.Kind.SUSPENSION);
     static final Set<Trait> TRAITS = Set.of(
             // A token key that is there is trusted, however old it is.
             Trait.TOKENS_OUTLIVE_LOSSES,

@@ -132,7 +132,7 @@ record Plan(
         for (int i = 0; i < count; i++) {
             Fault.Kind kind = one(random, kinds);
             long at = random.nextLong(Math.max(durationNanos, 50 * MILLI));
-            long most = kind == Fault.Kind.FREEZE ? 2 * leaseMillis * MILLI : 2_000 * MILLI;
+            long most = kind.stops() ? 2 * leaseMillis * MILLI : 2_000 * MILLI;
             int target = random.nextInt(kind == Fault.Kind.INTERRUPT ? jvms * threads : jvms);
             faults.add(new Fault(kind, target, at, spread(random, MILLI / 10, most)));
         }
@@ -202,6 +202,11 @@ record Plan(
         return faults.stream().anyMatch(fault -> fault.kind().lasts());
     }
 
+    /** Returns whether no thread unlocks what it has lost without hearing of that. */
+    boolean noticesLosses() {
+        return !losesData() && faults.stream().noneMatch(fault -> fault.kind() == Fault.Kind.SUSPENSION);
+    }
+
     /** Returns whether fencing tokens increase whatever happens: the clock of Redis does, or nothing else is lost. */
     boolean tokensIncrease() {
         List<Fault.Kind> losses = faults.stream()
@@ -233,7 +238,7 @@ record Plan(
         return strikesOneNode()
                 && faults.stream()
                         .map(Fault::kind)
-                        .noneMatch(kind -> kind.losesData() || kind == Fault.Kind.FREEZE || kind == Fault.Kind.CLOSE);
+                        .noneMatch(kind -> kind.losesData() || kind.stops() || kind == Fault.Kind.CLOSE);
     }
 
     /**

@@ -86,6 +86,7 @@ final class ReadWriteSubject implements Subject {
     // Leaves for the witness before it does for the library.
     private void stayInside(Op op, Actor actor) {
         actor.sleep(op.holdNanos() / 2);
+        witness.asks(actor, readSync::assertHeld);
         witness.check();
         actor.sleep(op.holdNanos() / 2);
         witness.stopsReading(actor);

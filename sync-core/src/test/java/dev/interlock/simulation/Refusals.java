@@ -55,7 +55,8 @@ final class Refusals {
         if (found != null
                 && now - found.lastNanos < FRESH_NANOS
                 && now - Math.max(found.sinceNanos, worker.calledNanos()) > PATIENCE_NANOS) {
-            throw new Violation(worker.actor().name() + " isn't told that Redis refuses " + script + ": " + worker.state());
+            throw new Violation(
+                    worker.actor().name() + " isn't told that Redis refuses " + script + ": " + worker.state());
         }
     }
 

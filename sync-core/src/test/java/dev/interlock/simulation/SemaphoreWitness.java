@@ -167,7 +167,7 @@ final class SemaphoreWitness implements Witness {
         }
         Map<SemaphoreSubject, Long> used = new LinkedHashMap<>();
         for (Use use : uses) {
-            if (!use.actor.jvm().isDead()) {
+            if (!use.actor.jvm().isDead() && !use.actor.jvm().isDisoriented()) {
                 used.merge(use.semaphore, (long) use.permits, Long::sum);
             }
         }

@@ -113,7 +113,7 @@ final class SimulatedSession {
                 0,
                 "",
                 "test",
-                new Listeners(plan.losesData() ? SyncListener.NONE : NOTHING_LOST),
+                new Listeners(plan.noticesLosses() ? NOTHING_LOST : SyncListener.NONE),
                 ticker);
     }
 
@@ -123,7 +123,9 @@ final class SimulatedSession {
                 id,
                 plan.preemptsTasks(),
                 settings(plan, this::now),
-                servers.nodes(), trace, faultsUntil.subList(1, faultsUntil.size()),
+                servers.nodes(),
+                trace,
+                faultsUntil.subList(1, faultsUntil.size()),
                 refusals);
         links.addAll(made.links());
         return made.session();

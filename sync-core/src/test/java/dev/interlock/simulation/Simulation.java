@@ -87,8 +87,7 @@ final class Simulation {
         }
 
         SimulatedSession newSession() {
-            return new SimulatedSession(
-                    jvm, sessions++, plan, servers, trace, faultsUntil, witnesses, refusals);
+            return new SimulatedSession(jvm, sessions++, plan, servers, trace, faultsUntil, witnesses, refusals);
         }
 
         void start() {
@@ -246,8 +245,7 @@ final class Simulation {
     private @Nullable Standstill newStandstill(Supplier<@Nullable Jvm> holder) {
         long lateNanos = Collections.max(plan.leasesMillis()) * MILLI + LATE_GRACE_NANOS;
         return plan.traits().contains(Trait.LOST_LOCKS_BLOCK_NOBODY)
-                ? new Standstill(
-                        scheduler, holder, mendedNanos(), hasFaults() ? lateNanos : SOON_NANOS, lateNanos)
+                ? new Standstill(scheduler, holder, mendedNanos(), hasFaults() ? lateNanos : SOON_NANOS, lateNanos)
                 : null;
     }
 
@@ -365,15 +363,14 @@ final class Simulation {
             return "";
         }
         return " of "
-                + (fault.kind() == Fault.Kind.INTERRUPT
-                        ? struck(fault).name()
-                        : "J" + fault.target() % hosts.size());
+                + (fault.kind() == Fault.Kind.INTERRUPT ? struck(fault).name() : "J" + fault.target() % hosts.size());
     }
 
     private void begin(Fault fault, Host host) {
         long nanos = fault.forNanos();
         switch (fault.kind()) {
             case FREEZE -> host.jvm.freeze(nanos);
+            case SUSPENSION -> host.jvm.suspend(nanos);
             case DEATH -> host.jvm.die();
             case CLOSE -> {
                 if (!host.session.isClosed() && !host.jvm.isDead()) {
