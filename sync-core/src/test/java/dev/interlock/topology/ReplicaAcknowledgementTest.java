@@ -19,7 +19,9 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Lock;
 import java.util.function.UnaryOperator;
 import java.util.regex.Pattern;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -339,5 +341,27 @@ class ReplicaAcknowledgementTest {
         assertThatIllegalArgumentException()
                 .isThrownBy(() -> Interlock.builder().replicaAcknowledgements(number))
                 .withMessageContaining("replicaAcknowledgements must be from 0 to 100, but is " + number);
+    }
+
+    /** A batch trusts that Redis knows the scripts that it was told once. If it may not be told again, that lasts. */
+    @Test
+    void aForgottenScriptThatMayNotBeLoadedIsRefused() {
+        Lock lock = session(1).readWriteLock(NAME).readLock();
+        lock.lock();
+        lock.unlock();
+        await("released").until(() -> Long.valueOf(0).equals(master.command("EXISTS", "interlock:{" + NAME + "}:rw")));
+        master.command("ACL", "SETUSER", "default", "-script|load");
+        try {
+            master.command("SCRIPT", "FLUSH");
+            // Within 10 s the replicas are counted anew, by a script that isn't in a batch.
+            assertThat(actor("refused").begin(lock::lock))
+                    .failsWithin(Duration.ofSeconds(5))
+                    .withThrowableOfType(ExecutionException.class)
+                    .havingCause()
+                    .isInstanceOf(IllegalStateException.class)
+                    .withMessageContaining("script|load");
+        } finally {
+            master.command("ACL", "SETUSER", "default", "+script|load");
+        }
     }
 }

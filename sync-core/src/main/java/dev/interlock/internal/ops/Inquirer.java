@@ -50,6 +50,7 @@ public final class Inquirer implements Operator {
     private static final int AT_ONCE = 100;
 
     private static final RareLog UNSEEN = new RareLog();
+    private static final RareLog UNSAID = new RareLog();
     private static final Script SESSIONS = Script.load("session/sessions");
     private static final Script WHO = Script.load("lock/who");
 
@@ -109,7 +110,13 @@ public final class Inquirer implements Operator {
                 .toList();
         long ageMillis = TimeUnit.NANOSECONDS.toMillis(session.now() - openedNanos);
         String report = self.with(ageMillis, stakes).text();
-        session.send(question.asker(), new Mail.Report(question.number(), session.id(), report).text());
+        session.send(question.asker(), new Mail.Report(question.number(), session.id(), report).text())
+                .whenComplete((sent, failure) -> {
+                    if (failure != null && !Failures.isTransient(failure)) {
+                        String why = Failures.brief(failure);
+                        UNSAID.say(why, often -> log.warn("An operator was not answered: {}{}", why, often));
+                    }
+                });
     }
 
     private static Predicate<String> wanted(String text) {
@@ -278,10 +285,17 @@ public final class Inquirer implements Operator {
         Inquiry inquiry = new Inquiry(ids);
         inquiries.put(number, inquiry);
         try {
-            ids.forEach(id -> session.send(id, question.apply(number)));
+            ids.forEach(id -> session.send(id, question.apply(number)).whenComplete((sent, failure) -> {
+                if (failure != null && !Failures.isTransient(failure)) {
+                    inquiry.complete.completeExceptionally(failure);
+                }
+            }));
             RemoteWait.forAnswer(session, inquiry.complete, ANSWER_NANOS);
         } finally {
             inquiries.remove(number);
+        }
+        if (inquiry.complete.isCompletedExceptionally()) {
+            throw refusal(Failures.of(inquiry.complete));
         }
         return inquiry.reports;
     }
@@ -292,12 +306,16 @@ public final class Inquirer implements Operator {
         return replies.stream().map(this::answer).toList();
     }
 
+    private static IllegalStateException refusal(Throwable cause) {
+        return Failures.refusal("an operator's question", cause);
+    }
+
     private List<Object> answer(CompletableFuture<List<Object>> reply) {
         if (reply.isDone() && !reply.isCompletedExceptionally()) {
             return reply.join();
         }
         if (reply.isCompletedExceptionally() && !Failures.isTransient(Failures.of(reply))) {
-            throw Failures.refusal("an operator's question", Failures.of(reply));
+            throw refusal(Failures.of(reply));
         }
         throw new RedisUnavailableException(
                 "Redis has not answered an operator's question within "

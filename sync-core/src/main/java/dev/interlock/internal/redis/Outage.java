@@ -29,6 +29,7 @@ public final class Outage {
     private final String who;
     private final String session;
     private final LongSupplier ticker;
+    private final long silenceNanos;
     private final long patienceNanos;
     private final Executor executor;
     private final Listeners listeners;
@@ -37,6 +38,11 @@ public final class Outage {
 
     /** Whether it is the replicas that don't answer: then it isn't over when the master does. */
     private volatile boolean unacknowledged;
+
+    /** Whether the last answer was that Redis doesn't know a script, and since when all answers are. */
+    private volatile boolean isForgetful;
+
+    private volatile long forgetfulNanos;
 
     private volatile long heardNanos;
     private volatile long acknowledgedNanos;
@@ -70,6 +76,7 @@ public final class Outage {
         this.ticker = settings.ticker();
         this.heardNanos = ticker.getAsLong();
         this.acknowledgedNanos = heardNanos;
+        this.silenceNanos = settings.silenceNanos();
         this.patienceNanos = settings.redisTimeoutNanos();
         this.listeners = settings.listeners();
         this.executor = executor;
@@ -119,8 +126,22 @@ public final class Outage {
         }
     }
 
+    /**
+     * Redis doesn't know the script that was sent then, and is told it. One that has learned none after a while counts
+     * as one that doesn't answer.
+     */
+    void forgot(long sentNanos, Throwable failure) {
+        if (!isForgetful) {
+            forgetfulNanos = sentNanos;
+            isForgetful = true;
+        } else if (sentNanos - forgetfulNanos >= silenceNanos) {
+            failed(sentNanos, failure);
+        }
+    }
+
     /** Redis has answered. */
     public void heard() {
+        isForgetful = false;
         heardNanos = ticker.getAsLong();
         if (active && !unacknowledged) {
             end();
@@ -131,6 +152,7 @@ public final class Outage {
     void acknowledged() {
         acknowledgedNanos = ticker.getAsLong();
         heardNanos = acknowledgedNanos;
+        isForgetful = false;
         if (active) {
             end();
         }

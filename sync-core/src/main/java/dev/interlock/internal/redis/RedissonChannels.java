@@ -68,9 +68,16 @@ public final class RedissonChannels implements UnlockChannels {
             log.debug("No channel left for {}", Names.quoted(channel));
             return null;
         }
-        Listener listener = new Listener(topic(channel));
-        listener.subscribe(channel, heard);
-        return listener;
+        try {
+            Listener listener = new Listener(topic(channel));
+            listener.subscribe(channel, heard);
+            return listener;
+        } catch (RuntimeException e) {
+            // A client that is shut down throws instead of returning a future.
+            log.debug("No channel for {}", Names.quoted(channel), e);
+            left.release();
+            return null;
+        }
     }
 
     @Override

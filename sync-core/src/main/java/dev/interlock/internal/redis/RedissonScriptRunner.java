@@ -13,6 +13,7 @@ import java.util.concurrent.CompletionStage;
 import java.util.concurrent.TimeUnit;
 import java.util.function.LongSupplier;
 import java.util.stream.IntStream;
+import org.redisson.RedissonShutdownException;
 import org.redisson.api.BatchOptions;
 import org.redisson.api.BatchResult;
 import org.redisson.api.RBatch;
@@ -97,6 +98,11 @@ public final class RedissonScriptRunner implements ScriptRunner {
     @Override
     public boolean isReplicated() {
         return replicas.areWanted();
+    }
+
+    @Override
+    public boolean isShutDown() {
+        return client.isShutdown();
     }
 
     @Override
@@ -236,16 +242,18 @@ public final class RedissonScriptRunner implements ScriptRunner {
     private CompletableFuture<BatchResult<?>> executed(RBatch batch, List<Call> calls) {
         CompletableFuture<BatchResult<?>> result =
                 batch.executeAsync().toCompletableFuture().thenApply(done -> done);
-        result.whenComplete((done, failure) -> {
-            // A batch trusts that what was loaded once is still there, and doesn't load it again.
-            if (failure != null && Failures.cause(failure) instanceof RedisNoScriptException) {
-                calls.stream()
-                        .map(call -> call.script)
-                        .distinct()
-                        .forEach(script -> scripts.scriptLoadAsync(script.text()));
-            }
-        });
-        return result;
+        // A batch trusts that what was loaded once is still there, and doesn't load it again.
+        return result.exceptionallyCompose(failure -> Failures.cause(failure) instanceof RedisNoScriptException
+                ? loaded(calls).thenCompose(done -> CompletableFuture.failedFuture(failure))
+                : CompletableFuture.failedFuture(failure));
+    }
+
+    private CompletableFuture<?> loaded(List<Call> calls) {
+        return CompletableFuture.allOf(calls.stream()
+                .map(call -> call.script)
+                .distinct()
+                .map(script -> scripts.scriptLoadAsync(script.text()).toCompletableFuture())
+                .toArray(CompletableFuture<?>[]::new));
     }
 
     private static RFuture<List<Object>> eval(RScriptAsync scripts, Call call) {
@@ -258,11 +266,19 @@ public final class RedissonScriptRunner implements ScriptRunner {
             if (failure == null) {
                 spinner.heard(ticker.getAsLong() - sentNanos);
                 success.run();
-            } else if (!Failures.isTransient(failure) || Failures.cause(failure) instanceof RedisNoScriptException) {
-                outage.heard();
             } else {
-                outage.failed(sentNanos, Failures.cause(failure));
+                failed(sentNanos, Failures.cause(failure));
             }
         });
+    }
+
+    private void failed(long sentNanos, Throwable cause) {
+        if (cause instanceof RedisNoScriptException) {
+            outage.forgot(sentNanos, cause);
+        } else if (Failures.isTransient(cause)) {
+            outage.failed(sentNanos, cause);
+        } else if (!(cause instanceof RedissonShutdownException)) {
+            outage.heard();
+        }
     }
 }

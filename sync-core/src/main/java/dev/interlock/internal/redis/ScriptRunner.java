@@ -29,6 +29,11 @@ public interface ScriptRunner {
         return List.of(ANY_KEY);
     }
 
+    /** Returns whether no script will ever run any more, because its client is shut down. */
+    default boolean isShutDown() {
+        return false;
+    }
+
     /** Returns whether a failover may lose what Redis has answered or published. */
     boolean isReplicated();
 }

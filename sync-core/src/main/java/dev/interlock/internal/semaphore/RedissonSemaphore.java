@@ -293,7 +293,9 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
                 session.outage().heard();
             } else {
                 Throwable cause = Failures.cause(failure);
-                session.outage().failed(sentNanos, cause);
+                if (Failures.isTransient(cause)) {
+                    session.outage().failed(sentNanos, cause);
+                }
                 UNKNOWN.say(
                         name,
                         often -> log.warn(

@@ -1,5 +1,6 @@
 package dev.interlock.internal.session;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Mail;
@@ -242,6 +243,11 @@ public final class RedisSession extends Session {
         public boolean isReplicated() {
             return runner.isReplicated();
         }
+
+        @Override
+        public boolean isShutDown() {
+            return runner.isShutDown();
+        }
     }
 
     // Messages were lost meanwhile.
@@ -288,9 +294,13 @@ public final class RedisSession extends Session {
         inquiries = receiver;
     }
 
-    /** Puts a message in the mailbox of a session, maybe of this one. Whether it arrives isn't known. */
-    public void send(String id, String message) {
-        runner().run(TELL.on(List.of(ScriptRunner.ANY_KEY), id, message));
+    /**
+     * Puts a message in the mailbox of a session, maybe of this one. Whether it arrives isn't known; only that Redis
+     * has refused it.
+     */
+    @CanIgnoreReturnValue
+    public CompletableFuture<?> send(String id, String message) {
+        return runner().run(TELL.on(List.of(ScriptRunner.ANY_KEY), id, message));
     }
 
     /** Returns what runs scripts for this session. */

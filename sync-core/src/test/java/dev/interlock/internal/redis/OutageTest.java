@@ -13,6 +13,7 @@ import java.util.List;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.redisson.client.RedisNoScriptException;
 import org.redisson.client.RedisTimeoutException;
 import org.slf4j.LoggerFactory;
 
@@ -61,6 +62,25 @@ class OutageTest {
         assertThat(lines().get(1)).startsWith("WARN Redis has not answered for 60 s");
         assertThat(lines().get(2)).startsWith("WARN Redis has not answered for 120 s");
         assertThat(lines().get(3)).startsWith("INFO Redis answers again, after 150");
+    }
+
+    private void forget() {
+        outage.forgot(ticker.getAsLong(), new RedisNoScriptException("NOSCRIPT No matching script"));
+    }
+
+    /** One that has lost its scripts learns them again; one that never knows any is of no use. */
+    @Test
+    void aRedisThatLearnsNoScriptDoesNotAnswer() {
+        forget();
+        ticker.advance(Duration.ofMillis(2_999));
+        forget();
+        assertThat(outage.isActive()).isFalse();
+        ticker.advance(Duration.ofMillis(1));
+        forget();
+        assertThat(outage.isActive()).isTrue();
+        outage.heard();
+        forget();
+        assertThat(outage.isActive()).isFalse();
     }
 
     @Test
