@@ -19,6 +19,7 @@ import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.redisson.RedissonFairLock;
 import org.redisson.RedissonMultiLock;
+import org.redisson.RedissonObject;
 import org.redisson.RedissonShutdownException;
 import org.redisson.api.RFencedLock;
 import org.redisson.api.RFuture;
@@ -33,6 +34,7 @@ import org.slf4j.LoggerFactory;
 public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenure> {
     private static final Logger log = LoggerFactory.getLogger(RedissonLock.class);
     private static final RareLog UNRELEASED = new RareLog();
+    private static final RareLog UNCHECKED = new RareLog();
 
     /** How long a request waits for the lock before it is made anew: Redisson may have missed that the lock is free. */
     private static final long REQUEST_NANOS = TimeUnit.SECONDS.toNanos(2);
@@ -169,16 +171,31 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
     /** Waits for an answer of Redisson's, which has a command time-out beyond the wait for the lock. */
     private void await(CompletableFuture<?> answer, RemoteWait wait) throws InterruptedException {
         long nanos = wait.isTimed() ? wait.callersLeftNanos() + commandTimeoutNanos() : RemoteWait.FOREVER;
-        if (!wait.until(answer, this, nanos)) {
+        answer.whenComplete((done, failure) -> wait.wake());
+        if (!wait.until(() -> answer.isDone() || isShutDown(), this, nanos)) {
             throw unavailable(null);
         }
+        if (!answer.isDone()) {
+            throw refusal(new RedissonShutdownException("its client is shut down"));
+        }
+    }
+
+    // Redisson forgets what waits when a client is shut down. Of a multi lock it doesn't say whose it is.
+    private boolean isShutDown() {
+        return lock instanceof RedissonObject object
+                ? object.getServiceManager().isShuttingDown()
+                : session.runner().isShutDown();
+    }
+
+    private IllegalStateException refusal(Throwable cause) {
+        return new IllegalStateException("Redisson refuses to lock " + Names.quoted(name), cause);
     }
 
     /** Returns whether to make a request anew that has failed. Throws if nothing is known. */
     private boolean outlives(long sent, CompletableFuture<?> failed, RemoteWait wait) throws InterruptedException {
         Throwable failure = Failures.of(failed);
         if (!Failures.isTransient(failure)) {
-            throw new IllegalStateException("Redisson refuses to lock " + Names.quoted(name), failure);
+            throw refusal(failure);
         }
         boolean over = wait.isTimed() && wait.callersLeftNanos() <= 0;
         // A short wait may be over before Redisson has subscribed, which it calls a failure.
@@ -412,11 +429,21 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
             return null;
         } else if (current.isOver(now)) {
             current.lose("its lease is over");
+        } else if (isShutDown()) {
+            current.lose("its client is shut down, so that nobody renews it");
         } else if (!(lock instanceof RedissonMultiLock) && current.isToCheck(now)) {
             RLock known = current.lock();
             known.isHeldByThreadAsync(current.owner).whenComplete((held, failure) -> {
                 if (failure == null && !held && tenure == current && current.lock() == known) {
                     current.lose("Redisson doesn't know this owner any more");
+                } else if (failure != null && !Failures.isTransient(failure)) {
+                    UNCHECKED.say(
+                            name,
+                            often -> log.warn(
+                                    "Redisson refuses to say whether lock {} is still held: {}{}",
+                                    Names.quoted(name),
+                                    Failures.brief(failure),
+                                    often));
                 }
             });
         }
