@@ -48,7 +48,7 @@ final class SemaphoreState implements Pool {
 
     private boolean closing;
 
-    /** Whether a command was sent since Redis has answered last. */
+    /** Whether a command was sent since Redis has last said how the account stands. */
     private boolean asked;
 
     /** Whether that was so at the last beat of the lease renewer already. */
@@ -286,7 +286,6 @@ final class SemaphoreState implements Pool {
 
     /** Redis refuses what it is told. */
     void refused(Throwable failure) {
-        asked = false;
         operations.failAll(failure);
         local.failed(() -> Failures.refusal("semaphore " + Names.quoted(name), failure));
     }
@@ -315,14 +314,14 @@ final class SemaphoreState implements Pool {
 
     // ---- other events
 
-    /** A beat of the lease renewer: the second one since Redis was asked, and hasn't answered, ends a lease. */
+    /** A beat of the lease renewer: the second one since Redis was asked, and hasn't said, ends a lease. */
     void beat(long now) {
         boolean silent = asked && askedAtLastBeat;
         askedAtLastBeat = asked;
         if (silent && ownsPermits() && !leaving && now - validUntilNanos >= 0) {
-            // Another session may have these permits by now, and Redis doesn't answer.
+            // Another session may have these permits by now.
             leaving = true;
-            local.lost("their lease is over, and Redis doesn't answer");
+            local.lost("their lease is over, and Redis doesn't renew it");
             local.effects().tells = true;
         }
     }

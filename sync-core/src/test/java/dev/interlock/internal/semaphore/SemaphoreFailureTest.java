@@ -140,6 +140,19 @@ class SemaphoreFailureTest {
     // ---- the end of a lease, of which Redis says nothing
 
     @Test
+    void aRefusedLeaseEndsAtTheSecondBeat() {
+        events.acquire(1);
+        events.say();
+        events.passes(SemaphoreEvents.LEASE);
+        events.state.refused(new IllegalStateException("NOPERM"));
+        beats();
+        events.say();
+        events.state.refused(new IllegalStateException("NOPERM"));
+        beats();
+        assertThat(loss()).contains("their lease is over, and Redis doesn't renew it");
+    }
+
+    @Test
     void aSilentLeaseEndsAtTheSecondBeat() {
         events.acquire(1);
         Statement said = events.say();
@@ -147,7 +160,7 @@ class SemaphoreFailureTest {
         beats();
         assertThat(events.local.takeEffects().loss).isNull();
         beats();
-        assertThat(loss()).contains("their lease is over, and Redis doesn't answer");
+        assertThat(loss()).contains("their lease is over, and Redis doesn't renew it");
         assertThat(events.state.isValid(events.now)).isFalse();
         assertThat(events.say().leaves()).isTrue();
         beats();
