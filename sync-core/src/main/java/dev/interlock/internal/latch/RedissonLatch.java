@@ -1,6 +1,7 @@
 package dev.interlock.internal.latch;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.latch.LatchState.Effect;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.session.CommandLoop;
@@ -90,14 +91,19 @@ public final class RedissonLatch implements RemoteLatch, Participant, CommandLoo
             mutex.unlock();
         }
         // Without an answer nobody knows whether it has counted, and a repeat might count twice.
-        CompletableFuture<Boolean> counted = ReliableCommand.send(
-                        session,
-                        session.settings().leaseMillis(),
-                        failure -> !Failures.isRefused(failure),
-                        isFirst -> asked(latch::countDownAsync).thenApply(done -> true))
-                .confirmed();
+        ReliableCommand<Boolean> command = ReliableCommand.send(
+                session,
+                session.settings().leaseMillis(),
+                failure -> !Failures.isRefused(failure),
+                isFirst -> asked(latch::countDownAsync).thenApply(done -> true));
+        CompletableFuture<Boolean> counted = command.confirmed();
         session.expect(counted, counted);
-        LatchSync.hear(session, state, counted, "has not confirmed the count-down of");
+        try {
+            LatchSync.hear(session, state, counted, "has not confirmed the count-down of");
+        } catch (RedisUnavailableException e) {
+            Throwable refusal = command.refusal();
+            throw refusal == null ? e : state.refusal(refusal);
+        }
     }
 
     private <T> CompletableFuture<T> asked(Supplier<RFuture<T>> command) {

@@ -19,10 +19,10 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.TimeoutException;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import org.redisson.client.RedisException;
+import org.redisson.client.RedisTimeoutException;
 
 /**
  * A limiter whose requests scripts decide on. Immutable but for its {@link PrefetchedPermits}, if it takes permits
@@ -278,13 +278,15 @@ final class ScriptRateLimiter implements RateLimiter {
             case REFUSE -> Answer.withoutRedis(shared.latest(), 0, RETRY_MICROS);
             case FAIL -> {
                 if (cause instanceof RuntimeException fatal && !Failures.isTransient(cause)) {
-                    throw cause instanceof RedisException
-                            ? Failures.refusal("rate limiter " + Names.quoted(shared.name), cause)
-                            : fatal;
+                    throw cause instanceof RedisException ? refusal(cause) : fatal;
                 }
                 throw unavailable(cause);
             }
         };
+    }
+
+    private IllegalStateException refusal(Throwable cause) {
+        return Failures.refusal("rate limiter " + Names.quoted(shared.name), cause);
     }
 
     private RedisUnavailableException unavailable(@Nullable Throwable cause) {
@@ -338,7 +340,9 @@ final class ScriptRateLimiter implements RateLimiter {
                         .toArray(CompletableFuture<?>[]::new)))
                 .thenApply(all -> true);
         if (session.await(done) == null) {
-            throw unavailable(done.isCompletedExceptionally() ? Failures.of(done) : new TimeoutException("no answer"));
+            Throwable cause =
+                    done.isCompletedExceptionally() ? Failures.of(done) : new RedisTimeoutException("no answer");
+            throw Failures.isTransient(cause) ? unavailable(cause) : refusal(cause);
         }
         shared.update(text);
     }

@@ -101,6 +101,16 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
         return confirmed;
     }
 
+    /** Returns what no repeat seems to mend that the last attempt has failed by. It is repeated all the same. */
+    public @Nullable Throwable refusal() {
+        mutex.lock();
+        try {
+            return lastFailure == null || Failures.isTransient(lastFailure) ? null : lastFailure;
+        } finally {
+            mutex.unlock();
+        }
+    }
+
     /**
      * Repeats it also if there is no answer at all. A caller that waits for the answer need not ask for that before it
      * gives up.

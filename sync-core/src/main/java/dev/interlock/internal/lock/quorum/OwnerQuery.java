@@ -1,5 +1,6 @@
 package dev.interlock.internal.lock.quorum;
 
+import dev.interlock.internal.redis.Failures;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -16,6 +17,11 @@ final class OwnerQuery {
     private int answered;
     private int failed;
 
+    /** How many nodes refuse for good to answer, and why. */
+    private int refused;
+
+    private @Nullable Throwable refusal;
+
     /** Completes when further answers are of no use. */
     final CompletableFuture<Void> done = new CompletableFuture<>();
 
@@ -24,17 +30,33 @@ final class OwnerQuery {
         this.majority = majority;
     }
 
-    /** A node has named the owner, or has failed. */
-    void answered(@Nullable String owner) {
-        if (owner == null) {
-            failed++;
-        } else {
-            answered++;
-            counts.merge(owner, 1, Integer::sum);
+    /** A node has named the owner. */
+    void answered(String owner) {
+        answered++;
+        counts.merge(owner, 1, Integer::sum);
+        end();
+    }
+
+    /** A node has failed. */
+    void failed(Throwable failure) {
+        failed++;
+        if (!Failures.isTransient(failure)) {
+            refused++;
+            refusal = failure;
         }
+        end();
+    }
+
+    private void end() {
         if (counts.containsValue(majority) || answered + failed == nodes) {
             done.complete(null);
         }
+    }
+
+    /** Returns what no repeat will mend, if so many nodes have failed by that that a majority is impossible. */
+    @Nullable
+    Throwable refusal() {
+        return refused > nodes - majority ? refusal : null;
     }
 
     /** Returns whether a majority has answered. */

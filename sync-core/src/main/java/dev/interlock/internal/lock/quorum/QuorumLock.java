@@ -308,6 +308,10 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
     public boolean isLocked() {
         session.ensureOpen();
         OwnerQuery query = monitor.inspect();
+        Throwable refusal = monitor.call(known -> query.refusal());
+        if (refusal != null) {
+            throw Failures.refusal("lock " + Names.quoted(name), refusal);
+        }
         if (!monitor.call(known -> query.isKnown())) {
             throw unavailable(session.outage().cause());
         }

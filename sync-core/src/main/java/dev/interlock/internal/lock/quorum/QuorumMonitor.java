@@ -170,8 +170,14 @@ final class QuorumMonitor {
     /** Asks who owns the name, and waits for the answers, one command time-out at most. */
     OwnerQuery inspect() {
         OwnerQuery query = new OwnerQuery(nodes.size(), session.majority());
-        nodes.forEach(
-                node -> scripts.inspect(node).whenComplete((owner, failure) -> run(known -> query.answered(owner))));
+        nodes.forEach(node -> scripts.inspect(node)
+                .whenComplete((owner, failure) -> run(known -> {
+                    if (failure == null) {
+                        query.answered(owner);
+                    } else {
+                        query.failed(failure);
+                    }
+                })));
         session.await(query.done);
         return query;
     }
@@ -231,12 +237,12 @@ final class QuorumMonitor {
             boolean isSettled = call(known -> release.answered(node, released, session.now()));
             if (released != null) {
                 nodes.get(node).backlog().heard();
-            } else if (isSettled && failure != null && !session.isClosed()) {
+            } else if (failure != null && (isSettled || !Failures.isTransient(failure)) && !session.isClosed()) {
                 String why = Failures.brief(failure);
                 UNRELEASED.say(
                         why,
                         often -> log.warn(
-                                "Quorum lock {} could not be released at a node; its lease will end it: {}{}",
+                                "Quorum lock {} could not be released at a node, whose lease will end it: {}{}",
                                 Names.quoted(name),
                                 why,
                                 often));

@@ -349,7 +349,7 @@ class QuorumStateTest extends QuorumStateFixture {
     void nobodyAtAMajorityIsNobody() {
         OwnerQuery query = new OwnerQuery(3, 2);
         query.answered("");
-        query.answered(null);
+        query.failed(silence);
         assertThat(query.isKnown()).isFalse();
         query.answered("");
         assertThat(query.isKnown()).isTrue();
@@ -362,7 +362,7 @@ class QuorumStateTest extends QuorumStateFixture {
         query.answered("a");
         query.answered("");
         assertThat(query.done).isNotDone();
-        query.answered(null);
+        query.failed(silence);
         assertThat(query.done).isDone();
         assertThat(query.isOwned()).isTrue();
     }
@@ -375,5 +375,16 @@ class QuorumStateTest extends QuorumStateFixture {
         query.answered("");
         assertThat(query.done).isDone();
         assertThat(query.isOwned()).isFalse();
+    }
+
+    @Test
+    void aMajorityThatRefusesToSayIsARefusal() {
+        OwnerQuery query = new OwnerQuery(3, 2);
+        query.failed(lasting);
+        query.answered("a");
+        assertThat(query.refusal()).isNull();
+        query.failed(lasting);
+        assertThat(query.done).isDone();
+        assertThat(query.refusal()).isSameAs(lasting);
     }
 }
