@@ -119,15 +119,4 @@ class AdaptedLatchFaultsTest extends LatchFaultFixture {
         assertThat(second.await(0, TimeUnit.SECONDS)).isFalse();
         counted.delete();
     }
-
-    @Test
-    void aWrongTypeEndsWaits() {
-        server().command("HSET", NAME, "a", "b");
-        DistributedCountDownLatch latch = over().adapt(counted);
-        CompletableFuture<Boolean> waits = actor("waiter").begin(latch::await);
-        await("refused").until(waits::isDone);
-        assertFails(waits, IllegalStateException.class, NAME);
-        assertThatThrownBy(latch::getCount).isInstanceOf(IllegalStateException.class);
-        server().command("DEL", NAME);
-    }
 }

@@ -128,17 +128,6 @@ class LatchLossTest extends LatchFaultFixture {
         assertThat(of(session, 2).getCount()).isEqualTo(2);
     }
 
-    /** The same under those who have joined. */
-    @Test
-    void aWrongTypeEndsWaits() {
-        DistributedCountDownLatch latch = of(session(), 2);
-        CompletableFuture<Boolean> waits = actor("waiter").begin(latch::await);
-        awaitWaiting(1);
-        server().command("SET", KEY, "something");
-        assertFails(waits, IllegalStateException.class, NAME);
-        server().command("DEL", KEY);
-    }
-
     /** An object that was collected, and one that is made anew, count for themselves. */
     @Test
     void anObjectThatWasCollectedIsNotTheNextOne() {

@@ -143,27 +143,6 @@ class RefusalTest extends FaultFixture {
         assertThat(recorder.count(Recorder.Kind.UNREACHABLE)).isZero();
     }
 
-    /** A key of another type is an error of the caller's, told at once, and nothing stays held. */
-    @Test
-    void aNameThatIsTakenBySomethingElseIsAClearError() {
-        DistributedReentrantLock lock = lock(session(), NAME);
-        server().command("SET", NAME, "a string");
-        Actor actor = actor("actor");
-        for (int i = 0; i < 2; i++) {
-            CompletableFuture<Boolean> refused = actor.begin(lock::lock);
-            assertThat(refused)
-                    .failsWithin(PATIENCE)
-                    .withThrowableThat()
-                    .havingCause()
-                    .isInstanceOf(IllegalStateException.class)
-                    .withMessageContaining(NAME);
-            assertThat(lock.isLocked()).isFalse();
-        }
-        server().command("DEL", NAME);
-        actor.run(lock::lock);
-        actor.run(lock::unlock);
-    }
-
     /**
      * Something else has the name for a moment. At no time is there nothing: what is repeated would take that for a
      * loss.

@@ -90,6 +90,8 @@ final class ConditionLog {
             LEFT,
             /** When the lock was given up, it had been lost. */
             LOST,
+            /** Redis refuses to be asked about it. */
+            REFUSED,
             CLOSED
         }
 
@@ -138,6 +140,10 @@ final class ConditionLog {
         volatile @Nullable Runnable wakeUp;
 
         volatile @Nullable Outcome outcome;
+
+        /** Why Redis has refused it. Written before the outcome. */
+        @Nullable
+        Throwable refusal;
 
         /** A thread is about to wait, having entered on that tenure. */
         Waiter(Thread thread, String condition, long sequence, LockTenure tenure, long nowNanos) {

@@ -13,6 +13,7 @@ import dev.interlock.internal.lock.script.ConditionLog.Waiter.Outcome;
 import dev.interlock.internal.lock.script.ConditionLog.WaiterReply;
 import dev.interlock.internal.lock.script.ConditionLog.WaiterState;
 import dev.interlock.internal.lock.script.ReliableRelease.Released;
+import dev.interlock.internal.redis.Settings;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -22,6 +23,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
@@ -48,6 +50,7 @@ final class ConditionQueue {
     private final LockView view;
     private final LockEffects effects;
     private final long silenceNanos;
+    private final long leaseNanos;
     private final ConditionLog log;
 
     /** By sequence, oldest first. */
@@ -76,6 +79,11 @@ final class ConditionQueue {
     /** When Redis was last asked. */
     private long askedNanos;
 
+    /** Whether Redis has refused the latest inquiry that it has answered, and since when it does. */
+    private boolean isRefused;
+
+    private long refusedNanos;
+
     /** A waiter's sequence that this session owns: the message that tells whose it is may be on its way. */
     private long unannounced;
 
@@ -84,11 +92,12 @@ final class ConditionQueue {
     /** The last waiter that was done with waiting. */
     private @Nullable Waiter last;
 
-    ConditionQueue(LockState lock, LockView view, LockEffects effects, long silenceNanos) {
+    ConditionQueue(LockState lock, LockView view, LockEffects effects, Settings settings) {
         this.lock = lock;
         this.view = view;
         this.effects = effects;
-        this.silenceNanos = silenceNanos;
+        this.silenceNanos = settings.silenceNanos();
+        this.leaseNanos = TimeUnit.MILLISECONDS.toNanos(settings.leaseMillis());
         this.log = new ConditionLog(view);
     }
 
@@ -360,6 +369,7 @@ final class ConditionQueue {
     /** Takes the answer to what was said then. */
     void answered(Inquiry inquiry, long sentNanos, List<WaiterReply> replies, long now) {
         view.heardNanos = now;
+        isRefused = false;
         long number = inquiry.number();
         inquiry.gone().forEach(text -> gone.computeIfPresent(text, (same, before) -> before < number ? null : before));
         isSignalLost &= lostAfter >= number;
@@ -380,6 +390,27 @@ final class ConditionQueue {
         asksForMore = isAnyOver;
         if (isAnyOver || isMissing || isSignalLost || !gone.isEmpty()) {
             effects.askForWaiters();
+        }
+    }
+
+    /**
+     * Redis refuses to be asked about waiters, so nobody can signal them: those that it may know end. What it has yet
+     * to hear of others is repeated with the pulse, until the lease is over.
+     */
+    void refused(Throwable cause, long now) {
+        if (!isRefused) {
+            isRefused = true;
+            refusedNanos = now;
+        }
+        for (Waiter waiter : List.copyOf(waiting.values())) {
+            if (waiter.isRegistered) {
+                waiter.refusal = cause;
+                over(waiter, Outcome.REFUSED, 0, 0, now);
+            }
+        }
+        if (now - refusedNanos >= leaseNanos) {
+            gone.clear();
+            isSignalLost = false;
         }
     }
 
@@ -411,8 +442,11 @@ final class ConditionQueue {
         if (waiting.remove(waiter.sequence) == null) {
             return;
         }
-        // Of one that ends with its session Redis may yet say that it was signalled.
-        if (waiter.isConfirmed && ticket == 0 && outcome != Outcome.CLOSED) {
+        if (outcome == Outcome.REFUSED) {
+            gone.put(waiter.text, inquiries);
+        }
+        // Of one that ends without an answer Redis may yet say that it was signalled.
+        if (waiter.isConfirmed && ticket == 0 && outcome != Outcome.CLOSED && outcome != Outcome.REFUSED) {
             told.put(waiter.sequence, now);
         } else if (waiter.isRegistered && ticket == 0) {
             mayComeBack(waiter.sequence);

@@ -2,6 +2,7 @@ package dev.interlock.internal.lock.script;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.internal.Names;
+import dev.interlock.internal.RareLog;
 import dev.interlock.internal.lock.script.ConditionLog.Inquiry;
 import dev.interlock.internal.lock.script.ConditionLog.SignalReply;
 import dev.interlock.internal.lock.script.ConditionLog.Signals;
@@ -11,6 +12,7 @@ import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
 import dev.interlock.internal.lock.script.LockScripts.Request;
 import dev.interlock.internal.lock.script.ReliableRelease.Release;
 import dev.interlock.internal.lock.script.TicketQueue.Ticket;
+import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.UnlockChannels;
 import dev.interlock.internal.session.CommandLoop;
@@ -68,6 +70,7 @@ final class LockMonitor implements LockEffects, CommandLoop.Speaker<LockMonitor.
     private record WaiterAnswer(Inquiry inquiry, List<WaiterReply> replies) {}
 
     private static final Logger log = LoggerFactory.getLogger(LockMonitor.class);
+    private static final RareLog REFUSED = new RareLog();
 
     private final RedisSession session;
     private final LockTenure.Owner owner;
@@ -431,8 +434,16 @@ final class LockMonitor implements LockEffects, CommandLoop.Speaker<LockMonitor.
         }
 
         @Override
+        @GuardedBy("mutex")
         public void refused(Throwable cause) {
-            // The pulse asks again.
+            REFUSED.say(
+                    scripts.key(),
+                    often -> log.warn(
+                            "Redis refuses to be asked about threads that wait for conditions of lock {}: {}{}",
+                            Names.quoted(scripts.key()),
+                            Failures.brief(cause),
+                            often));
+            state.conditions().refused(cause, session.now());
         }
 
         @Override

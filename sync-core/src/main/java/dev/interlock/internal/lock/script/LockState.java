@@ -77,7 +77,7 @@ final class LockState {
 
     ConditionQueue conditions() {
         if (conditions == null) {
-            conditions = new ConditionQueue(this, view, effects, settings.silenceNanos());
+            conditions = new ConditionQueue(this, view, effects, settings);
         }
         return conditions;
     }
@@ -283,6 +283,7 @@ final class LockState {
     private IllegalStateException refused(Ticket ticket, Throwable cause, long now) {
         refusal = null;
         tickets.remove(ticket);
+        tickets.askAtOnce(now);
         releaseContinued(ticket, now);
         settle(now);
         return Failures.refusal("lock " + Names.quoted(key), cause);
@@ -348,6 +349,7 @@ final class LockState {
 
     /** The end of each event: ends the session's interest in the name, if there is none any more. */
     void settle(long now) {
+        refusal = view.ticket == null ? null : refusal;
         if (view.tenure == null && view.ticket == null && (question == null || !question.isOpen())) {
             effects.listen(false);
             abandonOperations(now);
@@ -405,6 +407,7 @@ final class LockState {
      */
     void answered(Request request, AcquireReply reply, boolean isLatest, long now) {
         view.heardNanos = now;
+        refusal = null;
         reply.over().forEach(sequence -> over(sequence, now));
         tickets.answered(request, reply, isLatest, now);
         if (reply.status() == Status.BUSY && question != null) {

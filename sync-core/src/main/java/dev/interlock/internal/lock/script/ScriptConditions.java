@@ -3,12 +3,14 @@ package dev.interlock.internal.lock.script;
 import static java.util.Objects.requireNonNull;
 
 import dev.interlock.LeaseLostException;
+import dev.interlock.internal.Names;
 import dev.interlock.internal.Stake;
 import dev.interlock.internal.lock.Halves;
 import dev.interlock.internal.lock.RemoteConditions;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.script.ConditionLog.SignalReply;
 import dev.interlock.internal.lock.script.ConditionLog.Waiter;
+import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.RemoteWait;
 import java.util.Collection;
@@ -141,6 +143,9 @@ final class ScriptConditions implements RemoteConditions {
     private Outcome outcome(Waiter waiter) {
         return switch (requireNonNull(waiter.outcome)) {
             case LOST -> throw new LeaseLostException(lock.name(), 0, "its owner in Redis had changed");
+            case REFUSED ->
+                throw Failures.refusal(
+                        "a wait for a condition of lock " + Names.quoted(lock.name()), requireNonNull(waiter.refusal));
             case CLOSED -> throw new IllegalStateException("the Interlock session is closed");
             case LEFT -> Outcome.TIMED_OUT;
             case SIGNALLED -> Outcome.SIGNALLED;

@@ -305,6 +305,11 @@ final class TicketQueue {
         return !(view.fair && effects.isAsking()) && (ticket.sequence != 0 || !view.isReleasing(now));
     }
 
+    /** The next thread asks at once, since what the last command asked for was refused. */
+    void askAtOnce(long now) {
+        pollAtNanos = now;
+    }
+
     /** Returns whether it is time to ask again. */
     boolean isDue(long now) {
         return now - pollAtNanos >= 0 || (effects.isAsking() && !isAnswerDue(now));

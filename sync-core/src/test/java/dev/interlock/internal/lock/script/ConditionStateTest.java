@@ -399,6 +399,82 @@ class ConditionStateTest {
         assertThat(waiter.outcome).isEqualTo(Outcome.SIGNALLED);
     }
 
+    // ---- refusals
+
+    @Test
+    void refusalEndsWaitsOfWhichRedisMayKnow() {
+        Waiter known = rig.waiting(a, "c");
+        rig.own(a);
+        Waiter unsent = rig.enlist(b, "c");
+        rig.pulse();
+        rig.refuseWaiters();
+        assertThat(known.outcome).isEqualTo(Outcome.REFUSED);
+        assertThat(known.refusal).hasMessage("WRONGTYPE");
+        assertThat(unsent.outcome).isNull();
+        // It may be signalled all the same, before Redis hears that it is gone.
+        rig.effects();
+        rig.admit(known.sequence, 0);
+        rig.pulse();
+        assertThat(rig.effects()).containsExactly("ask for 0 waiters, 0 leave, 1 gone, signal lost");
+    }
+
+    @Test
+    void refusalEndsTheWaitOfOneThatLeaves() {
+        Waiter waiter = rig.waiting(a, "c");
+        rig.leave(waiter);
+        rig.refuseWaiters();
+        assertThat(waiter.outcome).isEqualTo(Outcome.REFUSED);
+    }
+
+    /** In the place that it has in the queue of a fair lock, it gets the lock. */
+    @Test
+    void refusedWaiterOfAFairLockIsAnnounced() {
+        rig = new LockStateRig(true);
+        Waiter waiter = rig.waiting(a, "c");
+        rig.pulse();
+        rig.effects();
+        rig.refuseWaiters();
+        assertThat(waiter.outcome).isEqualTo(Outcome.REFUSED);
+        assertThat(Objects.requireNonNull(rig.view.ticket).thread).isSameAs(a);
+        assertThat(rig.effects()).containsExactly("ask 3");
+    }
+
+    @Test
+    void whatIsRefusedIsSaidUntilTheLeaseIsOver() {
+        Waiter waiter = rig.waiting(a, "c");
+        rig.pulse();
+        rig.refuseWaiters();
+        rig.arrive(waiter, true);
+        rig.pass(LockStateRig.LEASE_MILLIS - 1);
+        rig.pulse();
+        rig.refuseWaiters();
+        rig.effects();
+        rig.pulse();
+        assertThat(rig.effects()).containsExactly("ask for 0 waiters, 0 leave, 1 gone");
+        rig.pass(1);
+        rig.refuseWaiters();
+        rig.pulse();
+        assertThat(rig.effects()).containsExactly("unpin");
+    }
+
+    @Test
+    void anAnswerBeginsThatTimeAnew() {
+        Waiter waiter = rig.waiting(a, "c");
+        rig.pulse();
+        rig.refuseWaiters();
+        rig.arrive(waiter, true);
+        rig.pulse();
+        rig.pass(LockStateRig.LEASE_MILLIS);
+        rig.answerWaiters();
+        Waiter next = rig.waiting(a, "c");
+        rig.pulse();
+        rig.refuseWaiters();
+        rig.arrive(next, true);
+        rig.effects();
+        rig.pulse();
+        assertThat(rig.effects()).containsExactly("ask for 0 waiters, 0 leave, 1 gone");
+    }
+
     // ---- the end
 
     @ParameterizedTest

@@ -8,6 +8,7 @@ import static dev.interlock.internal.lock.script.LockStateRig.LEASE_MILLIS;
 import static dev.interlock.internal.lock.script.LockStateRig.step;
 import static dev.interlock.internal.lock.script.LockStateRig.thread;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.script.LockScripts.Request;
@@ -63,6 +64,20 @@ class FairLockStateTest {
         rig.answer(queued(9));
         rig.pulse();
         assertThat(rig.effects()).containsExactly("ask 1", "ask 1 2 3");
+    }
+
+    /** Only the one in front is told of a refusal, so the next one asks anew. */
+    @Test
+    void theNextThreadAsksAtOnceAfterARefusal() {
+        announce(a);
+        announce(b);
+        rig.answer(queued(7));
+        rig.event(() -> rig.ask(rig.now()));
+        rig.refuse(new IllegalStateException("WRONGTYPE"));
+        assertThatThrownBy(() -> rig.advance(a)).hasMessageContaining("WRONGTYPE");
+        rig.effects();
+        assertThat(rig.advance(b)).isEqualTo(Advance.WAITING);
+        assertThat(rig.effects()).containsExactly("ask 2");
     }
 
     /** Many threads wait, and Redis has said so of each. */

@@ -237,6 +237,12 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
         }
     }
 
+    /** The command about waiters is refused for good. */
+    void refuseWaiters() {
+        inquiry = null;
+        event(() -> state.conditions().refused(new IllegalStateException("WRONGTYPE"), now()));
+    }
+
     LockTenure tenure() {
         return Objects.requireNonNull(view.tenure);
     }

@@ -270,6 +270,19 @@ class LockStateTest {
     }
 
     @Test
+    void refusalIsNotForThreadsThatComeLater() {
+        rig.advance(a);
+        rig.refuse(new IllegalStateException("WRONGTYPE"));
+        rig.withdraw();
+        assertThat(rig.advance(a)).isEqualTo(Advance.WAITING);
+        rig.refuse(new IllegalStateException("WRONGTYPE"));
+        rig.event(() -> rig.ask(rig.now()));
+        rig.answer(queued(7));
+        assertThat(rig.advance(a)).isEqualTo(Advance.WAITING);
+        assertThat(rig.advance(a)).isEqualTo(Advance.WAITING);
+    }
+
+    @Test
     void failureAsksForAllAgain() {
         rig.advance(a);
         rig.answer(queued(7));
