@@ -10,12 +10,11 @@ import dev.interlock.QuorumInterlock;
 import dev.interlock.testing.Actor;
 import dev.interlock.testing.Loss;
 import dev.interlock.testing.Timely;
-import java.lang.reflect.Field;
+import dev.interlock.testing.Timers;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.ScheduledThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
@@ -119,7 +118,7 @@ class ThreeNodesTest extends QuorumFixture {
 
     /** However many turns end while a node is away, its session keeps one timer for that, and the node hears of all. */
     @Test
-    void turnsWithoutANodeAreRememberedByOneTimer() throws ReflectiveOperationException {
+    void turnsWithoutANodeAreRememberedByOneTimer() {
         QuorumInterlock session = session();
         List<DistributedReentrantLock> locks =
                 IntStream.range(0, 300).mapToObj(i -> session.lock(NAME + i)).toList();
@@ -128,26 +127,14 @@ class ThreeNodesTest extends QuorumFixture {
         nodes.proxy(2).stall();
         nodes.proxy(2).cut();
         locks.forEach(DistributedReentrantLock::unlock);
-        ScheduledThreadPoolExecutor timer = timer(session);
         await("few timers")
                 .during(Duration.ofMillis(600))
-                .until(() -> timer.getQueue().size() < 20);
+                .until(() -> Timers.pendingOf(session) < 20);
         assertThat(nodes.owner(2, NAME + 299)).startsWith(session.id());
         nodes.proxy(2).heal();
         await("all free")
                 .until(() -> IntStream.range(0, 300)
                         .allMatch(i -> nodes.owner(2, NAME + i).isEmpty()));
-    }
-
-    private static ScheduledThreadPoolExecutor timer(QuorumInterlock session) throws ReflectiveOperationException {
-        Object of = session;
-        for (String name : List.of("session", "environment", "timer")) {
-            Class<?> type = name.equals("environment") ? of.getClass().getSuperclass() : of.getClass();
-            Field field = type.getDeclaredField(name);
-            field.setAccessible(true);
-            of = field.get(of);
-        }
-        return (ScheduledThreadPoolExecutor) of;
     }
 
     /** The release is repeated until a node hears of it that was away. */

@@ -4,11 +4,13 @@ import static java.util.Objects.requireNonNull;
 
 import dev.interlock.internal.redis.AnswerSpinner;
 import dev.interlock.internal.session.Environment;
+import dev.interlock.internal.session.LeaseRenewer.Scheduled;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Random;
 import java.util.concurrent.Executor;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.random.RandomGenerator;
 import org.jspecify.annotations.Nullable;
 
@@ -58,8 +60,12 @@ final class SimulatedEnvironment implements Environment {
     }
 
     @Override
-    public void schedule(Runnable task, long millis) {
+    public Scheduled schedule(Runnable task, long millis) {
+        AtomicBoolean isCancelled = new AtomicBoolean();
         jvm.after(TimeUnit.MILLISECONDS.toNanos(millis) + jvm.wakeUpNanos(), () -> {
+            if (isCancelled.get()) {
+                return;
+            }
             due.add(task);
             if (timer == null) {
                 runDue();
@@ -70,6 +76,7 @@ final class SimulatedEnvironment implements Environment {
                 timer.start();
             }
         });
+        return () -> isCancelled.set(true);
     }
 
     private void runTasks() {

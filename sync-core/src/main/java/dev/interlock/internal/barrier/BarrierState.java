@@ -11,7 +11,6 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -85,10 +84,6 @@ final class BarrierState {
     /** How many parties the barrier has, if Redis has refused this number; else 0. */
     int otherParties;
 
-    /** If {@link #asking}: when Redis is asked. */
-    private long askNanos;
-
-    private boolean asking;
     private BarrierEffects effects = new BarrierEffects();
 
     BarrierState(int parties) {
@@ -229,7 +224,7 @@ final class BarrierState {
     }
 
     /** Redis has answered the command of this version. */
-    void answered(BarrierReply reply, long version, long now) {
+    void answered(BarrierReply reply, long version) {
         if (reply.status() == Status.LEFT) {
             member = false;
             if (closed || isUnused()) {
@@ -257,7 +252,7 @@ final class BarrierState {
         }
         member = true;
         forgotten = false;
-        adopt(reply, version, now);
+        adopt(reply, version);
         leaveIfUnused();
     }
 
@@ -324,7 +319,7 @@ final class BarrierState {
     }
 
     /** Takes the state of the current generation. */
-    private void adopt(BarrierReply reply, long version, long now) {
+    private void adopt(BarrierReply reply, long version) {
         if (reply.generation() < generation) {
             return;
         }
@@ -343,16 +338,7 @@ final class BarrierState {
             effects.tells = true;
         }
         if (isWaiting() && reply.dueMillis() >= 0 && reply.dueMillis() < PULSE_MILLIS) {
-            askAfter(reply.dueMillis() + 1, now);
-        }
-    }
-
-    private void askAfter(long millis, long now) {
-        long at = now + TimeUnit.MILLISECONDS.toNanos(millis);
-        if (!asking || askNanos - at > 0 || askNanos - now <= 0) {
-            asking = true;
-            askNanos = at;
-            effects.askMillis = millis;
+            effects.askMillis = reply.dueMillis() + 1;
         }
     }
 

@@ -296,7 +296,7 @@ public final class ScriptBarrier extends StateSync {
     @Override
     @GuardedBy("mutex")
     protected void answered(List<Object> reply) {
-        state.answered(BarrierReply.of(reply), answeredVersion(), session.now());
+        state.answered(BarrierReply.of(reply), answeredVersion());
         carryOut();
     }
 

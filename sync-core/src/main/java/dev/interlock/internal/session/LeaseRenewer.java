@@ -1,5 +1,6 @@
 package dev.interlock.internal.session;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.RareLog;
 import dev.interlock.internal.redis.Failures;
@@ -33,7 +34,15 @@ public record LeaseRenewer(Settings settings, Timer timer, Sender sender, Execut
     @FunctionalInterface
     public interface Timer {
         /** Runs a task that doesn't block, unless the session is closed before. */
-        void schedule(Runnable task, long millis);
+        @CanIgnoreReturnValue
+        Scheduled schedule(Runnable task, long millis);
+    }
+
+    /** A task that is to run later. */
+    @FunctionalInterface
+    public interface Scheduled {
+        /** Forgets it, unless it runs already. */
+        void cancel();
     }
 
     private static final Logger log = LoggerFactory.getLogger(LeaseRenewer.class);
@@ -45,8 +54,9 @@ public record LeaseRenewer(Settings settings, Timer timer, Sender sender, Execut
     }
 
     /** Runs a task that doesn't block, unless the session is closed before. */
-    public void schedule(Runnable task, long millis) {
-        timer.schedule(task, millis);
+    @CanIgnoreReturnValue
+    public Scheduled schedule(Runnable task, long millis) {
+        return timer.schedule(task, millis);
     }
 
     /** Comes by: has every stake look after itself, and renews those that are due, together. */

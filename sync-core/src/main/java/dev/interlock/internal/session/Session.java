@@ -1,5 +1,6 @@
 package dev.interlock.internal.session;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.events.FlightEvents;
 import dev.interlock.internal.redis.AnswerSpinner;
@@ -7,6 +8,7 @@ import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Mailbox;
 import dev.interlock.internal.redis.Outage;
 import dev.interlock.internal.redis.Settings;
+import dev.interlock.internal.session.LeaseRenewer.Scheduled;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Collections;
@@ -328,8 +330,9 @@ public abstract class Session {
     }
 
     /** Runs a task that doesn't block, unless the session is closed before. */
-    public final void schedule(Runnable task, long millis) {
-        environment.schedule(task, millis);
+    @CanIgnoreReturnValue
+    public final Scheduled schedule(Runnable task, long millis) {
+        return environment.schedule(task, millis);
     }
 
     /** Wakes a thread that waits by a {@link RemoteWait}. */

@@ -5,6 +5,7 @@ import dev.interlock.internal.Names;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Script.Call;
+import dev.interlock.internal.session.LeaseRenewer.Scheduled;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
@@ -78,6 +79,13 @@ public abstract class StateSync implements Participant {
 
     @GuardedBy("mutex")
     private boolean refused;
+
+    /** The timer that asks next, if there is one, and when it does. */
+    @GuardedBy("mutex")
+    private @Nullable Scheduled asking;
+
+    @GuardedBy("mutex")
+    private long askNanos;
 
     protected StateSync(RedisSession session, String key) {
         this.session = session;
@@ -249,9 +257,28 @@ public abstract class StateSync implements Participant {
         }
     }
 
-    /** Asks at that time, unless nobody waits any more by then. */
+    /** Asks at that time, unless it does so earlier, or nobody waits any more by then. */
+    @GuardedBy("mutex")
     protected final void askIn(long millis) {
-        session.schedule(this::pulse, millis);
+        long at = session.now() + TimeUnit.MILLISECONDS.toNanos(millis);
+        if (asking != null && askNanos - at > 0) {
+            asking.cancel();
+            asking = null;
+        }
+        if (asking == null) {
+            askNanos = at;
+            asking = session.schedule(this::askNow, millis);
+        }
+    }
+
+    private void askNow() {
+        mutex.lock();
+        try {
+            asking = null;
+        } finally {
+            mutex.unlock();
+        }
+        pulse();
     }
 
     /** Asks Redis now if threads wait, unless a command is under way. */

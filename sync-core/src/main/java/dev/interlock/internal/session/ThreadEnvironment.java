@@ -2,8 +2,10 @@ package dev.interlock.internal.session;
 
 import com.google.common.util.concurrent.ThreadFactoryBuilder;
 import dev.interlock.internal.redis.AnswerSpinner;
+import dev.interlock.internal.session.LeaseRenewer.Scheduled;
 import java.util.UUID;
 import java.util.concurrent.Executor;
+import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -53,11 +55,13 @@ final class ThreadEnvironment implements Environment {
     }
 
     @Override
-    public void schedule(Runnable task, long millis) {
+    public Scheduled schedule(Runnable task, long millis) {
         try {
-            timer.schedule(Session.guarded(task), millis, TimeUnit.MILLISECONDS);
+            Future<?> scheduled = timer.schedule(Session.guarded(task), millis, TimeUnit.MILLISECONDS);
+            return () -> scheduled.cancel(false);
         } catch (RejectedExecutionException e) {
             log.debug("A task was dropped since the session is closed", e);
+            return () -> {};
         }
     }
 

@@ -6,7 +6,6 @@ import com.google.common.primitives.ImmutableIntArray;
 import dev.interlock.internal.barrier.BarrierReply.Outcome;
 import dev.interlock.internal.barrier.BarrierReply.State;
 import dev.interlock.internal.barrier.BarrierReply.Status;
-import java.util.concurrent.TimeUnit;
 
 /** The state of a barrier, driven by events alone: no session, no Redis, no threads. */
 abstract class BarrierStateFixture {
@@ -17,7 +16,6 @@ abstract class BarrierStateFixture {
     final Thread thread = new Thread(() -> {}, "arrives");
     final BarrierState state = new BarrierState(PARTIES);
     long version;
-    long nowMillis;
 
     Arrival arrival() {
         return new Arrival(thread, true, 0);
@@ -41,7 +39,7 @@ abstract class BarrierStateFixture {
     }
 
     BarrierEffects answer(BarrierReply reply) {
-        state.answered(reply, version, TimeUnit.MILLISECONDS.toNanos(nowMillis));
+        state.answered(reply, version);
         return state.takeEffects();
     }
 

@@ -34,9 +34,10 @@ class BacklogTest {
                     System::nanoTime),
             this::schedule);
 
-    private void schedule(Runnable task, long millis) {
+    private LeaseRenewer.Scheduled schedule(Runnable task, long millis) {
         next = task;
         pauses.add(millis);
+        return () -> {};
     }
 
     /** Has the timer run what is to come. Returns how much was sent. */

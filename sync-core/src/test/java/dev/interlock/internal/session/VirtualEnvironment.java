@@ -1,11 +1,13 @@
 package dev.interlock.internal.session;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.interlock.SyncListener;
 import dev.interlock.internal.events.Listeners;
 import dev.interlock.internal.redis.AnswerSpinner;
 import dev.interlock.internal.redis.Node;
 import dev.interlock.internal.redis.Outage;
 import dev.interlock.internal.redis.Settings;
+import dev.interlock.internal.session.LeaseRenewer.Scheduled;
 import java.util.HashSet;
 import java.util.PriorityQueue;
 import java.util.Random;
@@ -122,8 +124,11 @@ public final class VirtualEnvironment implements Environment {
         return true;
     }
 
-    private void add(long delayNanos, boolean isListener, Runnable action) {
-        tasks.add(new Task(nanos + delayNanos, ++lastNumber, isListener, action));
+    @CanIgnoreReturnValue
+    private Scheduled add(long delayNanos, boolean isListener, Runnable action) {
+        Task task = new Task(nanos + delayNanos, ++lastNumber, isListener, action);
+        tasks.add(task);
+        return () -> tasks.remove(task);
     }
 
     @Override
@@ -149,10 +154,8 @@ public final class VirtualEnvironment implements Environment {
     }
 
     @Override
-    public void schedule(Runnable task, long millis) {
-        if (!isStopped) {
-            add(TimeUnit.MILLISECONDS.toNanos(millis), false, task);
-        }
+    public Scheduled schedule(Runnable task, long millis) {
+        return isStopped ? () -> {} : add(TimeUnit.MILLISECONDS.toNanos(millis), false, task);
     }
 
     @Override

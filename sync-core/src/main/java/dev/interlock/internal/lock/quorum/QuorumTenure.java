@@ -59,6 +59,10 @@ final class QuorumTenure extends Tenure {
     final FencingTokens tokens;
     private final Lease lease;
     private volatile boolean ended;
+
+    /** Whether a timer runs that looks whether the lease is over. */
+    private volatile boolean isExpiring;
+
     private long renewAtNanos;
     private @Nullable Renewal renewal;
 
@@ -141,8 +145,13 @@ final class QuorumTenure extends Tenure {
     /** It begins: one whose lease is short and not renewed may be over before the lease renewer comes by. */
     void begin() {
         if (!renewed && leaseMillis < SHORT_MILLIS) {
-            effects.add(new Expire(this, leaseMillis));
+            expireIn(leaseMillis);
         }
+    }
+
+    private void expireIn(long millis) {
+        isExpiring = true;
+        effects.add(new Expire(this, millis));
     }
 
     /** Notices a lease that is over soon. Returns the renewal if one is due, which goes to all nodes. */
@@ -153,8 +162,8 @@ final class QuorumTenure extends Tenure {
         }
         // Between two beats would be too late to tell of a loss that can be foreseen.
         long leftMillis = TimeUnit.NANOSECONDS.toMillis(lease.validUntilNanos() - now);
-        if (leftMillis < SHORT_MILLIS) {
-            effects.add(new Expire(this, Math.max(0, leftMillis + 1)));
+        if (leftMillis < SHORT_MILLIS && !isExpiring) {
+            expireIn(Math.max(0, leftMillis + 1));
         }
         if (!renewed || ended || renewal != null || now - renewAtNanos < 0 || !isUsable(now)) {
             return null;
@@ -249,6 +258,7 @@ final class QuorumTenure extends Tenure {
 
     /** Its lease may be over. */
     void expire(long now) {
+        isExpiring = false;
         if (!ended && !isUsable(now) && lease.loss() == null) {
             lose("its lease is over");
         }

@@ -282,6 +282,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
     /** The result says whether Redisson still knew this owner; it has none if Redis didn't answer. */
     private CompletableFuture<Boolean> release(RedissonTenure current) {
         tenure = null;
+        current.over();
         AtomicBoolean isRepeated = new AtomicBoolean();
         CompletableFuture<Boolean> released = ReliableCommand.send(
                         session,

@@ -203,7 +203,7 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
 
     private void endRetentionInTime(RedissonTenure current) {
         long left = settings().handoffSliceNanos() - (session.now() - current.startNanos());
-        session.schedule(() -> endRetention(current), TimeUnit.NANOSECONDS.toMillis(left) + 1);
+        current.retainUntil(session.schedule(() -> endRetention(current), TimeUnit.NANOSECONDS.toMillis(left) + 1));
     }
 
     // A downgrade has made the tenure begin anew.

@@ -2,10 +2,12 @@ package dev.interlock.internal.lock.redisson;
 
 import static dev.interlock.internal.lock.RemoteLock.RENEWED;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.lock.Tenure;
 import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.session.Lease;
+import dev.interlock.internal.session.LeaseRenewer.Scheduled;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -50,6 +52,13 @@ final class RedissonTenure extends Tenure {
     /** Whether it is kept for the rest of the hand-off slice although no thread uses it. */
     volatile boolean retained;
 
+    /** What ends that, and whether the tenure has ended before. */
+    @GuardedBy("this")
+    private @Nullable Scheduled retention;
+
+    @GuardedBy("this")
+    private boolean isOver;
+
     RedissonTenure(RedissonLock remote, Settings settings, RLock lock, boolean shared, long leaseMillis) {
         this.remote = remote;
         this.settings = settings;
@@ -62,6 +71,22 @@ final class RedissonTenure extends Tenure {
 
     RLock lock() {
         return lock;
+    }
+
+    /** Something runs at the end of its retention, unless the tenure ends before. */
+    synchronized void retainUntil(Scheduled end) {
+        retention = end;
+        if (isOver) {
+            end.cancel();
+        }
+    }
+
+    /** It is given up. */
+    synchronized void over() {
+        isOver = true;
+        if (retention != null) {
+            retention.cancel();
+        }
     }
 
     boolean isShared() {

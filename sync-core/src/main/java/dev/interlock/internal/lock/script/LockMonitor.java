@@ -20,6 +20,7 @@ import dev.interlock.internal.session.RedisSession;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
@@ -208,7 +209,9 @@ final class LockMonitor implements LockEffects, CommandLoop.Speaker<LockMonitor.
             run((known, now) -> ReliableRelease.evict(session, scripts, view.tenure, owner.isInside(), eviction));
         } else if (mail instanceof Mail.AskAgain again) {
             scripts.endSilence();
-            session.schedule(() -> run(LockState::beat), again.millis());
+            // Threads poll by themselves, however late a message says that they should.
+            long millis = Math.min(again.millis(), TimeUnit.NANOSECONDS.toMillis(TicketQueue.POLL_NANOS));
+            session.schedule(() -> run(LockState::beat), millis);
         } else {
             log.warn("Unknown message for {}, maybe of another version: {}", Names.quoted(scripts.key()), mail);
         }

@@ -1,5 +1,6 @@
 package dev.interlock.internal.lock.script;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.lock.FencingTokens;
 import dev.interlock.internal.lock.Tenure;
@@ -10,9 +11,12 @@ import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Script.Call;
 import dev.interlock.internal.session.Lease;
 import dev.interlock.internal.session.LeaseRenewer;
+import dev.interlock.internal.session.LeaseRenewer.Scheduled;
 import dev.interlock.internal.session.Participant;
 import dev.interlock.internal.session.Participant.Renewal;
+import java.util.EnumMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -56,6 +60,16 @@ final class LockTenure extends Tenure {
 
         /** Returns the command that renews the tenure of a sequence. */
         Call renewal(long sequence);
+    }
+
+    /** What a tenure has a timer for. */
+    enum Alarm {
+        /** Its lease may be over. */
+        EXPIRY,
+        /** The time is over for which it is retained. */
+        RETENTION,
+        /** Its turn is over. */
+        TURN
     }
 
     /** A renewal without an answer is repeated so soon at the earliest. */
@@ -124,6 +138,10 @@ final class LockTenure extends Tenure {
     final FencingTokens tokens;
     private volatile boolean ended;
 
+    /** Its timers, which end with it: names may change hands a thousand times a second. Empty until there is one. */
+    @GuardedBy("this")
+    private Map<Alarm, Scheduled> alarms = Map.of();
+
     /** When to look for demand again, or when that was last done. */
     volatile long lookAtNanos;
 
@@ -154,7 +172,19 @@ final class LockTenure extends Tenure {
         // When a third of the lease is over: at once, if it began as a short one.
         this.renewAtNanos = validUntilNanos - 2 * renewer.settings().renewalNanos();
         if (!renewed && leaseMillis < SHORT_MILLIS) {
-            renewer.schedule(this::expire, TimeUnit.NANOSECONDS.toMillis(validUntilNanos - nowNanos) + 1);
+            setAlarm(Alarm.EXPIRY, this::expire, TimeUnit.NANOSECONDS.toMillis(validUntilNanos - nowNanos) + 1);
+        }
+    }
+
+    /** Runs a task later, unless the tenure has ended by then, or another task for the same purpose takes its place. */
+    synchronized void setAlarm(Alarm purpose, Runnable task, long millis) {
+        if (ended) {
+            return;
+        }
+        alarms = alarms.isEmpty() ? new EnumMap<>(Alarm.class) : alarms;
+        Scheduled before = alarms.put(purpose, renewer.schedule(task, millis));
+        if (before != null) {
+            before.cancel();
         }
     }
 
@@ -188,8 +218,10 @@ final class LockTenure extends Tenure {
     }
 
     /** It is given up: from now on it can't be lost any more. */
-    void end() {
+    synchronized void end() {
         ended = true;
+        alarms.values().forEach(Scheduled::cancel);
+        alarms = Map.of();
     }
 
     // ---- demand
@@ -239,10 +271,10 @@ final class LockTenure extends Tenure {
         }
         // Between two beats would be too late to tell of a loss that can be foreseen.
         long leftMillis = TimeUnit.NANOSECONDS.toMillis(lease.validUntilNanos() - now);
-        if (leftMillis < SHORT_MILLIS) {
-            renewer.schedule(this::expire, Math.max(0, leftMillis + 1));
-        }
         synchronized (this) {
+            if (leftMillis < SHORT_MILLIS && !alarms.containsKey(Alarm.EXPIRY)) {
+                setAlarm(Alarm.EXPIRY, this::expire, Math.max(0, leftMillis + 1));
+            }
             boolean due = renewed && now - renewAtNanos >= 0;
             return due && !isUnderWay(now) && isUsable(now) ? renewal(now) : null;
         }
@@ -310,6 +342,9 @@ final class LockTenure extends Tenure {
     // ---- loss
 
     private void expire() {
+        synchronized (this) {
+            alarms.remove(Alarm.EXPIRY);
+        }
         if (!ended && !isUsable(renewer.now()) && loss() == null) {
             lose("its lease is over");
         }

@@ -1,6 +1,7 @@
 package dev.interlock.internal.lock.script;
 
 import dev.interlock.internal.lock.LocalLock;
+import dev.interlock.internal.lock.script.LockTenure.Alarm;
 import dev.interlock.internal.session.RedisSession;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -75,7 +76,6 @@ final class Retention {
         keep(current, sliceMillis(), now);
     }
 
-    // There is one timer as long as it is retained, or in a rare case two.
     private boolean keep(LockTenure current, long millis, long now) {
         if (millis == 0 || current.demand || !current.renewed || lock.view.isAnySignalDue || session.isClosing()) {
             return false;
@@ -83,7 +83,7 @@ final class Retention {
         idleSinceNanos = now;
         if (!current.retained) {
             current.retained = true;
-            session.schedule(() -> end(current, millis), millis);
+            current.setAlarm(Alarm.RETENTION, () -> end(current, millis), millis);
         }
         return true;
     }
@@ -100,7 +100,7 @@ final class Retention {
         long idleMillis = TimeUnit.NANOSECONDS.toMillis(session.now() - idleSinceNanos);
         if (idleMillis < millis) {
             current.retained = true;
-            session.schedule(() -> end(current, millis), millis - idleMillis);
+            current.setAlarm(Alarm.RETENTION, () -> end(current, millis), millis - idleMillis);
         } else {
             lock.cleanUp();
         }

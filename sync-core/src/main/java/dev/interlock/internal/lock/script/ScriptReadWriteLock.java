@@ -3,6 +3,7 @@ package dev.interlock.internal.lock.script;
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.lock.ReadWriteHalves;
 import dev.interlock.internal.lock.RemoteReadWriteLock;
+import dev.interlock.internal.lock.script.LockTenure.Alarm;
 import dev.interlock.internal.lock.script.ReliableRelease.Released;
 import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.session.RedisSession;
@@ -247,7 +248,10 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
         if (!current.endsInTime) {
             current.endsInTime = true;
             long left = sliceNanos() - (session.now() - current.turnNanos);
-            session.schedule(() -> shareIfRead(current), Math.max(0, TimeUnit.NANOSECONDS.toMillis(left) + 1));
+            current.setAlarm(
+                    Alarm.TURN,
+                    () -> shareIfRead(current),
+                    Math.max(0, TimeUnit.NANOSECONDS.toMillis(left) + 1));
         }
     }
 

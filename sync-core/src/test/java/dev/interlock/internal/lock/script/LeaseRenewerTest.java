@@ -152,7 +152,10 @@ class LeaseRenewerTest {
                             "test",
                             new Listeners(),
                             () -> TimeUnit.MILLISECONDS.toNanos(clockMillis.get() / slowness)),
-                    (task, millis) -> timers.add(task),
+                    (task, millis) -> {
+                        timers.add(task);
+                        return () -> timers.remove(task);
+                    },
                     calls -> calls.stream().map(this::send).toList(),
                     Runnable::run);
             Ticket ticket = new Ticket(LEASE_MILLIS, true, false, false, 0);

@@ -80,7 +80,7 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
                 "x",
                 new Listeners(),
                 this::now);
-        renewer = new LeaseRenewer(settings, (task, delay) -> {}, calls -> List.of(), Runnable::run);
+        renewer = new LeaseRenewer(settings, (task, delay) -> () -> {}, calls -> List.of(), Runnable::run);
         view = new LockView(fair, SILENCE_MILLIS);
         state = new LockState("name", view, settings, this, now());
     }
