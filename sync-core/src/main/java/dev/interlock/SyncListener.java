@@ -11,8 +11,10 @@ import dev.interlock.ratelimit.OutagePolicy;
  * {@link #released}, {@link #handedOff}, {@link #permitsAsked}, {@link #decided} and {@link #decidedWithoutRedis}
  * (after an asynchronous call, a thread of the common pool or of the Redis client does); these methods have to be fast,
  * and most of them are called while the thread has the lock. A thread of the session that does nothing else calls the
- * other methods, and {@link #released} if the session gives a name up by itself, such as a retained one. Exceptions of
- * a listener are logged and otherwise ignored.
+ * other methods, and {@link #released} if the session gives a name up by itself, such as a retained one. While a
+ * listener keeps that thread busy, a thousand events wait for it; then {@link #renewed}, {@link #renewalFailed},
+ * {@link #unanswered} and such a {@link #released} are dropped, and the log says so. Losses, outages and deadlocks are
+ * never dropped. Exceptions of a listener are logged and otherwise ignored.
  *
  * <p>A session may have several listeners ({@link Interlock#addListener}). Each {@link #waiting} is followed by one
  * {@link #waited}, told to the same listeners, so that their difference is the number of threads that wait just now.

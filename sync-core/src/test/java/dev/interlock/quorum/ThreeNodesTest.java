@@ -127,9 +127,7 @@ class ThreeNodesTest extends QuorumFixture {
         nodes.proxy(2).stall();
         nodes.proxy(2).cut();
         locks.forEach(DistributedReentrantLock::unlock);
-        await("few timers")
-                .during(Duration.ofMillis(600))
-                .until(() -> Timers.pendingOf(session) < 20);
+        await("few timers").during(Duration.ofMillis(600)).until(() -> Timers.pendingOf(session) < 20);
         assertThat(nodes.owner(2, NAME + 299)).startsWith(session.id());
         nodes.proxy(2).heal();
         await("all free")

@@ -295,7 +295,8 @@ class LastingRefusalTest extends FaultFixture {
     private static void awaitEnds(List<Begun> all) {
         await("each ends")
                 .atMost(BOUND)
-                .untilAsserted(() -> assertThat(all.stream().filter(one -> !one.hasEnded())).isEmpty());
+                .untilAsserted(() ->
+                        assertThat(all.stream().filter(one -> !one.hasEnded())).isEmpty());
     }
 
     private static void assertRefusal(SoftAssertions softly, Begun one) {

@@ -353,7 +353,7 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
 
     /** Tells the listener that a thread was refused because the owner of the name was silent. */
     public final void unanswered(long waitedNanos) {
-        session.listeners().execute(() -> {
+        session.reports().execute(() -> {
             UNANSWERED.say(
                     name,
                     often -> log.info(

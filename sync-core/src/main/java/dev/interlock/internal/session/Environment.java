@@ -22,6 +22,14 @@ public interface Environment extends LeaseRenewer.Timer {
     Executor listeners();
 
     /**
+     * As {@link #listeners}, for reports of which there may be many, and that needn't be told one by one: if too many
+     * wait, further ones are dropped, which the log says.
+     */
+    default Executor reports() {
+        return listeners();
+    }
+
+    /**
      * Puts the current thread to sleep until it is woken, interrupted, or the time is over; maybe for no reason.
      *
      * @param blocker what thread dumps show

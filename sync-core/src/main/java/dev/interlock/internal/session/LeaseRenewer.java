@@ -20,9 +20,9 @@ import org.slf4j.LoggerFactory;
  * given to it.
  *
  * @param settings what its session was configured with
- * @param listeners runs users' listeners
+ * @param reports runs users' listeners
  */
-public record LeaseRenewer(Settings settings, Timer timer, Sender sender, Executor listeners) {
+public record LeaseRenewer(Settings settings, Timer timer, Sender sender, Executor reports) {
     /** Sends commands. */
     @FunctionalInterface
     public interface Sender {
@@ -90,7 +90,7 @@ public record LeaseRenewer(Settings settings, Timer timer, Sender sender, Execut
 
     /** Tells the session's listener of a renewal. */
     public void renewed(String name, long leftNanos) {
-        listeners.execute(() -> settings.listener().renewed(name, leftNanos));
+        reports.execute(() -> settings.listener().renewed(name, leftNanos));
     }
 
     /**
@@ -98,7 +98,7 @@ public record LeaseRenewer(Settings settings, Timer timer, Sender sender, Execut
      * names together.
      */
     public void renewalFailed(String name, long leftNanos, Throwable cause) {
-        listeners.execute(() -> {
+        reports.execute(() -> {
             String what = "The lease of " + Names.quoted(name) + " was not renewed, " + leftNanos / 1_000_000
                     + " ms are left: " + Failures.brief(cause);
             if (Failures.isTransient(cause)) {

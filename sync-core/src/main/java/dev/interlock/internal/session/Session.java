@@ -94,7 +94,7 @@ public abstract class Session {
         this.settings = settings;
         this.environment = environment;
         this.outage = outage;
-        this.renewer = new LeaseRenewer(settings, environment, renewals, environment.listeners());
+        this.renewer = new LeaseRenewer(settings, environment, renewals, environment.reports());
     }
 
     /** Returns the mailboxes of this session. */
@@ -363,10 +363,15 @@ public abstract class Session {
         return environment.listeners();
     }
 
+    /** As {@link #listeners}, for what is dropped if a listener keeps too much waiting. */
+    public final Executor reports() {
+        return environment.reports();
+    }
+
     /** Runs a listener on the current thread, which locks or unlocks, unless that is the one that serves all names. */
     public final void tell(Runnable listener) {
         if (environment.isTimerThread()) {
-            listeners().execute(listener);
+            reports().execute(listener);
             return;
         }
         // What a listener throws must not cost the thread its lock.

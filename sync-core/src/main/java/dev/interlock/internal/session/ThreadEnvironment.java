@@ -1,6 +1,7 @@
 package dev.interlock.internal.session;
 
 import com.google.common.util.concurrent.ThreadFactoryBuilder;
+import dev.interlock.internal.RareLog;
 import dev.interlock.internal.redis.AnswerSpinner;
 import dev.interlock.internal.session.LeaseRenewer.Scheduled;
 import java.util.UUID;
@@ -22,6 +23,10 @@ import org.slf4j.LoggerFactory;
 /** Real time and the threads of this JVM: one for the timer, one for users' listeners. */
 final class ThreadEnvironment implements Environment {
     private static final Logger log = LoggerFactory.getLogger(ThreadEnvironment.class);
+    private static final RareLog DROPPED = new RareLog();
+
+    /** So many reports wait at most for a listener that takes its time. */
+    private static final int MOST_REPORTS = 1_000;
 
     private final String id;
     private final ScheduledThreadPoolExecutor timer;
@@ -82,6 +87,24 @@ final class ThreadEnvironment implements Environment {
                 listeners.execute(Session.guarded(task));
             } catch (RejectedExecutionException e) {
                 log.debug("A listener was not told since the session is closed", e);
+            }
+        };
+    }
+
+    @Override
+    public Executor reports() {
+        return task -> {
+            if (listeners.getQueue().size() < MOST_REPORTS) {
+                listeners().execute(task);
+            } else {
+                DROPPED.say(
+                        id,
+                        often -> log.warn(
+                                "A listener of session {} keeps {} reports waiting: one of a renewal, or the like, was"
+                                        + " dropped{}",
+                                id,
+                                MOST_REPORTS,
+                                often));
             }
         };
     }

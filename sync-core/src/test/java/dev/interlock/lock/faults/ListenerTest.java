@@ -10,14 +10,17 @@ import dev.interlock.LockOptions;
 import dev.interlock.SyncListener;
 import dev.interlock.testing.Actor;
 import dev.interlock.testing.Recorder;
+import dev.interlock.testing.Timers;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.Lock;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -28,6 +31,7 @@ import org.redisson.api.RedissonClient;
 /** What a session tells its listener, with which numbers; and that a bad listener is nobody's problem but its own. */
 class ListenerTest extends FaultFixture {
     private static final String NAME = "stock";
+    private static final int FEW = 20;
 
     @Test
     void whatHappensIsToldAsItHappens() {
@@ -245,6 +249,51 @@ class ListenerTest extends FaultFixture {
         waiter.run(other::unlock);
         assertThat(blocked).hasValue(1);
         end.countDown();
+    }
+
+    /** Renewals go on, and each is reported; a thousand reports wait, however long that takes. Losses are all told. */
+    @Test
+    @Tag("proof")
+    void aListenerThatBlocksHasFewReportsWait() {
+        CountDownLatch end = new CountDownLatch(1);
+        List<LeaseLostException> losses = new CopyOnWriteArrayList<>();
+        SyncListener blocking = new SyncListener() {
+            @Override
+            public void renewed(String name, long validNanos) {
+                Uninterruptibles.awaitUninterruptibly(end);
+            }
+
+            @Override
+            public void lost(LeaseLostException loss) {
+                losses.add(loss);
+            }
+        };
+        Interlock session = session(b -> b.listener(blocking).lease(Duration.ofSeconds(6)));
+        Actor holder = actor("holder");
+        List<DistributedReentrantLock> locks =
+                IntStream.range(0, 600).mapToObj(i -> lock(session, NAME + i)).toList();
+        holder.run(() -> locks.forEach(Lock::lock));
+        try {
+            long before = server().commandCalls("evalsha");
+            await("many renewals")
+                    .atMost(PATIENCE.multipliedBy(3))
+                    .until(() -> server().commandCalls("evalsha") - before > 3 * locks.size());
+            int untold = Timers.untoldOf(session);
+            assertThat(untold).isBetween(1_000, 1_000 + FEW);
+            server().command("DEL", NAME + 7);
+            await("a loss").until(() -> Timers.untoldOf(session) > untold);
+        } finally {
+            end.countDown();
+        }
+        await("told")
+                .until(() -> losses.stream().anyMatch(loss -> loss.lockName().equals(NAME + 7)));
+        holder.run(() -> locks.forEach(lock -> {
+            try {
+                lock.unlock();
+            } catch (LeaseLostException e) {
+                assertThat(losses).extracting(LeaseLostException::lockName).contains(lock.getName());
+            }
+        }));
     }
 
     /** A turn that ends long after the unlock, and so on a thread of the session's. */

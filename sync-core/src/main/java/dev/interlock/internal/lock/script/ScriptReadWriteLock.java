@@ -249,9 +249,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
             current.endsInTime = true;
             long left = sliceNanos() - (session.now() - current.turnNanos);
             current.setAlarm(
-                    Alarm.TURN,
-                    () -> shareIfRead(current),
-                    Math.max(0, TimeUnit.NANOSECONDS.toMillis(left) + 1));
+                    Alarm.TURN, () -> shareIfRead(current), Math.max(0, TimeUnit.NANOSECONDS.toMillis(left) + 1));
         }
     }
 
