@@ -24,11 +24,16 @@ CONSTANTS
 
 \* The rules. Each of them, taken away alone, breaks TryIsExact.
 CONSTANTS
-    AsksOwner,              \* a request that is refused has the owner asked, unless others queue
+    AsksOwner,              \* a request that is refused has the owner asked ...
+    AsksBehindOthers,       \* ... even if others queue, whose cancels may be under way ...
+    AsksNewOwner,           \* ... even if the owner has become that by this very request ...
+    AsksItself,             \* ... even if that is the session itself, by an earlier request
     AnswerConfirmed,        \* "not inside" is answered once the release is executed, not when it is sent
-    AnswerMatchesRequest,   \* an answer counts for the request that it was asked for
-    EndsEarlier,            \* a request ends the earlier tenure of its session, whose release it may have overtaken ...
-    DropsCancelled          \* ... and removes its earlier ticket, whose cancel it may have overtaken
+    AnswerMatchesRequest    \* an answer counts for the request that it was asked for
+
+CONSTANTS
+    EndsEarlier,            \* whether a request ends the earlier tenure of its session, whose release it may have overtaken
+    DropsCancelled          \* ... and removes its earlier ticket, whose cancel it may have overtaken; as plain locks do
 
 VARIABLES
     \* Redis
@@ -57,7 +62,6 @@ Max(a, b) == IF a > b THEN a ELSE b
 IsAttempting(s) == state[s] \in {"trying", "asking"}
 HasTenure(s) == state[s] \in {"inside", "keeping"}
 IsIdle(s) == state[s] \in {"out", "refused"}
-HasTicket(s) == \E i \in 1..Len(queue) : queue[i][1] = s
 
 TypeOK ==
     /\ owner \in {Nobody} \union Tickets
@@ -169,10 +173,10 @@ GiveUp(s) ==
 Answer(s, asker, n) ==
     /\ questions[asker][n][1] = s /\ answers[asker][n] = "none"
     /\ LET asked == questions[asker][n][2]
-           isTenure == HasTenure(s) /\ current[s] = asked
-       IN \/ /\ isTenure /\ state[s] = "inside"
+           isCurrent == current[s] = asked /\ (HasTenure(s) \/ state[s] \in {"waiting", "trying"})
+       IN \/ /\ isCurrent /\ state[s] # "keeping"
              /\ answers' = [answers EXCEPT ![asker][n] = "inside"]
-          \/ /\ ~isTenure
+          \/ /\ ~isCurrent
              /\ releases[s][asked] # "sent" \/ ~AnswerConfirmed
              /\ answers' = [answers EXCEPT ![asker][n] = "gone"]
     /\ UNCHANGED <<owner, queue, mark, state, current, told, requests, releases, questions>>
@@ -198,9 +202,13 @@ ServeTry(s, n) ==
            line == IF isOver THEN queue
                    ELSE Remove(queue, LAMBDA ticket : DropsCancelled /\ ticket[1] = s /\ ticket[2] < n)
            isAwaited == state[s] = "trying" /\ current[s] = n
-           \* An owner that said it had given up, and still owns the name, says so until the attempt is over.
-           isAsked == AsksOwner /\ ~isFree /\ ~isOwn /\ line = <<>> /\ owner # told[s]
            isGranted == isFree /\ line = <<>>
+           next == IF isFree /\ line # <<>> THEN Head(line) ELSE owner
+           \* An owner that said it had given up, and still owns the name, says so until the attempt is over.
+           isAsked == /\ AsksOwner /\ next # told[s]
+                      /\ AsksBehindOthers \/ isFree \/ line = <<>>
+                      /\ AsksNewOwner \/ ~isFree
+                      /\ AsksItself \/ next[1] # s
        IN IF isOver
           THEN UNCHANGED <<owner, queue, state, told, questions>>
           ELSE /\ IF isGranted THEN owner' = <<s, n>> /\ queue' = <<>>
@@ -209,7 +217,7 @@ ServeTry(s, n) ==
                /\ IF isAwaited /\ ~isGranted
                   THEN /\ state' = [state EXCEPT ![s] = IF isAsked THEN "asking" ELSE "refused"]
                        /\ told' = [told EXCEPT ![s] = IF isAsked THEN @ ELSE Nobody]
-                       /\ questions' = IF isAsked THEN [questions EXCEPT ![s][n] = owner] ELSE questions
+                       /\ questions' = IF isAsked THEN [questions EXCEPT ![s][n] = next] ELSE questions
                   ELSE UNCHANGED <<state, told, questions>>
     /\ UNCHANGED <<current, releases, answers>>
 
@@ -236,11 +244,10 @@ ServeRelease(s, n) ==
 
 -----------------------------------------------------------------------------
 
-\* Whether another session is inside or wants the name: it waits, has a ticket, or was granted an attempt.
+\* Whether another session is inside or wants the name: it waits, or was granted an attempt.
 HasOthers(s) ==
     \E t \in Sessions \ {s} :
         \/ state[t] \in {"inside", "waiting"}
-        \/ HasTicket(t)
         \/ state[t] = "trying" /\ owner = <<t, current[t]>>
 
 Remember ==

@@ -68,7 +68,7 @@ abstract class QuorumFixture {
         }
     }
 
-    /** Starts it again, with what it had on disk: nothing. */
+    /** Starts it again, with what it has on disk: nothing, unless the test has had it saved. */
     final void restart(int index) {
         nodes.node(index).restart();
         dead.remove((Integer) index);

@@ -208,6 +208,32 @@ class ThreeNodesTest extends QuorumFixture {
         lock.unlock();
     }
 
+    /** A majority crashes and goes back to an older copy of its data, in which nobody holds the lock. */
+    @Test
+    void nodesThatGoBackToAnOlderCopyGiveNoTokenAgain() {
+        DistributedReentrantLock lock = session().lock(NAME);
+        DistributedReentrantLock rival = session().lock(NAME);
+        lock.lock();
+        lock.unlock();
+        awaitFree(0, 1, 2);
+        IntStream.range(0, 3).forEach(i -> nodes.node(i).command("SAVE"));
+        lock.lock();
+        for (int i = 0; i < 20; i++) {
+            lock.unlock();
+            lock.lock();
+        }
+        long token = lock.fencingToken();
+        restart(0);
+        restart(1);
+        lock.assertHeld();
+        Actor thread = actor("rival");
+        assertThat(thread.<Boolean>get(() -> rival.tryLock(PATIENCE.toMillis(), TimeUnit.MILLISECONDS)))
+                .isTrue();
+        assertThat(thread.<Long>get(rival::fencingToken)).isGreaterThan(token);
+        thread.run(rival::unlock);
+        assertThatThrownBy(lock::unlock).isInstanceOf(LeaseLostException.class);
+    }
+
     /**
      * The case of the documents: clocks of nodes jump, two hold the lock in time, and the older one's token is the
      * smaller.

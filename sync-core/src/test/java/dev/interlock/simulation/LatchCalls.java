@@ -46,7 +46,8 @@ final class LatchCalls implements RandomCalls {
                 random.nextInt(6) == 0 ? Math.max(0, totals[contributor] - 1) : totals[contributor],
                 random.nextInt(2),
                 random.nextInt(12) == 0 ? 9 : 8,
-                random.nextBoolean() ? 60_000 : DAY);
+                random.nextBoolean() ? 60_000 : DAY,
+                random.nextInt(30) == 0 ? random.nextInt(8) : 8);
     }
 
     @Override

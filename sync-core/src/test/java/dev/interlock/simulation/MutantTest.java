@@ -123,13 +123,12 @@ class MutantTest {
         return List.of(
                 Mutant.named("take looks at no owner")
                         .lua(
-                                "redis.call('exists', lock, queue, conditions) > 0 then\n    return { 0 }",
-                                "redis.call('exists', queue, conditions) > 0 then\n    return { 0 }"),
-                Mutant.named("tokens aren't counted")
-                        .lua("redis.call('incr', token)", "tonumber(redis.call('get', token) or 0)"),
+                                "redis.call('exists', lock, queue, conditions) > 0 then\n    return { 0, 0 }",
+                                "redis.call('exists', queue, conditions) > 0 then\n    return { 0, 0 }"),
+                Mutant.named("tokens aren't counted").lua("if last >= value and", "if last > 2 * value and"),
                 Mutant.named("what a tenure does with conditions is forgotten")
                         .lua("  operate(name, sequence, operations, done - first)\n", ""),
-                Mutant.named("a refused request asks nobody").lua("if not enqueue and not front then", "if false then"),
+                Mutant.named("a refused request asks nobody").lua("local isAsked = not enqueue and", "local isAsked = false and"),
                 Mutant.named("a session gives nothing up that is asked for")
                         .java(
                                 "lock/script/ScriptLock",

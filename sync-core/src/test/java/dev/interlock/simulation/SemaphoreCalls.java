@@ -27,6 +27,7 @@ final class SemaphoreCalls implements RandomCalls {
         long returned;
         long wanted;
         long contributed;
+        long granted;
 
         Session(String id) {
             this.id = id;
@@ -57,6 +58,7 @@ final class SemaphoreCalls implements RandomCalls {
             case 10 -> session.contributed += random.nextInt(3) - 1;
             case 11 -> session.wanted = Math.max(session.returned, session.wanted - 1);
             case 12 -> session.isFresh = true;
+            case 13 -> session.granted = Math.min(session.wanted, session.granted + 1);
             default -> session.isFresh = false;
         }
         if (random.nextInt(60) == 0) {
@@ -73,6 +75,7 @@ final class SemaphoreCalls implements RandomCalls {
         session.returned = 0;
         session.wanted = 0;
         session.contributed = 0;
+        session.granted = 0;
     }
 
     private Script.Call call(Session session) {
@@ -94,6 +97,8 @@ final class SemaphoreCalls implements RandomCalls {
                 random.nextInt(100) == 0 ? 0 : 1,
                 operates && !joins ? session.version : 0,
                 verb,
-                verb.equals("resize") ? permits : 1 + random.nextInt(3));
+                verb.equals("resize") ? permits : 1 + random.nextInt(3),
+                session.granted,
+                random.nextInt(12) == 0 ? 1 + random.nextInt(3) : 0);
     }
 }

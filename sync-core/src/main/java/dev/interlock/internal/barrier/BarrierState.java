@@ -208,7 +208,10 @@ final class BarrierState {
         if (wish == Wish.NONE && leavers.stream().anyMatch(leaver -> !leaver.hasEnded())) {
             wish = Wish.BREAK;
         }
-        List<Arrival> here = arrivals.stream().takeWhile(Arrival::mayBeTold).toList();
+        // Nobody comes to a generation that is known to be broken, even if Redis has lost that.
+        List<Arrival> here = generation == settled
+                ? List.of()
+                : arrivals.stream().takeWhile(Arrival::mayBeTold).toList();
         boolean acts = here.stream().anyMatch(arrival -> arrival.acts && !arrival.hasEnded());
         return new BarrierStatement(membership(), generation, here.size(), acts, wish, lastReset, lastResetDone);
     }
@@ -329,7 +332,12 @@ final class BarrierState {
             move(reply.generation());
         }
         if (state == State.BROKEN) {
+            acted = Wish.NONE;
             breakRest(version);
+        } else if (state == State.OPEN && generation == settled) {
+            // It was broken, and Redis has lost that.
+            acted = Wish.BREAK;
+            effects.tells = true;
         } else if (state == State.TRIPPING_HERE && actor == null && generation != settled) {
             act();
         } else if (state == State.TRIPPING_HERE && generation == settled && acted == Wish.NONE) {

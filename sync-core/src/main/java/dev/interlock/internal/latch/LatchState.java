@@ -2,6 +2,7 @@ package dev.interlock.internal.latch;
 
 import dev.interlock.internal.Names;
 import dev.interlock.internal.redis.Failures;
+import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -15,6 +16,9 @@ import org.jspecify.annotations.Nullable;
 public final class LatchState {
     /** A count of which nothing was heard yet. */
     public static final long UNKNOWN = -1;
+
+    /** Who counts down says so again two seconds later, and who waits once a second. */
+    private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(3);
 
     private static final String CLOSED = "the Interlock session is closed";
 
@@ -42,6 +46,14 @@ public final class LatchState {
     private volatile boolean open;
     private volatile long left;
 
+    /** The least count that Redis has answered: messages don't tell it, since anybody may write them. */
+    private long least;
+
+    /** Whether Redis answers a greater count by now, since it has gone back to an older copy of its data; since when. */
+    private boolean isOlder;
+
+    private long olderSinceNanos;
+
     /** Why this object can't be used any more. */
     private volatile @Nullable String loss;
 
@@ -64,6 +76,7 @@ public final class LatchState {
         this.name = name;
         this.count = count;
         this.left = left;
+        this.least = left;
     }
 
     // ---- what needs no mutex, because it is volatile
@@ -166,16 +179,28 @@ public final class LatchState {
         return !open;
     }
 
+    /**
+     * Returns the greatest count that the latch may have. It is lost if Redis knows a greater one although others have
+     * had the time to say once more how often they have counted down.
+     */
+    long most(long now) {
+        return least == 0 || (isOlder && now - olderSinceNanos >= GRACE_NANOS) ? least : count;
+    }
+
     /** Redis has answered. */
-    Effect answered(LatchReply reply) {
+    Effect answered(LatchReply reply, long now) {
         refusal = null;
         return switch (reply.status()) {
             case COUNTING -> {
                 born = reply.born();
+                olderSinceNanos = isOlder ? olderSinceNanos : now;
+                isOlder = reply.left() > least;
+                least = Math.min(least, reply.left());
                 yield counted(reply.left());
             }
             case OPEN -> {
                 born = reply.born();
+                least = 0;
                 yield opened();
             }
             case PAST -> forgotten();
@@ -185,8 +210,8 @@ public final class LatchState {
             }
             case GONE -> {
                 past = true;
-                yield lose(described() + " is lost: Redis doesn't know it any more, since its data was lost or deleted,"
-                        + " or since it was open and its retention is over");
+                yield lose(described() + " is lost: Redis doesn't know it any more, or not all of its count-downs, since"
+                        + " its data was lost or deleted; or since it was open and its retention is over");
             }
         };
     }

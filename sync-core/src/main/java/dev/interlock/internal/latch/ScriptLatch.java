@@ -170,13 +170,22 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
                 List.of(keys.get(0), keys.get(1), keys.get(2), keys.get(3), Keys.of("opened:" + state.born, key));
         int waits = isWaiting() ? 1 : 0;
         return TELL.on(
-                all, session.id(), contributor, version, state.born, state.total, waits, state.count, retentionMillis);
+                all,
+                session.id(),
+                contributor,
+                version,
+                state.born,
+                state.total,
+                waits,
+                state.count,
+                retentionMillis,
+                state.most(session.now()));
     }
 
     @Override
     @GuardedBy("mutex")
     protected void answered(List<Object> reply) {
-        carryOut(state.answered(LatchReply.of(reply)));
+        carryOut(state.answered(LatchReply.of(reply), session.now()));
     }
 
     @Override
@@ -189,6 +198,12 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
     @GuardedBy("mutex")
     protected boolean isWaiting() {
         return state.isWaiting();
+    }
+
+    @Override
+    @GuardedBy("mutex")
+    protected boolean isSettled() {
+        return state.isOpen() || state.isLost();
     }
 
     @Override

@@ -251,6 +251,10 @@ public sealed interface Mail {
     default @Nullable Long greatestTicket() {
         if (this instanceof Grant grant) {
             return grant.sequence();
+        } else if (this instanceof Demand demand) {
+            return demand.sequence();
+        } else if (this instanceof IdleQuestion question) {
+            return question.sequence();
         }
         return this instanceof Admission admission
                 ? admission.waiters().stream()

@@ -142,7 +142,9 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
                 owned ? 1 : 0,
                 operation == null ? 0 : operation.number,
                 operation == null ? "" : Ascii.toLowerCase(operation.verb.name()),
-                operation == null ? 0 : operation.amount);
+                operation == null ? 0 : operation.amount,
+                said.granted(),
+                said.taken());
     }
 
     @Override

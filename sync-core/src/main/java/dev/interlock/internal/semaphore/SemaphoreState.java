@@ -61,6 +61,8 @@ final class SemaphoreState implements Pool {
      * @param leaves whether it closes the account
      * @param permits how many there are if the semaphore is new
      * @param operation what is to be done once
+     * @param granted how many permits the account was granted, as far as is known here
+     * @param taken how many the operations have taken, as far as is known here
      */
     record Statement(
             long epoch,
@@ -70,7 +72,9 @@ final class SemaphoreState implements Pool {
             long contributed,
             boolean leaves,
             int permits,
-            @Nullable Operation operation) {}
+            @Nullable Operation operation,
+            long granted,
+            long taken) {}
 
     /**
      * Creates what is known before Redis has said anything.
@@ -192,7 +196,9 @@ final class SemaphoreState implements Pool {
                 account.contributed,
                 leaving,
                 permits,
-                operations.next(version));
+                operations.next(version),
+                account.granted,
+                account.taken);
     }
 
     // ---- replies and messages

@@ -34,6 +34,9 @@ import org.slf4j.LoggerFactory;
 public abstract class StateSync implements Participant {
     private static final Logger log = LoggerFactory.getLogger(StateSync.class);
 
+    /** By default, Redis writes its log to disk once a second. */
+    private static final long SAID_AGAIN_MILLIS = 2_000;
+
     protected final RedisSession session;
 
     /** The key that messages about this name carry. */
@@ -87,6 +90,9 @@ public abstract class StateSync implements Participant {
     @GuardedBy("mutex")
     private long askNanos;
 
+    @GuardedBy("mutex")
+    private boolean isToBeSaidAgain;
+
     protected StateSync(RedisSession session, String key) {
         this.session = session;
         this.key = key;
@@ -137,6 +143,12 @@ public abstract class StateSync implements Participant {
     @GuardedBy("mutex")
     protected abstract boolean isLeased();
 
+    /** Returns whether there is nothing that Redis ever has to hear any more. */
+    @GuardedBy("mutex")
+    protected boolean isSettled() {
+        return false;
+    }
+
     /** Returns whether the session keeps this alive for another reason. */
     @GuardedBy("mutex")
     protected boolean isHeld() {
@@ -167,11 +179,30 @@ public abstract class StateSync implements Participant {
         return answered;
     }
 
-    /** As {@link #tellAndHear}; but if Redis refuses it, it is told again until the lease is over. */
+    /**
+     * As {@link #tellAndHear}; but if Redis refuses it, it is told again until the lease is over. And once more when
+     * Redis has confirmed it: a crash may cost it the last second.
+     */
     @GuardedBy("mutex")
     protected final CompletableFuture<Void> insist() {
         owedVersion = version + 1;
+        if (!isToBeSaidAgain) {
+            isToBeSaidAgain = true;
+            session.schedule(this::sayAgain, SAID_AGAIN_MILLIS);
+        }
         return tellAndHear();
+    }
+
+    private void sayAgain() {
+        mutex.lock();
+        try {
+            isToBeSaidAgain = false;
+            if (!isSettled()) {
+                tell();
+            }
+        } finally {
+            mutex.unlock();
+        }
     }
 
     private final class Statements implements CommandLoop.Speaker<Reply> {

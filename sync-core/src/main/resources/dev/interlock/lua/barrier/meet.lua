@@ -144,9 +144,16 @@ end
 if own and tonumber(version) <= tonumber(own.version) then
   return answer(leaseEnd > 0 and 1 or 0)
 end
--- The session may know of a later generation than Redis, which then has lost the last ones, as in a failover.
+-- The session may know of a later generation than Redis, which then has gone back to an older copy of its data.
 local isAhead = size and tonumber(generation) > tonumber(current)
 if membership == 'stay' and (leaseEnd == 0 or isAhead) then
+  if isAhead then
+    -- Threads that Redis counts in its generation have gone with that.
+    if state ~= 'broken' then
+      breakIt('2')
+    end
+    current, lost = generation, 1
+  end
   return answer(0)
 end
 if size and size ~= parties and membership ~= 'leave' then

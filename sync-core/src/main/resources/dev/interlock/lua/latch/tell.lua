@@ -14,13 +14,14 @@
 -- ARGV[6] waits            1 if threads of the session wait, else 0
 -- ARGV[7] count            what the latch begins with
 -- ARGV[8] retention        ms, for how long it is to be known that it was opened
+-- ARGV[9] most             what the count may be: more means that count-downs are missing
 -- Reply: {status, what the count is by now, what it began with, born}; status 1: it is counting; 2: it is open; 3: the
 --   latch of that name is another one, or there is none, but that which the object has joined was opened; 0: that is
---   gone; 4: it began with another count
+--   gone, if only because count-downs are missing; 4: it began with another count
 -- Idempotent by: contributor, total, born; a join by session, version
 local latch, totals, waiters, mark, opened = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local session, contributor, version, born = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4]
-local total, waits, count, retention = tonumber(ARGV[5]), ARGV[6], ARGV[7], ARGV[8]
+local total, waits, count, retention, most = tonumber(ARGV[5]), ARGV[6], ARGV[7], ARGV[8], tonumber(ARGV[9])
 
 -- @include session/times
 -- @include session/clock
@@ -60,6 +61,15 @@ if left > 0 then
     left = math.max(0, left - (total - counted))
     redis.call('hset', latch, 'left', string.format('%.0f', left))
   end
+end
+-- Redis has gone back to an older copy of its data. Nobody will count down again what is missing; but what was open is.
+if not joins and left > most then
+  if most > 0 then
+    redis.call('unlink', latch, totals, waiters)
+    return { 0, 0, 0, tonumber(born) }
+  end
+  left = 0
+  redis.call('hset', latch, 'left', 0)
 end
 
 if left > 0 then

@@ -22,12 +22,13 @@
 --   this one
 -- ARGV[6] floor            the least remote part of the fencing token
 -- ARGV[7] used             tickets served on the tenure of another one, or given up, as in tickets
--- Reply: {1, ttl ms, token, 1 if others wait + 2 if conditions have waiters, time µs, sequence, last of the run, over…}
---   one of the requests is granted; {2, ttl ms of the holder or -1 if it is this session, 1 if that is foreign, 1 if
---   others wait, time µs, sequence by which the session owns the lock, last of the run, over…} queued; {3, …} not free,
---   with 2 for foreign if its owners are asked whether a thread is inside; {0, …} all requests are over. The run is
---   what the session's tickets are at the head of the queue if it owns the lock; sequences and counts are 0 if there
---   are none. Requests that are over come last. The time is 0 if the lock was simply free.
+-- Reply: {1, ttl ms, token, 1 if others wait + 2 if conditions have waiters + 4 if the token before this one was the
+--   last that the session has seen, time µs, sequence, last of the run, over…} one of the requests is granted; {2, ttl
+--   ms of the holder or -1 if it is this session, 1 if that is foreign, 1 if others wait, time µs, sequence by which
+--   the session owns the lock, last of the run, over…} queued; {3, …} not free, with 2 for foreign if sessions are
+--   asked whether a thread is inside; {0, …} all requests are over. The run is what the session's tickets are at the
+--   head of the queue if it owns the lock; sequences and counts are 0 if there are none. Requests that are over come
+--   last. The time is 0 if the lock was simply free.
 -- Idempotent by: session, tickets
 local lock, queue, waiters, token, turns, mark = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local conditions, signals, readers = KEYS[7], KEYS[8], KEYS[9]
@@ -45,7 +46,8 @@ local reads = string.sub(tickets, -2) == ':r'
 
 if first > queued and string.find(tickets, '^%d+:%d+:?r?$') and redis.call('exists', lock, queue, conditions) == 0 then
   local name = { lock = lock, readers = readers, token = token, floor = floor }
-  return { 1, tonumber(lease), give(name, session, head, lease, reads), 0, 0, first, 0 }
+  local value = give(name, session, head, lease, reads)
+  return { 1, tonumber(lease), value, name.isNext and 4 or 0, 0, first, 0 }
 end
 
 -- @include session/times
@@ -101,7 +103,7 @@ local function answer(status, ttl, detail)
     last, behind = runOf(queue, session)
   end
   if status == 1 then
-    behind = behind + 2 * redis.call('exists', conditions)
+    behind = behind + 2 * redis.call('exists', conditions) + (name.isNext and 4 or 0)
   end
   local fields = { status, ttl, detail, behind, micros, tenure, last }
   for _, number in ipairs(over) do
@@ -186,7 +188,7 @@ end
 local guest = reads and not enqueue and tenure == 0 and { sequence = head, lease = lease }
 -- It is too late for that when messages have been sent.
 if standing[tenure] and redis.call('exists', token) == 0 then
-  drawToken(token, floor)
+  drawToken(token, floor, micros)
 end
 local wasHeld, ttl = holder ~= nil, 0
 if not holder then
@@ -207,15 +209,12 @@ elseif isReader(holder) and (reads or isPoll) then
   grantHead(name, session, true, guest)
 end
 tenure = ownBy(lock, session, holder)
-local isAsked = false
-if wasHeld and (tenure == 0 or isReader(holder) and not standing[tenure]) and not isForeign(holder) then
+local isTaken = holder and not standing[tenure] and not isForeign(holder)
+if enqueue and wasHeld and isTaken and (tenure == 0 or isReader(holder)) then
   -- The holder has been told if others stood there already; but that message may be lost.
   local front = redis.call('zrange', queue, 0, 0)[1]
-  local isNew = enqueue and #arriving > 0 and not hasCompany
-  if not enqueue and not front then
-    isAsked = true
-    demand(lock, session, 'i', head)
-  elseif isNew or isPoll and isReader(holder) and front and ownerOf(front) == session then
+  local isNew = #arriving > 0 and not hasCompany
+  if isNew or isPoll and isReader(holder) and front and ownerOf(front) == session then
     demand(lock, session, 'd')
   end
 end
@@ -230,6 +229,16 @@ end
 if name.hasConditions then
   tellAdmitted(name, '')
   keepConditions(name)
+end
+-- A request that is refused asks those who keep it out: one may be about to give up what it has, even if it was granted
+-- that just now. Readers are kept out by an earlier sequence of their own session, or by the ticket in front.
+local isAsked = not enqueue and isTaken
+if isAsked then
+  local ticket
+  if reads and isReader(holder) then
+    ticket = tenure > 0 and string.format('%s:%.0f', session, tenure) or redis.call('zrange', queue, 0, 0)[1]
+  end
+  demand(lock, session, 'i', head, ticket)
 end
 if standing[tenure] then
   return answer(1, ttl, tonumber(redis.call('get', token)))

@@ -65,7 +65,7 @@ if used == '' and operations == '' then
       if not follower then
         redis.call('del', waiters, signals)
       end
-      local name = { lock = lock, readers = readers, token = token, floor = floor }
+      local name = { lock = lock, readers = readers, token = token, floor = floor, micros = micros }
       local value = give(name, heir, theirs, grantLease)
       local grant = string.format('g %s %.0f %.0f %d 0 0 ', theirs, value, micros, follower and 1 or 0)
       if follower then

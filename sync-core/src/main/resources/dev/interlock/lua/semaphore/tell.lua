@@ -20,6 +20,8 @@
 -- ARGV[13] verb            join: compare the number of permits; look: tell what is available; take: take so many, if
 --   there are, though others wait; drain: take all; resize: change the number of permits
 -- ARGV[14] amount          what the verb is about
+-- ARGV[15] knownGranted    what it was told that the account was granted in this epoch
+-- ARGV[16] knownTaken      what it was told that operations have taken in this epoch
 -- Reply: {1, granted in this epoch, available, permits, how many others wait, ms until the first lease of another
 --   session is over or -1, number of the last operation, its result: permits taken, -1 if they weren't there, what was
 --   available}; {0, granted, available, permits, 0, -1, operation, result, returned, contributed} the account is
@@ -31,6 +33,7 @@ local session, epoch, version, fresh = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV
 local returned, wanted, contributed = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
 local leave, lease, permits, owned = ARGV[8] == '1', tonumber(ARGV[9]), tonumber(ARGV[10]), ARGV[11]
 local operation, verb, amount = tonumber(ARGV[12]), ARGV[13], tonumber(ARGV[14])
+local knownGranted, knownTaken = tonumber(ARGV[15]), tonumber(ARGV[16])
 
 -- @include session/clock
 -- @include session/mailbox
@@ -81,7 +84,10 @@ if account and account.epoch ~= epoch then
 elseif account and account.isOpen and version > account.version then
   isNews = true
   account.version = version
-  pool.available = pool.available + returned - account.returned
+  -- The account knows less than the session was told if Redis has gone back to an older copy of its data.
+  local lost = math.max(0, knownGranted - account.granted) + math.max(0, knownTaken - account.taken)
+  account.granted, account.taken = math.max(knownGranted, account.granted), math.max(knownTaken, account.taken)
+  pool.available = pool.available + returned - account.returned - lost
   pool.available = math.min(mostPermits, pool.available + contributed - account.contributed)
   account.returned, account.contributed, account.wanted = returned, contributed, wanted
   if operation > account.operation then

@@ -14,6 +14,9 @@ import java.util.List;
 final class BarrierCommand {
     static final long LEASE = 30_000;
 
+    private static final List<String> KINDS =
+            List.of("barrier", "barrier-members", "mark:barrier", "mark:barrier-end");
+
     private static final String SCRIPT = Script.load("barrier/meet").text();
 
     private final RedisServer server;
@@ -47,12 +50,24 @@ final class BarrierCommand {
     }
 
     void forget() {
-        server.command(
-                "DEL",
-                prefix + "barrier",
-                prefix + "barrier-members",
-                prefix + "mark:barrier",
-                prefix + "mark:barrier-end");
+        KINDS.forEach(kind -> server.command("DEL", prefix + kind));
+    }
+
+    /** Keeps a copy of the data. */
+    void saveCopy() {
+        copy("", "copy:");
+    }
+
+    /** Goes back to that copy. */
+    void goBack() {
+        copy("copy:", "");
+    }
+
+    private void copy(String from, String to) {
+        for (String kind : KINDS) {
+            server.command("DEL", to + prefix + kind);
+            server.command("COPY", from + prefix + kind, to + prefix + kind);
+        }
     }
 
     /** A member's lease is over. */
@@ -183,14 +198,8 @@ final class BarrierCommand {
         }
 
         private BarrierReply send(List<String> arguments) {
-            List<String> words = new ArrayList<>(List.of(
-                    "EVAL",
-                    SCRIPT,
-                    "4",
-                    prefix + "barrier",
-                    prefix + "barrier-members",
-                    prefix + "mark:barrier",
-                    prefix + "mark:barrier-end"));
+            List<String> words = new ArrayList<>(List.of("EVAL", SCRIPT, "4"));
+            KINDS.forEach(kind -> words.add(prefix + kind));
             words.addAll(arguments);
             List<Object> reply =
                     new ArrayList<>(requireNonNull((List<?>) server.command(words.toArray(String[]::new))));

@@ -162,6 +162,33 @@ class BarrierScriptTest {
         assertThat(b.rejoin().state()).as("of the same loss").isEqualTo(State.OPEN);
     }
 
+    /** Redis has gone back to an older copy of its data, in which a thread has arrived that has long gone. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void anOlderCopyIsBrokenUntilReset(boolean arrived) {
+        Caller a = command.joined("a", 2);
+        Caller b = command.joined("b", 2);
+        Caller c = command.joined("c", 2);
+        a.arrive(1);
+        command.saveCopy();
+        b.arrive(1);
+        a.catchUp();
+        b.catchUp();
+        command.goBack();
+        Caller first = arrived ? a : b;
+        assertThat(first.arriveOneMore().status()).isEqualTo(Status.FORGOTTEN);
+        assertThat(first.rejoin().state()).isEqualTo(State.BROKEN);
+        assertThat(a.ask().state()).isEqualTo(State.BROKEN);
+        assertThat(c.arrive(1).state()).isEqualTo(State.BROKEN);
+        BarrierReply renewed = c.reset();
+        assertThat(renewed.state()).isEqualTo(State.OPEN);
+        assertThat(renewed.arrived()).isZero();
+        a.catchUp();
+        assertThat(a.arriveOneMore().arrived()).isEqualTo(1);
+        b.catchUp();
+        assertThat(b.arriveOneMore().outcome()).isEqualTo(Outcome.TRIPPED);
+    }
+
     @Test
     void whoLeavesIsGone() {
         Caller a = command.joined("a", 2);

@@ -86,6 +86,23 @@ class BarrierStateTest extends BarrierStateFixture {
         assertThat(state.state).isEqualTo(State.OPEN);
     }
 
+    /** Redis has gone back to an older copy of its data. Nobody comes to that generation, which is broken again. */
+    @Test
+    void whatWasBrokenIsBrokenAgainIfRedisHasLostThat() {
+        join();
+        arrive();
+        say();
+        answer(reply(1, State.BROKEN, NOBODY, 1, Outcome.BROKEN, 1));
+        Arrival next = arrive();
+        assertThat(say()).isEqualTo(new BarrierStatement("stay", 1, 0, false, Wish.NONE, 0, 0));
+        assertThat(answer(open(1, 1, 1)).tells).isTrue();
+        assertThat(next.hasEnded()).isFalse();
+        assertThat(say()).isEqualTo(new BarrierStatement("stay", 1, 0, false, Wish.BREAK, 0, 0));
+        answer(reply(1, State.BROKEN, NOBODY, 1, Outcome.BROKEN_HERE, 1));
+        assertThat(next.end).isCompletedWithValue(Fate.BROKEN);
+        assertThat(say().wish()).isEqualTo(Wish.NONE);
+    }
+
     @Test
     void aMessageOfABrokenGenerationLeavesItBroken() {
         join();

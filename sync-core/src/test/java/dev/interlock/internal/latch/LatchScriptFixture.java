@@ -100,6 +100,11 @@ abstract class LatchScriptFixture {
     }
 
     final Answer send(Command command) {
+        return send(command, command.count());
+    }
+
+    /** Sends it on behalf of an object by which the count can't be more than that. */
+    final Answer send(Command command, long most) {
         List<String> words = new ArrayList<>(List.of(
                 "EVAL",
                 SCRIPT,
@@ -117,7 +122,8 @@ abstract class LatchScriptFixture {
             command.total(),
             command.waits() ? 1 : 0,
             command.count(),
-            command.retention()
+            command.retention(),
+            most
         }) {
             words.add(Long.toString(argument));
         }

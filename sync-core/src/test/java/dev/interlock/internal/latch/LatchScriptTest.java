@@ -61,6 +61,44 @@ class LatchScriptTest extends LatchScriptFixture {
         assertThat(server.command("HGET", latch, "left")).isEqualTo("1");
     }
 
+    private void goBack(long left) {
+        server.command("HSET", latch, "left", Long.toString(left));
+        server.command("DEL", totals());
+    }
+
+    /** Redis has gone back to an older copy of its data: some say again what is missing, but not all. */
+    @Test
+    void aLatchWhoseCountDownsAreMissingIsLost() {
+        Command one = joined(5).counting(1);
+        Command two = joined(5).counting(1);
+        Command three = joined(5);
+        send(one);
+        assertThat(send(two).left()).isEqualTo(3);
+        goBack(5);
+        assertThat(send(one.waiting(), 4).left()).isEqualTo(4);
+        assertThat(send(three.waiting()).left()).as("nobody knows better").isEqualTo(4);
+        Answer answer = send(three.waiting(), 3);
+        assertThat(answer.status()).isEqualTo(GONE);
+        assertThat(answer.born()).isEqualTo(three.born());
+        assertThat(send(one.waiting()).status()).isEqualTo(GONE);
+        assertThat(server.keys()).allMatch(key -> key.startsWith("interlock:mark:"));
+    }
+
+    @Test
+    void aLatchThatWasOpenIsOpenInAnOlderCopyAsSoonAsOneSaysSo() {
+        Command one = joined(1).counting(1);
+        Command two = joined(1);
+        Command three = joined(1);
+        assertThat(send(one).status()).isEqualTo(OPEN);
+        goBack(1);
+        assertThat(send(two.waiting()).status()).isEqualTo(COUNTING);
+        long before = published();
+        assertThat(send(three.waiting(), 0).status()).isEqualTo(OPEN);
+        assertThat(published() - before).as("one waits").isEqualTo(1);
+        assertThat(send(two.waiting()).status()).isEqualTo(OPEN);
+        assertThat(server.command("HGET", latch, "left")).isEqualTo("0");
+    }
+
     /** Two objects of one session, one after the other, count for themselves. */
     @Test
     void anObjectMadeAnewCountsAnew() {

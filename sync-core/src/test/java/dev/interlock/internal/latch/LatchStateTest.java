@@ -8,6 +8,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import dev.interlock.internal.latch.LatchReply.Status;
 import dev.interlock.internal.latch.LatchState.Effect;
 import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.redisson.client.RedisException;
 
@@ -16,9 +17,10 @@ class LatchStateTest {
     private final Throwable wrongType = new RedisException("WRONGTYPE another type");
 
     private final LatchState state = new LatchState("name", 3, 3);
+    private long nowNanos;
 
     private Effect answer(Status status, long left, int began, long born) {
-        return state.answered(new LatchReply(status, left, began, born));
+        return state.answered(new LatchReply(status, left, began, born), nowNanos);
     }
 
     private void join() {
@@ -113,6 +115,34 @@ class LatchStateTest {
         assertThat(state.knownCount()).isZero();
         assertThat(answer(Status.GONE, 0, 0, 70)).isEqualTo(Effect.NONE);
         state.ensureUsable(true);
+    }
+
+    /** Redis has gone back to an older copy of its data. Others may say again how often they have counted down. */
+    @Test
+    void aCountThatHasGrownMayNotStayLikeThat() {
+        join();
+        answer(Status.COUNTING, 1, 3, 70);
+        assertThat(state.most(nowNanos)).isEqualTo(3);
+        answer(Status.COUNTING, 2, 3, 70);
+        nowNanos += TimeUnit.SECONDS.toNanos(3) - 1;
+        answer(Status.COUNTING, 3, 3, 70);
+        assertThat(state.most(nowNanos)).isEqualTo(3);
+        nowNanos++;
+        assertThat(state.most(nowNanos)).isEqualTo(1);
+        answer(Status.COUNTING, 1, 3, 70);
+        assertThat(state.most(nowNanos)).isEqualTo(3);
+        answer(Status.COUNTING, 2, 3, 70);
+        assertThat(state.most(nowNanos)).as("once more").isEqualTo(3);
+    }
+
+    /** Anybody may write messages. */
+    @Test
+    void onlyAReplySaysForOthersThatTheLatchIsOpen() {
+        join();
+        state.told(70, false);
+        assertThat(state.most(nowNanos)).isEqualTo(3);
+        answer(Status.OPEN, 0, 3, 70);
+        assertThat(state.most(nowNanos)).isZero();
     }
 
     @Test

@@ -89,6 +89,9 @@ final class SemaphoreModel {
 
     private void take(Said said, Account account) {
         account.version = said.version();
+        available -= Math.max(0, said.granted() - account.granted) + Math.max(0, said.taken() - account.taken);
+        account.granted = Math.max(said.granted(), account.granted);
+        account.taken = Math.max(said.taken(), account.taken);
         available += said.returned() - account.returned + said.contributed() - account.contributed;
         account.returned = said.returned();
         account.contributed = said.contributed();

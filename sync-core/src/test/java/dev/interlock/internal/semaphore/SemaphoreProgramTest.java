@@ -10,6 +10,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Random;
 import java.util.UUID;
+import java.util.function.LongUnaryOperator;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -75,7 +76,20 @@ class SemaphoreProgramTest {
                 default -> returned += owned ? 0 : random.nextInt(2);
             }
             boolean leave = random.nextInt(40) == 0;
-            return new Said(id, epoch, next(), fresh, returned, wanted, contributed, leave, operation, verb, amount);
+            return new Said(
+                    id,
+                    epoch,
+                    next(),
+                    fresh,
+                    returned,
+                    wanted,
+                    contributed,
+                    leave,
+                    operation,
+                    verb,
+                    amount,
+                    granted,
+                    taken);
         }
 
         void hear(Said said, Heard heard) {
@@ -143,6 +157,47 @@ class SemaphoreProgramTest {
             check(model, teller, said, heard);
         }
         assertThat(model.accounts.values()).anyMatch(account -> account.version > 50);
+    }
+
+    /** Redis has gone back to an older copy of its data: what a session has got since is charged to it once more. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void anOlderCopyBringsNoPermits(boolean owned) {
+        Teller teller = new Teller(server, "copy-" + UUID.randomUUID());
+        RandomSession one = new RandomSession();
+        LongUnaryOperator available = returned -> {
+            one.returned = returned;
+            Said said = new Said(
+                    one.id,
+                    one.epoch,
+                    one.next(),
+                    one.fresh,
+                    returned,
+                    one.wanted,
+                    0,
+                    false,
+                    one.operation,
+                    one.verb,
+                    one.amount,
+                    one.granted,
+                    one.taken);
+            Heard heard = teller.tell(said, PERMITS, owned, LEASE);
+            one.hear(said, heard);
+            return heard.available();
+        };
+        one.wanted = 1;
+        assertThat(available.applyAsLong(0)).isEqualTo(PERMITS - 1);
+        teller.saveCopy();
+        one.operation = one.next();
+        one.verb = "take";
+        one.amount = 2;
+        one.wanted = 2;
+        assertThat(available.applyAsLong(1)).isEqualTo(PERMITS - 3);
+        assertThat(one.granted + one.taken - one.returned).isEqualTo(3);
+        teller.goBack();
+        assertThat(available.applyAsLong(1)).as("as before").isEqualTo(PERMITS - 3);
+        assertThat(available.applyAsLong(1)).as("once").isEqualTo(PERMITS - 3);
+        assertThat(available.applyAsLong(4)).isEqualTo(PERMITS);
     }
 
     private void check(SemaphoreModel model, Teller teller, Said said, Heard heard) {

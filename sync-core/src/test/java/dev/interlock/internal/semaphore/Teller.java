@@ -9,6 +9,9 @@ import java.util.List;
 final class Teller {
     private static final String TEXT = Script.load("semaphore/tell").text();
 
+    private static final List<String> KINDS =
+            List.of("semaphore", "semaphore-queue", "semaphore-sessions", "semaphore-retired");
+
     private final RedisServer server;
     final String name;
 
@@ -29,13 +32,9 @@ final class Teller {
             boolean leave,
             long operation,
             String verb,
-            int amount) {
-
-        Said version(long newer) {
-            return new Said(
-                    session, epoch, newer, fresh, returned, wanted, contributed, leave, operation, verb, amount);
-        }
-    }
+            int amount,
+            long granted,
+            long taken) {}
 
     /** What an answer says. */
     record Heard(long status, long granted, long available, long permits, long others, long operation, long result) {
@@ -57,9 +56,7 @@ final class Teller {
 
     Heard tell(Said said, int permits, boolean owned, long leaseMillis) {
         List<String> command = new ArrayList<>(List.of("EVAL", TEXT, "4"));
-        for (String kind : List.of("semaphore", "semaphore-queue", "semaphore-sessions", "semaphore-retired")) {
-            command.add(key(kind));
-        }
+        KINDS.forEach(kind -> command.add(key(kind)));
         for (Object argument : List.of(
                 said.session,
                 said.epoch,
@@ -74,13 +71,32 @@ final class Teller {
                 owned ? 1 : 0,
                 said.operation,
                 said.verb,
-                said.amount)) {
+                said.amount,
+                said.granted,
+                said.taken)) {
             command.add(argument.toString());
         }
         if (!(server.command(command.toArray(String[]::new)) instanceof List<?> reply)) {
             throw new IllegalStateException("no list");
         }
         return Heard.of(reply.stream().map(field -> (Long) field).toList());
+    }
+
+    /** Keeps a copy of the data. */
+    void saveCopy() {
+        copy("", "copy:");
+    }
+
+    /** Goes back to that copy. */
+    void goBack() {
+        copy("copy:", "");
+    }
+
+    private void copy(String from, String to) {
+        for (String kind : KINDS) {
+            server.command("DEL", to + key(kind));
+            server.command("COPY", from + key(kind), to + key(kind));
+        }
     }
 
     /** The lease of a session is over. */

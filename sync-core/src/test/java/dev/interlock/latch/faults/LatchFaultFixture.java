@@ -20,7 +20,7 @@ abstract class LatchFaultFixture extends FaultFixture {
     static final String NAME = "batch";
     static final String KEY = "interlock:{" + NAME + "}:latch";
 
-    private static final int WORDS = 3 + 5 + 8;
+    private static final int WORDS = 3 + 5 + 9;
     private static final int SESSION = 3 + 5;
     private static final int BORN = SESSION + 3;
 

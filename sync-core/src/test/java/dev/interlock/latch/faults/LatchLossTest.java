@@ -70,6 +70,40 @@ class LatchLossTest extends LatchFaultFixture {
         assertThat(passes).succeedsWithin(PROMPTLY);
     }
 
+    /** Redis crashes, and has lost the last moments: those who have counted down say so again. */
+    @Test
+    void whatACrashHasCostIsCountedAgain() {
+        DistributedCountDownLatch latch = of(session(), 2);
+        DistributedCountDownLatch other = of(session(), 2);
+        CompletableFuture<Boolean> waits = actor("waiter").begin(other::await);
+        awaitWaiting(1);
+        saveCopy();
+        latch.countDown();
+        goBack();
+        assertThat(left()).isEqualTo(2);
+        await("counted").until(() -> left() == 1);
+        other.countDown();
+        assertThat(waits).succeedsWithin(PROMPTLY);
+    }
+
+    /** Redis goes back to an older copy, and nobody is there any more that could count down again. */
+    @Test
+    void whoWaitsIsToldThatCountDownsAreMissing() {
+        Interlock leaving = session();
+        DistributedCountDownLatch latch = of(leaving, 3);
+        DistributedCountDownLatch other = of(session(), 3);
+        CompletableFuture<Boolean> waits = actor("waiter").begin(other::await);
+        awaitWaiting(1);
+        saveCopy();
+        latch.countDown();
+        leaving.close();
+        assertThat(other.getCount()).isEqualTo(2);
+        goBack();
+        await("told").until(waits::isDone);
+        assertFails(waits, IllegalStateException.class, NAME, "lost");
+        assertThatThrownBy(other::countDown).isInstanceOf(IllegalStateException.class);
+    }
+
     /** The loss shows when the name is asked for again. */
     @Test
     void aLostLatchIsNotHandedOut() {

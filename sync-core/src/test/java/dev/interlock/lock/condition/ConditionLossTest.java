@@ -292,6 +292,35 @@ class ConditionLossTest extends ConditionFixture {
         assertThat(again).succeedsWithin(PROMPTLY);
     }
 
+    /**
+     * Redis goes back to an older copy, in which a thread waits that is done: the signal that it gets is passed on, even
+     * if its session has no ticket for it because it has another place.
+     */
+    @ParameterizedTest
+    @EnumSource(Kind.class)
+    void aSignalOfAnOlderWaiterIsPassedOn(Kind kind) {
+        Side done = side(kind, session());
+        Side other = side(kind, session());
+        Side signaller = side(kind, undisturbed());
+        CompletableFuture<Boolean> first = startWaiting(done, 1);
+        saveCopy();
+        signaller.signal();
+        assertThat(first).succeedsWithin(PATIENCE);
+        awaitFree(NAME);
+        goBack();
+        CompletableFuture<Boolean> second = startWaiting(other, 2);
+        signaller.lock().lock();
+        CompletableFuture<Boolean> used = actor("queued").begin(() -> {
+            done.lock().lock();
+            done.lock().unlock();
+        });
+        awaitTickets(NAME, 1);
+        signaller.arrived().signal();
+        signaller.lock().unlock();
+        assertThat(used).succeedsWithin(PATIENCE);
+        assertThat(second).succeedsWithin(PATIENCE);
+    }
+
     // ---- leases
 
     /** Who has waited with a fixed lease comes back with a fixed lease, which is not renewed. */

@@ -13,6 +13,9 @@ import dev.interlock.testing.Recorder;
 import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.RespError;
 import dev.interlock.testing.Timely;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -372,6 +375,21 @@ public abstract class FaultFixture {
         } catch (RespError e) {
             // Nobody is subscribed: killed before, and not back yet.
             assertThat(e.getMessage()).contains("No such client");
+        }
+    }
+
+    /** Has Redis keep a copy of its data as they are now. */
+    protected final void saveCopy() {
+        server.command("SAVE");
+    }
+
+    /** Redis crashes, and comes back with the copy that it has kept. The next time it comes back with nothing again. */
+    protected final void goBack() {
+        server.restart();
+        try {
+            Files.delete(server.folder().resolve("dump.rdb"));
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
         }
     }
 

@@ -75,7 +75,10 @@ final class ConditionLog {
      * @param gone waiters that have no thread any more
      * @param isSignalLost whether a signal has reached nobody
      */
-    record Inquiry(long number, List<String> asked, List<String> leaving, List<String> gone, boolean isSignalLost) {}
+    record Inquiry(long number, List<String> asked, List<String> leaving, List<String> gone, boolean isSignalLost) {
+        /** Asks for nothing. */
+        static final Inquiry SIGNAL_LOST = new Inquiry(0, List.of(), List.of(), List.of(), true);
+    }
 
     /**
      * A thread that waits for a condition, from when it is about to give the lock up until it has it back. Its state is

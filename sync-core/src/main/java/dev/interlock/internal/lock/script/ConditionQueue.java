@@ -433,7 +433,9 @@ final class ConditionQueue {
         boolean isNews = told.remove(Math.abs(number)) == null;
         if (ticket != 0) {
             lock.ownership.grantedToNobody(ticket, number, isNews);
-        } else if (isNews && number > 0 && ghosts.remove(number)) {
+        } else if (isNews && number > 0) {
+            // Redis may have gone back to an older copy of its data, in which a thread waits that has long been done.
+            ghosts.remove(number);
             loseSignal();
         }
     }

@@ -194,6 +194,8 @@ final class LockMonitor implements LockEffects, CommandLoop.Speaker<LockMonitor.
             LockTenure current = view.tenure;
             if (current != null && current.sequence == demand.sequence()) {
                 current.demanded();
+            } else {
+                run((known, now) -> known.ownership.ownedAnyway(demand.sequence(), 0, now));
             }
         } else if (mail instanceof Mail.DemandOver over) {
             LockTenure current = view.tenure;

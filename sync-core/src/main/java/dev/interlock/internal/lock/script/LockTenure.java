@@ -128,6 +128,9 @@ final class LockTenure extends Tenure {
     /** How many of its threads have begun to wait for a condition. Used under the monitor's mutex. */
     int awaits;
 
+    /** Whether nobody else has had the name since the last token that the session was told before. */
+    boolean isNext;
+
     /** Whether it has been seen to that its readers don't keep other readers out for long. */
     volatile boolean endsInTime;
 

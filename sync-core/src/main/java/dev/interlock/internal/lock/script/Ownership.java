@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class Ownership {
     /** A ticket that has been granted, and what came with that. */
-    private record Grant(long sequence, long token, long run, boolean waiters, boolean conditions) {}
+    private record Grant(
+            long sequence, long token, long run, boolean waiters, boolean conditions, boolean isNext) {}
 
     private static final int MOST_RENOUNCED = 100;
 
@@ -156,7 +157,8 @@ final class Ownership {
 
     /** A reply says that a ticket is granted. */
     void granted(AcquireReply reply, long sentNanos, long now) {
-        var grant = new Grant(reply.owner(), reply.token(), reply.run(), reply.waiters(), reply.conditions());
+        var grant = new Grant(
+                reply.owner(), reply.token(), reply.run(), reply.waiters(), reply.conditions(), reply.isNext());
         own(grant, Lease.validUntil(sentNanos, reply.ttlMillis()), now);
         if (reply.token() < FencingTokens.REMOTE_LIMIT) {
             lastToken = Math.max(lastToken, reply.token());
@@ -246,7 +248,7 @@ final class Ownership {
         if (validUntil - now <= leastNanos || !isNewer) {
             return false;
         }
-        var grant = new Grant(mail.sequence(), mail.token(), mail.run(), mail.waiters(), mail.conditions());
+        var grant = new Grant(mail.sequence(), mail.token(), mail.run(), mail.waiters(), mail.conditions(), false);
         LockTenure granted = own(grant, validUntil, now);
         if (granted != null) {
             granted.renewSoon();
@@ -269,6 +271,7 @@ final class Ownership {
         granted.turnNanos = continues ? endedTurnNanos : now;
         granted.demand = grant.waiters;
         granted.awaited = grant.conditions;
+        granted.isNext = grant.isNext;
         if (!isNewToken(grant.token)) {
             // Redis has forgotten what it had counted to. The request that continues this one brings the floor.
             granted.tokens.exhaust();

@@ -4,12 +4,14 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.RareLog;
+import dev.interlock.internal.lock.script.ConditionLog.Inquiry;
 import dev.interlock.internal.lock.script.ConditionLog.Operations;
 import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.ReliableCommand;
+import dev.interlock.internal.session.Session;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
@@ -103,16 +105,26 @@ final class ReliableRelease {
     }
 
     /**
-     * Takes a message about a name in which its session has no interest: gives back a grant or the tickets of waiters,
-     * and answers a question.
+     * Takes a message about a name in which its session has no interest: gives back what that says the session has, and
+     * answers a question.
      */
     static void receiveUnclaimed(RedisSession session, Mail mail) {
         LockScripts scripts = new LockScripts(session, mail.key());
         if (mail instanceof Mail.Grant grant) {
             giveBack(session, scripts, grant.sequence(), grant.waiter());
         } else if (mail instanceof Mail.Admission admission) {
-            admission.waiters().forEach(one -> giveBack(session, scripts, one.ticket(), one.waiter()));
+            admission.waiters().forEach(one -> {
+                if (one.ticket() != 0) {
+                    giveBack(session, scripts, one.ticket(), one.waiter());
+                } else if (one.waiter() > 0) {
+                    scripts.await(Inquiry.SIGNAL_LOST, 0);
+                }
+            });
+        } else if (mail instanceof Mail.Demand demand && demand.sequence() >= Session.SEQUENCE_STEP) {
+            // That of a semaphore has a smaller number.
+            giveBack(session, scripts, demand.sequence(), 0);
         } else if (mail instanceof Mail.IdleQuestion question) {
+            giveBack(session, scripts, question.sequence(), 0);
             answerOnceConfirmed(session, scripts, question);
         }
     }

@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * where that has paid lately, for the hand-off slice.
  *
  * <p>A score tells whether it pays. It grows when a thread takes a name that was kept; also when one gets a name again
- * that the session gave up less than a slice ago and that nobody else has had since, told by the fencing token. It
+ * that the session gave up less than a slice ago and that nobody else has had since, as Redis tells. It
  * falls when a name is taken again later, or after others; and when it was kept in vain, to nothing if another session
  * wanted it. While plain {@code RLock} clients are about, which can't ask for a name, it is not kept.
  *
@@ -32,8 +32,8 @@ final class Retention {
     private int score;
     private boolean isKept;
 
-    /** What was drawn in Redis for the last tenure that was given up by the thread that used it, and when that was. */
-    private long givenUpToken = -1;
+    /** Whether the last tenure was given up by the thread that used it, and when that was. */
+    private boolean isGivenUp;
 
     private long givenUpNanos;
 
@@ -124,13 +124,13 @@ final class Retention {
     void begun(@Nullable LockTenure granted, long now) {
         isKept = false;
         boolean isSoon = now - givenUpNanos < TimeUnit.MILLISECONDS.toNanos(adaptiveMillis());
-        if (isSoon && granted != null && granted.tokens.remotePart() == givenUpToken + 1) {
+        if (isGivenUp && isSoon && granted != null && granted.isNext) {
             paid();
         } else {
             // It wouldn't have paid; what counts is that it does several times in a row.
             score /= 2;
         }
-        givenUpToken = -1;
+        isGivenUp = false;
     }
 
     /**
@@ -146,7 +146,7 @@ final class Retention {
             isKept = false;
             score = current.demand || isAsked ? 0 : score / 2;
         } else {
-            givenUpToken = current.tokens.remotePart();
+            isGivenUp = true;
             givenUpNanos = now;
         }
     }

@@ -373,7 +373,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     private void answer(Mail.IdleQuestion question) {
         LockTenure current = view.tenure;
         if (current == null || current.sequence != question.sequence()) {
-            ReliableRelease.answerOnceConfirmed(session, monitor.scripts, question);
+            answerWithoutTenure(question);
             return;
         }
         giveUpIf(() -> view.tenure == current && !isWanted(), true);
@@ -381,6 +381,21 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
             monitor.scripts.answer(question, true);
         } else {
             answer(question);
+        }
+    }
+
+    // The session is asked about a ticket, granted by now or not, with which a thread waits or nobody does any more; or
+    // about what it has given up, or doesn't know of.
+    private void answerWithoutTenure(Mail.IdleQuestion question) {
+        LockMonitor.Query<Boolean> isTicket = (state, now) -> state.tickets.of(question.sequence()) != null;
+        if (monitor.call(isTicket)) {
+            cleanUp();
+        }
+        if (monitor.call(isTicket)) {
+            monitor.scripts.answer(question, true);
+        } else {
+            monitor.run((state, now) -> state.ownership.ownedAnyway(question.sequence(), 0, now));
+            ReliableRelease.answerOnceConfirmed(session, monitor.scripts, question);
         }
     }
 

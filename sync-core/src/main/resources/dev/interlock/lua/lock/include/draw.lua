@@ -1,24 +1,24 @@
--- Gives firstToken and drawToken: the remote part of a fencing token, of a name that has none yet, or of any.
+-- Gives drawToken: the remote part of a fencing token.
 --
--- Tokens count up from the time, in units of 8 µs, at which their key was made. The key lives for an hour, in which
--- Redis can't grant a name as often as the clock ticks; so its successor starts higher, unless the clock of Redis has
--- stepped back by about that hour in between.
+-- It is no less than the time, in units of 8 µs, and Redis can't grant a name as often as these pass. So it's greater
+-- than all before, even those of which the key says nothing: because it has expired, or because the data is lost, or an
+-- older copy. The key has tokens increase while the clock stands, or has stepped back by up to an hour.
+
+local tokenMillis = 3600000
 
 -- Sessions have no room for tokens of 2^49 and above: a foreign value that is greater is no token, and no floor.
 local tooGreat = 562949953421312
 
--- Both draw none less than what the caller has seen.
-local function firstToken(token, least)
-  local time = redis.call('time')
-  local value = math.max(least, (time[1] * 1000000 + time[2] - time[2] % 8) / 8)
-  redis.call('set', token, string.format('%.0f', value), 'px', 3600000)
-  return value
-end
-
-local function drawToken(token, floor)
-  local value, least = redis.call('incr', token), floor < tooGreat and floor or 0
-  if value < least or value < 1000000000 or value >= tooGreat then
-    return firstToken(token, least)
+-- Draws none less than what the caller has seen. Returns it, and whether the one before was the last that the caller
+-- has seen, so that nobody else has had the name since.
+local function drawToken(token, floor, micros)
+  local least = floor < tooGreat and floor or 0
+  local value = math.max(least, (micros - micros % 8) / 8)
+  local before = redis.call('set', token, string.format('%.0f', value), 'px', tokenMillis, 'get')
+  local last = tonumber(before or 0) or 0
+  if last >= value and last + 1 < tooGreat then
+    value = last + 1
+    redis.call('set', token, string.format('%.0f', value), 'px', tokenMillis)
   end
-  return value
+  return value, last > 0 and last + 1 == floor
 end

@@ -4,14 +4,17 @@
 -- @include share
 -- @include draw
 
--- Returns the fencing token that is drawn for it.
+-- Returns the fencing token that is drawn for it. Notes in the name whether that is the next one for the caller.
 local function give(name, session, sequence, lease, isShared)
+  local micros = name.micros or clock()
   if isShared then
-    local _, millis = clock()
+    local millis = math.floor(micros / 1000)
     share(name, session, sequence, millis + lease, millis)
   else
     redis.call('hset', name.lock, session .. ':' .. sequence, 1)
     redis.call('pexpire', name.lock, lease)
   end
-  return drawToken(name.token, name.floor)
+  local value
+  value, name.isNext = drawToken(name.token, name.floor, micros)
+  return value
 end

@@ -1,6 +1,7 @@
 package dev.interlock.internal.lock.quorum;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.interlock.internal.events.Listeners;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Kept;
@@ -12,6 +13,7 @@ import dev.interlock.internal.session.QuorumSession;
 import dev.interlock.internal.session.QuorumSession.QuorumNode;
 import dev.interlock.quorum.Nodes;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
@@ -24,6 +26,8 @@ import org.redisson.api.RedissonClient;
 class QuorumScriptTest {
     private static final long LEASE = 20_000;
     private static final String KEY = "interlock:{script}:quorum";
+    private static final long STEP_MICROS = 16_384;
+    private static final long TOKENS_OF_A_STEP = STEP_MICROS / 8;
 
     private static Nodes nodes;
     private static List<RedissonClient> clients;
@@ -174,6 +178,31 @@ class QuorumScriptTest {
         release(5);
         assertThat(rivalAcquires(1).token()).isGreaterThan(anew.token());
         assertThat(renew(5, token).owned()).isFalse();
+    }
+
+    /** The node has gone back to an older copy of its data, which has given out none of the last tokens. */
+    @Test
+    void tokensGrowAcrossAnOlderCopyOfTheData() {
+        long last = acquire(5).token();
+        assertThat(last % TOKENS_OF_A_STEP).as("a new name").isZero();
+        for (long sequence = 6; sequence < 10; sequence++) {
+            release(sequence - 1);
+            long step = micros() / STEP_MICROS;
+            nodes.node(0).command("SET", KEY + "-token", Long.toString(last - 1_000_000));
+            await("a node that was away").until(() -> micros() / STEP_MICROS > step);
+            Vote vote = acquire(sequence);
+            assertThat(vote.token()).isGreaterThan(last);
+            last = vote.token();
+        }
+        release(9);
+        long known = last + 1_000_000_000;
+        nodes.node(0).command("SET", KEY + "-token", Long.toString(known));
+        assertThat(acquire(10).token()).as("whatever the clock shows").isEqualTo(known + 1);
+    }
+
+    private static long micros() {
+        List<?> time = (List<?>) Objects.requireNonNull(nodes.node(0).command("TIME"));
+        return Long.parseLong(String.valueOf(time.get(0))) * 1_000_000 + Long.parseLong(String.valueOf(time.get(1)));
     }
 
     /** A lease of fixed length is neither prolonged nor voted for anew. */

@@ -114,7 +114,11 @@ class AcquireScriptTest extends LockScriptTest {
         expire();
         assertThat(c.request(1).once().send().status()).isEqualTo(Status.BUSY);
         assertOwner(b, 1);
-        assertGranted(b, 1);
+        assertThat(letters(b))
+                .satisfiesExactly(
+                        grant -> assertThat(grant).startsWith("g 1 "),
+                        question -> assertThat(question)
+                                .isEqualTo("i 1 1 " + c.id + " " + keys.lock()));
         assertNoLetters(c);
     }
 
@@ -269,18 +273,54 @@ class AcquireScriptTest extends LockScriptTest {
         assertNoLetters(a);
         c.queue(1);
         assertNoLetters(a);
-        assertThat(d.request(1).once().send().asked()).isFalse();
-        assertNoLetters(a);
     }
 
-    /** Of everybody who is refused, unless somebody else waits. */
-    @Test
-    void ownerIsAskedByWhoIsRefused() throws InterruptedException {
+    /** Of everybody who is refused, even if others wait: these may be about to leave. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void ownerIsAskedByWhoIsRefused(boolean isAwaited) throws InterruptedException {
         a.own(7);
+        if (isAwaited) {
+            c.queue(1);
+            letters(a);
+        }
         assertThat(b.request(5).once().send().asked()).isTrue();
         assertAsked(a, 7, b, 5);
         b.request(5).once().send();
         assertNoLetters(a);
+    }
+
+    /** What a refused request has made of a ticket may be withdrawn, and that be on its way. */
+    @Test
+    void whoIsGrantedTheLockByARefusedRequestIsAskedAsWell() throws InterruptedException {
+        a.own(7);
+        b.queue(3);
+        c.queue(1);
+        letters(a);
+        Answer refused = a.request(8).once().send();
+        assertThat(refused.status()).isEqualTo(Status.BUSY);
+        assertThat(refused.asked()).isTrue();
+        assertOwner(b, 3);
+        assertThat(letters(b))
+                .satisfiesExactly(
+                        grant -> assertThat(grant).startsWith("g 3 "),
+                        question -> assertThat(question)
+                                .isEqualTo("i 3 8 " + a.id + " " + keys.lock()));
+        assertNoLetters(a, c);
+        b.release(3);
+        letters(c);
+        assertThat(a.request(9).once().send().asked()).isTrue();
+        assertAsked(c, 1, a, 9);
+    }
+
+    /** So is the session of the request itself, if its own ticket was granted, or its own release is on its way. */
+    @Test
+    void refusedRequestAsksItsOwnSession() throws InterruptedException {
+        a.requests(3L).send();
+        letters(a);
+        assertThat(a.requests(4L).once().send().asked()).isTrue();
+        assertAsked(a, 3, a, 4);
+        assertOwner(a, 3);
     }
 
     /** Sequences are compared as numbers, of any size that Lua holds exactly. */

@@ -45,13 +45,23 @@ class ConditionNewsStateTest {
         assertThat(rig.effects()).containsExactly("unpin");
     }
 
+    /** One that had left was told no signal. */
     @Test
-    void newsOfAnUnknownWaiterWithoutATicketMeanNothing() {
-        rig.admit(step(7), 0);
+    void newsOfAnUnknownWaiterThatHasLeftMeanNothing() {
         rig.admit(-step(7), 0);
         assertThat(rig.effects()).isEmpty();
         rig.admit(-step(7), step(7) + 1);
         assertThat(rig.effects()).containsExactly("give back 7+1");
+    }
+
+    /** Redis has gone back to an older copy of its data, in which a thread waits that is done: others get its signal. */
+    @Test
+    void signalOfAnUnknownWaiterIsPassedOn() {
+        rig.admit(step(7), 0);
+        assertThat(rig.effects()).containsExactly("ask for 0 waiters, 0 leave, 0 gone, signal lost");
+        rig.answerWaiters();
+        rig.admit(step(7), step(7) + 1);
+        assertThat(rig.effects()).contains("give back 7+1, signal lost");
     }
 
     /** A stranger may have said so. The true signal that comes later goes to all others. */

@@ -157,7 +157,9 @@ class LostSignalScriptTest extends LockScriptTest {
         assertThat(answer.status()).isEqualTo(Status.BUSY);
         assertThat(answer.ttlMillis()).isEqualTo(-1);
         assertThat(answer.owner()).isEqualTo(4_001);
-        assertSignalled(a, 2_000, 4_001);
+        assertThat(letters(a))
+                .containsExactly(
+                        "s 2 2000 4001 " + keys.lock(), "i 4001 4000 " + a.id + " " + keys.lock());
     }
 
     @Test

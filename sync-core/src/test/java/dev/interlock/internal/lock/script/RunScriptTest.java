@@ -96,9 +96,9 @@ class RunScriptTest extends LockScriptTest {
     void requestThatDoesNotWaitLeavesTheTenureAlone() throws InterruptedException {
         a.requests(1L, 2L).send();
         assertStands(a.requests(3L).once().send(), Status.BUSY, 1, 2);
-        assertNoLetters(a);
+        assertAsked(a, 1, a, 3);
         assertStands(b.requests(1L).once().send(), Status.BUSY, 0, 0);
-        assertNoLetters(a);
+        assertAsked(a, 1, b, 1);
         assertOwner(a, 1);
         assertQueue(a.ticket(2));
     }

@@ -3,6 +3,7 @@ package dev.interlock.internal.lock.script;
 import static dev.interlock.internal.lock.script.Contender.TENURE;
 import static org.assertj.core.api.Assertions.assertThat;
 
+import java.util.List;
 import org.junit.jupiter.api.Test;
 
 /** The remote part of the fencing token grows with every tenure, whatever becomes of the keys. */
@@ -51,6 +52,88 @@ class TokenScriptTest extends LockScriptTest {
         last = greater(last, a.own(2));
         redis("FLUSHALL");
         greater(last, b.request(1).once().send());
+    }
+
+    /** Redis has gone back to an older copy of its data, which has given out none of the last tokens. */
+    @Test
+    void tokensGrowAcrossAnOlderCopyOfTheData() {
+        long last = a.own(1).token();
+        String older = Long.toString(last - 1_000_000);
+        Runnable goBack = () -> redis("SET", keys.token(), older, "PX", "60000");
+        for (int i = 2; i < 20; i += 2) {
+            goBack.run();
+            last = greater(last, a.own(i));
+            b.queue(i);
+            goBack.run();
+            a.release(i);
+            last = greater(last, b.own(i));
+            c.queue(i);
+            goBack.run();
+            expire();
+            last = greater(last, c.own(i));
+            c.release(i);
+            goBack.run();
+            long taken = a.take(i + 1);
+            assertThat(taken).isGreaterThan(last);
+            a.release(i + 1);
+            last = taken;
+        }
+    }
+
+    /** A token is the time in units of 8 µs, unless that is less than the one before and one. */
+    @Test
+    void tokensFollowTheClock() {
+        for (int i = 1; i < 20; i++) {
+            long before = micros();
+            long token = i % 2 == 0 ? a.take(i) : a.own(i).token();
+            assertThat(token * 8).isBetween(before - 7, micros());
+            a.release(i);
+        }
+    }
+
+    private static long micros() {
+        List<String> time = list("TIME");
+        return Long.parseLong(time.get(0)) * 1_000_000 + Long.parseLong(time.get(1));
+    }
+
+    /** A session is told whether the token before its own is the last that it has seen: then nobody else had the name. */
+    @Test
+    void whoTakesANameAgainIsToldSo() {
+        long first = a.own(1).token();
+        assertThat(a.request(2).above(first + 1).send().isNext()).isTrue();
+        long second = number("GET", keys.token());
+        a.release(2);
+        assertThat(a.request(3).above(first + 1).send().isNext()).as("not the last one").isFalse();
+        a.release(3);
+        long third = number("GET", keys.token());
+        assertThat(third).isGreaterThan(second);
+        Contender.Taken taken = a.take(4, third + 1);
+        assertThat(taken.isNext()).isTrue();
+        a.release(4);
+        b.own(1);
+        b.release(1);
+        assertThat(a.take(5, taken.token() + 1).isNext()).as("after another one").isFalse();
+        a.release(5);
+        long last = number("GET", keys.token());
+        redis("SET", keys.token(), Long.toString(taken.token()), "PX", "60000");
+        assertThat(a.take(6, last + 1).isNext()).as("in an older copy").isFalse();
+        a.release(6);
+        last = number("GET", keys.token());
+        redis("DEL", keys.token());
+        assertThat(a.take(7, last + 1).isNext()).as("unknown").isFalse();
+    }
+
+    /** The same while threads wait for conditions. */
+    @Test
+    void whoTakesANameWithWaitersAgainIsToldSo() {
+        b.waits("c", 10);
+        a.own(1);
+        a.release(1);
+        long last = number("GET", keys.token());
+        Answer again = a.request(2).above(last + 1).send();
+        assertThat(again.isNext()).isTrue();
+        assertThat(again.behind() & 2).isEqualTo(2);
+        assertThat(a.request(2).above(last + 1).send().isNext()).as("a repeat").isFalse();
     }
 
     /** Where Redis' clock has stepped back, the floor that a session brings still holds. */
@@ -104,14 +187,17 @@ class TokenScriptTest extends LockScriptTest {
         assertThat(b.own(1).token()).isGreaterThan(last);
     }
 
-    /** The counter has an end from its first grant on, which no later grant defers. */
+    /** An hour after the last grant. */
     @Test
     void tokenKeyExpires() {
         a.own(1);
         assertThat(ttl(keys.token())).isBetween(3_000_000L, 3_600_000L);
         redis("PEXPIRE", keys.token(), "9000");
-        a.own(2);
+        assertThat(a.own(1).token()).as("a repeat").isPositive();
         assertThat(ttl(keys.token())).isBetween(1L, 9_000L);
+        a.own(2);
+        assertThat(ttl(keys.token())).isBetween(3_000_000L, 3_600_000L);
+        redis("PEXPIRE", keys.token(), "9000");
         assertThat(a.release(2)).isEqualTo(TENURE);
         assertThat(ttl(keys.token())).isBetween(1L, 9_000L);
     }

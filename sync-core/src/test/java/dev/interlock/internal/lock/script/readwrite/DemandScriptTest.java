@@ -95,6 +95,27 @@ class DemandScriptTest extends SharedLockScriptTest {
         assertToldNobody();
     }
 
+    /** Readers don't refuse each other: a writer that waits does, and may be about to leave. */
+    @Test
+    void refusedReaderAsksTheWriterInFront() throws InterruptedException {
+        a.read(7);
+        writer.queue(1);
+        letters(a);
+        assertThat(b.request(5).reading().once().send().asked()).isTrue();
+        assertAsked(writer, 1, b, 5);
+        assertToldNobody();
+    }
+
+    /** A release of its own session may be on its way. */
+    @Test
+    void refusedReaderAsksItsOwnSession() throws InterruptedException {
+        a.read(7);
+        b.read(8);
+        assertThat(a.request(9).reading().continuing(-1).once().send().asked()).isTrue();
+        assertAsked(a, 7, a, 9);
+        assertToldNobody();
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
     void refusedRequestAsksAnOwner(boolean reads) throws InterruptedException {
