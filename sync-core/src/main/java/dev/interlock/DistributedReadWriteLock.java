@@ -371,7 +371,7 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
          * Returns the condition of this write lock with a name: all objects made with the same name, in any JVM, are
          * the same condition.
          *
-         * @param conditionName anything but the empty string
+         * @param conditionName 1 to 1,024 bytes in UTF-8
          * @throws IllegalArgumentException if the name is empty
          * @throws UnsupportedOperationException as {@link #newCondition()}
          */

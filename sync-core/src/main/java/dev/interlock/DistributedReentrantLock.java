@@ -272,7 +272,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
      * Returns the condition of this lock with a name: all objects made with the same name, in any JVM, are the same
      * condition.
      *
-     * @param conditionName anything but the empty string
+     * @param conditionName 1 to 1,024 bytes in UTF-8
      * @throws IllegalArgumentException if the name is empty
      * @throws UnsupportedOperationException as {@link #newCondition()}
      * @see #newCondition()

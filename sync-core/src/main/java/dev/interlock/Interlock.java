@@ -147,11 +147,11 @@ public final class Interlock implements AutoCloseable {
     /**
      * Returns the lock of this name. Returns the same object for as long as it is referenced or held.
      *
-     * @param name any name but the empty one, and none that begins with {@code interlock:} and contains an opening
+     * @param name 1 to 1,024 bytes in UTF-8, and none that begins with {@code interlock:} and contains an opening
      *     brace, like this library's own keys. The lock excludes an {@code RLock} of the same name
      * @return the lock
-     * @throws IllegalArgumentException if the name is empty or like one of these keys, or in use in this session with
-     *     options, or as a fair lock
+     * @throws IllegalArgumentException if the name is empty or too long or like one of these keys, or in use in this
+     *     session with options, or as a fair lock
      * @throws IllegalStateException if this session is closed
      */
     public DistributedReentrantLock lock(String name) {
@@ -164,8 +164,8 @@ public final class Interlock implements AutoCloseable {
      * @param name as in {@link #lock(String)}
      * @param options its options
      * @return the lock
-     * @throws IllegalArgumentException if the name is empty, or in use in this session with other options or as a fair
-     *     lock
+     * @throws IllegalArgumentException if the name is empty or too long, or in use in this session with other options
+     *     or as a fair lock
      * @throws IllegalStateException if this session is closed
      */
     public DistributedReentrantLock lock(String name, LockOptions options) {
@@ -179,7 +179,8 @@ public final class Interlock implements AutoCloseable {
      *
      * @param name as in {@link #lock(String)}
      * @return the lock, whose {@code isFair()} is true
-     * @throws IllegalArgumentException if the name is empty, or in use for a lock of this session that isn't fair
+     * @throws IllegalArgumentException if the name is empty or too long, or in use for a lock of this session that
+     *     isn't fair
      * @throws IllegalStateException if this session is closed
      */
     public DistributedReentrantLock fairLock(String name) {
@@ -190,9 +191,10 @@ public final class Interlock implements AutoCloseable {
      * Returns the read-write lock of this name. Returns the same object for as long as it is referenced or held. The
      * {@linkplain #lock lock} and the {@code RReadWriteLock} of that name are independent of it.
      *
-     * @param name any name but the empty one
+     * @param name 1 to 1,024 bytes in UTF-8
      * @return the lock
-     * @throws IllegalArgumentException if the name is empty, or in use in this session for a fair read-write lock
+     * @throws IllegalArgumentException if the name is empty or too long, or in use in this session for a fair
+     *     read-write lock
      * @throws IllegalStateException if this session is closed
      */
     public DistributedReadWriteLock readWriteLock(String name) {
@@ -206,8 +208,8 @@ public final class Interlock implements AutoCloseable {
      *
      * @param name as in {@link #readWriteLock}
      * @return the lock, whose {@code isFair()} is true
-     * @throws IllegalArgumentException if the name is empty, or in use in this session for a read-write lock that isn't
-     *     fair
+     * @throws IllegalArgumentException if the name is empty or too long, or in use in this session for a read-write
+     *     lock that isn't fair
      * @throws IllegalStateException if this session is closed
      */
     public DistributedReadWriteLock fairReadWriteLock(String name) {
@@ -233,11 +235,11 @@ public final class Interlock implements AutoCloseable {
      * it from now on, for as long as the object is referenced: the session's death breaks the current generation.
      * Returns the same object for that time. A round trip.
      *
-     * @param name any name but the empty one
+     * @param name 1 to 1,024 bytes in UTF-8
      * @param parties how many threads have to arrive, 1 or more; the first session to obtain the barrier sets it
      * @return the barrier
-     * @throws IllegalArgumentException if the name is empty, {@code parties} is less than 1, the barrier has another
-     *     number of parties, or it is in use in this session with an action
+     * @throws IllegalArgumentException if the name is empty or too long, {@code parties} is less than 1, the barrier
+     *     has another number of parties, or it is in use in this session with an action
      * @throws RedisUnavailableException if Redis doesn't answer within one command time-out
      * @throws IllegalStateException if this session is closed
      */
@@ -275,12 +277,12 @@ public final class Interlock implements AutoCloseable {
      * same object for as long as it is referenced or has acquired permits. An {@code RSemaphore} of that name is
      * independent of it.
      *
-     * @param name any name but the empty one
+     * @param name 1 to 1,024 bytes in UTF-8
      * @param permits the number of permits in all; any number, as in the JDK. The first session to obtain a semaphore
      *     creates it with this number
      * @return the semaphore
-     * @throws IllegalArgumentException if the name is empty, or the semaphore has another number of permits or other
-     *     options
+     * @throws IllegalArgumentException if the name is empty or too long, or the semaphore has another number of permits
+     *     or other options
      * @throws RedisUnavailableException if Redis doesn't answer within one command time-out; only the first call for
      *     the semaphore in this session asks it
      * @throws IllegalStateException if this session is closed
@@ -330,10 +332,10 @@ public final class Interlock implements AutoCloseable {
      * different limits share one count of permits taken, and each compares it with its own limit, until a limit is
      * {@linkplain RateLimiter#update set for all}.
      *
-     * @param name any name but the empty one; an {@code RRateLimiter} of that name is independent of the limiter
+     * @param name 1 to 1,024 bytes in UTF-8; an {@code RRateLimiter} of that name is independent of the limiter
      * @param limit how many permits there are in how much time
      * @return the limiter
-     * @throws IllegalArgumentException if the name is empty
+     * @throws IllegalArgumentException if the name is empty or too long
      * @throws IllegalStateException if this session is closed
      */
     public RateLimiter rateLimiter(String name, RateLimit limit) {
@@ -413,10 +415,11 @@ public final class Interlock implements AutoCloseable {
      * Joins the latch of this name, or creates it with a retention of one day, like {@link #countDownLatch(String, int,
      * Duration)}.
      *
-     * @param name any name but the empty one
+     * @param name 1 to 1,024 bytes in UTF-8
      * @param count how many count-downs open the latch, 0 or more
      * @return the latch
-     * @throws IllegalArgumentException if the name is empty, the count negative, or the latch began with another count
+     * @throws IllegalArgumentException if the name is empty or too long, the count negative, or the latch began with
+     *     another count
      * @throws RedisUnavailableException if Redis doesn't answer within one command time-out
      * @throws IllegalStateException if this session is closed
      */
@@ -429,13 +432,13 @@ public final class Interlock implements AutoCloseable {
      * Later ones, in any JVM, have to state the same count, and their retention is ignored. A round trip each time.
      * Returns the same object for as long as it is referenced, has waiting threads or unconfirmed count-downs.
      *
-     * @param name any name but the empty one; an {@code RCountDownLatch} of that name is independent of the latch
+     * @param name 1 to 1,024 bytes in UTF-8; an {@code RCountDownLatch} of that name is independent of the latch
      * @param count how many count-downs open the latch, 0 or more; with 0 it is open
      * @param retention for how long an opened latch stays open for latecomers, 1 s to 365 days. After that the name is
      *     free for another latch
      * @return the latch
-     * @throws IllegalArgumentException if the name is empty, the count negative, the retention out of its range, or the
-     *     latch began with another count
+     * @throws IllegalArgumentException if the name is empty or too long, the count negative, the retention out of its
+     *     range, or the latch began with another count
      * @throws RedisUnavailableException if Redis doesn't answer within one command time-out
      * @throws IllegalStateException if this session is closed
      */

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.interlock.internal.SessionName;
 import dev.interlock.internal.events.Listeners;
+import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.session.QuorumSession;
 import dev.interlock.internal.session.RedisSession;
@@ -275,11 +276,12 @@ public final class InterlockBuilder {
      * Prefixes every name with {@code namespace:}. Default none, so that a lock excludes the {@code RLock} of the same
      * name.
      *
-     * @param namespace the prefix, may be empty
+     * @param namespace the prefix, up to 1,024 bytes in UTF-8; may be empty
      * @return this
      */
     public InterlockBuilder namespace(String namespace) {
-        this.namespace = requireNonNull(namespace, "namespace");
+        Keys.checkText("namespace", requireNonNull(namespace, "namespace"));
+        this.namespace = namespace;
         return this;
     }
 

@@ -64,9 +64,9 @@ public final class QuorumInterlock implements AutoCloseable {
      * for it: a release notifies the JVM that has waited longest first, but any JVM may win. It has no conditions:
      * {@code newCondition()} throws {@link UnsupportedOperationException}.
      *
-     * @param name any name but the empty one
+     * @param name 1 to 1,024 bytes in UTF-8
      * @return the lock
-     * @throws IllegalArgumentException if the name is empty
+     * @throws IllegalArgumentException if the name is empty or too long
      * @throws IllegalStateException if this session is closed
      */
     public DistributedReentrantLock lock(String name) {

@@ -145,9 +145,9 @@ public interface RateLimiter {
      * policy of this limiter, and follows its {@linkplain #update updates}. No round trip, and no state but the object;
      * in Redis a key has state only until all of its permits are available again.
      *
-     * @param key anything that isn't blank
+     * @param key anything that isn't blank, up to 1,024 bytes in UTF-8
      * @return the limiter for that key
-     * @throws IllegalArgumentException if {@code key} is blank
+     * @throws IllegalArgumentException if {@code key} is blank or too long
      * @throws IllegalStateException if this limiter is for a key already, or {@linkplain #prefetch prefetches}: each
      *     limiter owns what it takes ahead, so call {@code prefetch} on the result, and keep that
      */

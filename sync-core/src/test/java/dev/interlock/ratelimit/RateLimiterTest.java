@@ -141,7 +141,7 @@ class RateLimiterTest {
     @MethodSource("threeAMonth")
     void keysCountForThemselves(RateLimit limit) {
         RateLimiter limiter = one.rateLimiter("calls {of} users", limit);
-        for (String key : List.of("u", "{u}", "u}", "{", "}{", "a b\n\0", "ü€😀", "x".repeat(70_000), "rate", ":")) {
+        for (String key : List.of("u", "{u}", "u}", "{", "}{", "a b\n\0", "ü€😀", "x".repeat(1_024), "rate", ":")) {
             assertThat(limiter.forKey(key).tryAcquire(3)).as(key).isTrue();
             assertThat(limiter.forKey(key).tryAcquire()).as(key).isFalse();
         }

@@ -139,11 +139,11 @@ public final class Inquirer implements Operator {
 
     @Override
     public List<NameView> find(String glob) {
-        Keys.checkName("glob", glob);
         if (glob.length() > Glob.MOST_CHARACTERS) {
             throw new IllegalArgumentException(
                     "glob must be at most " + Glob.MOST_CHARACTERS + " characters long, but has " + glob.length());
         }
+        Keys.checkName("glob", glob);
         Map<String, @Nullable Answer> answers = ask("~" + session.key(glob));
         return views(answers, new TreeSet<>());
     }

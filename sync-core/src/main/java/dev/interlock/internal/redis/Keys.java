@@ -9,6 +9,9 @@ import java.util.regex.Pattern;
 
 /** How the keys of a name are called. All keys of one name have to be in one hash slot of a cluster. */
 public final class Keys {
+    /** A name travels with each command and message about it, and is part of several keys. */
+    private static final int MOST_BYTES = 1_024;
+
     private static final Pattern TAG = Pattern.compile("^[^{]*\\{([^}]+)}", Pattern.DOTALL);
 
     private Keys() {}
@@ -46,7 +49,10 @@ public final class Keys {
         return name.replace("%", "%25").replace("{", "%7B").replace("}", "%7D");
     }
 
-    /** Checks a name that users give: anything but the empty string will do that Redis can tell from all others. */
+    /**
+     * Checks a name that users give: anything but the empty string will do that isn't too long, and that Redis can tell
+     * from all others.
+     */
     public static void checkName(String argument, String name) {
         if (requireNonNull(name, argument).isEmpty()) {
             throw new IllegalArgumentException(argument + " must not be empty");
@@ -65,10 +71,15 @@ public final class Keys {
     }
 
     /**
-     * Checks that text is the same for Redis as for us, which half a surrogate pair isn't: UTF-8 has none, and makes it
-     * a '?'.
+     * Checks that text which becomes part of keys isn't too long, and is the same for Redis as for us. Half a surrogate
+     * pair isn't: UTF-8 has none, and makes it a '?'.
      */
     public static void checkText(String argument, String text) {
+        // No character takes more than three bytes, and no other name costs more than this comparison.
+        if (text.length() > MOST_BYTES / 3 && text.getBytes(UTF_8).length > MOST_BYTES) {
+            throw new IllegalArgumentException(argument + " must be at most " + MOST_BYTES
+                    + " bytes long in UTF-8, but has " + text.getBytes(UTF_8).length);
+        }
         if (hasSurrogates(text) && !UTF_8.newEncoder().canEncode(text)) {
             throw new IllegalArgumentException(
                     argument + " must be text that UTF-8 can encode, but contains half a surrogate pair");
