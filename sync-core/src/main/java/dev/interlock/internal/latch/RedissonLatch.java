@@ -116,7 +116,7 @@ public final class RedissonLatch implements RemoteLatch, Participant, CommandLoo
             return CompletableFuture.failedFuture(e);
         }
         return answer.whenComplete((result, failure) -> {
-            if (failure == null) {
+            if (failure == null || Failures.isLateSubscription(failure)) {
                 session.outage().heard();
             } else if (Failures.isTransient(failure)) {
                 session.outage().failed(sent, Failures.cause(failure));

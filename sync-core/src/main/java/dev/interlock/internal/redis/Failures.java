@@ -10,6 +10,7 @@ import org.redisson.RedissonShutdownException;
 import org.redisson.client.RedisAuthRequiredException;
 import org.redisson.client.RedisException;
 import org.redisson.client.RedisOutOfMemoryException;
+import org.redisson.client.RedisTimeoutException;
 import org.redisson.command.NoSyncedSlavesException;
 
 /** What a command may fail with: whether a repeat may mend it, and what to say of it. */
@@ -56,6 +57,16 @@ public final class Failures {
         return error.startsWith("WRONGTYPE ")
                 || error.startsWith("NOPERM ")
                 || (error.startsWith("ERR ") && !PASSING.matcher(error).find());
+    }
+
+    /**
+     * Returns whether Redisson has asked for a lock, permits or a latch in vain, and had no time left to listen for the
+     * message that tells of them. So Redis has answered.
+     */
+    public static boolean isLateSubscription(Throwable failure) {
+        Throwable cause = cause(failure);
+        return cause instanceof RedisTimeoutException
+                && String.valueOf(cause.getMessage()).startsWith("Unable to acquire subscription lock");
     }
 
     /**

@@ -169,7 +169,11 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
         @Override
         @GuardedBy("mutex")
         public void failed(Throwable cause) {
-            session.outage().failed(loop.sentNanos(), cause);
+            if (Failures.isLateSubscription(cause)) {
+                session.outage().heard();
+            } else {
+                session.outage().failed(loop.sentNanos(), cause);
+            }
         }
 
         @Override

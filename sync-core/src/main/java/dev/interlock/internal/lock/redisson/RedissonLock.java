@@ -198,11 +198,15 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
             throw refusal(failure);
         }
         boolean over = wait.isTimed() && wait.callersLeftNanos() <= 0;
-        // A short wait may be over before Redisson has subscribed, which it calls a failure.
+        if (Failures.isLateSubscription(failure)) {
+            session.outage().heard();
+            refused = true;
+        } else if (!over || !refused) {
+            session.outage().failed(sent, failure);
+        }
         if (over && refused) {
             return false;
         }
-        session.outage().failed(sent, failure);
         if (over || (!wait.isTimed() && isOutageTooLong())) {
             throw unavailable(failure);
         }

@@ -1,0 +1,46 @@
+package dev.interlock.lock.faults;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.interlock.DistributedReentrantLock;
+import dev.interlock.Interlock;
+import dev.interlock.testing.Actor;
+import dev.interlock.testing.FaultProxy;
+import dev.interlock.testing.Recorder;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.Test;
+import org.redisson.api.RLock;
+import org.redisson.api.RedissonClient;
+
+/** What a lock over one of Redisson's makes of Redisson's failures. */
+class AdaptedLockFaultsTest extends FaultFixture {
+    private static final String NAME = "stock";
+
+    private final Recorder recorder = new Recorder();
+
+    /** Redis has said that the lock is taken; only the subscription comes too late. */
+    @Test
+    void aShortWaitForATakenLockIsRefused() {
+        RedissonClient client = client(proxy().url());
+        Interlock session = over(client, builder -> builder.listener(recorder));
+        DistributedReentrantLock lock = session.adapt(client.getLock(NAME));
+        RLock taken = client(server().url()).getLock(NAME);
+        taken.lock();
+        proxy().delayReplies(
+                        words -> words.get(0).equalsIgnoreCase("SUBSCRIBE"), Duration.ofMillis(300), FaultProxy.ALWAYS);
+        Actor rival = actor("rival");
+        for (int millis = 1; millis <= 100; millis += 20) {
+            int wait = millis;
+            CompletableFuture<Boolean> entered = rival.ask(() -> lock.tryLock(wait, TimeUnit.MILLISECONDS));
+            assertThat(entered).as("%s ms", wait).succeedsWithin(PATIENCE).isEqualTo(false);
+        }
+        assertThat(recorder.count(Recorder.Kind.UNREACHABLE)).isZero();
+        proxy().heal();
+        CompletableFuture<Boolean> entered = rival.begin(lock::lock);
+        taken.unlock();
+        assertThat(entered).succeedsWithin(PATIENCE);
+        rival.run(lock::unlock);
+    }
+}
