@@ -210,10 +210,12 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
 
         /**
          * Returns normally if the current thread holds the read lock or the write lock and, as far as this JVM can
-         * know, still owns it in Redis. No round trip.
+         * know, still owns it in Redis. No round trip, unless that is in doubt, as
+         * {@link DistributedReentrantLock#assertHeld} says.
          *
          * @throws IllegalMonitorStateException if the current thread holds neither
          * @throws LeaseLostException if the lock has been lost
+         * @throws RedisUnavailableException if that is in doubt and Redis doesn't answer
          */
         public void assertHeld() {
             lock.readSync.assertHeld();
@@ -339,6 +341,7 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
          * @return the token, positive
          * @throws IllegalMonitorStateException if the current thread doesn't hold the write lock
          * @throws LeaseLostException if the lock has been lost
+         * @throws RedisUnavailableException if that is in doubt (see {@link #assertHeld}) and Redis doesn't answer
          * @throws UnsupportedOperationException if the lock is an adapted one, whose protocol has no tokens
          */
         public long fencingToken() {
@@ -347,10 +350,11 @@ public final class DistributedReadWriteLock extends ReentrantReadWriteLock {
 
         /**
          * Returns normally if the current thread holds the write lock and, as far as this JVM can know, still owns it
-         * in Redis. No round trip.
+         * in Redis. No round trip, unless that is in doubt, as {@link DistributedReentrantLock#assertHeld} says.
          *
          * @throws IllegalMonitorStateException if the current thread doesn't hold the write lock
          * @throws LeaseLostException if the lock has been lost
+         * @throws RedisUnavailableException if that is in doubt and Redis doesn't answer
          */
         public void assertHeld() {
             lock.sync.assertHeld();

@@ -202,6 +202,7 @@ public final class DistributedReentrantLock extends ReentrantLock {
      * @return the token, positive
      * @throws IllegalMonitorStateException if the current thread doesn't hold the lock
      * @throws LeaseLostException if the lock has been lost
+     * @throws RedisUnavailableException if that is in doubt (see {@link #assertHeld}) and Redis doesn't answer
      * @throws UnsupportedOperationException if the lock is an adapted one whose protocol has no tokens
      */
     public long fencingToken() {
@@ -210,10 +211,13 @@ public final class DistributedReentrantLock extends ReentrantLock {
 
     /**
      * Returns normally if the current thread holds the lock and, as far as this JVM can know, still owns it in Redis.
-     * No round trip.
+     * No round trip, except when the wall clock of the machine has run ahead of its monotonic clock since the lease was
+     * last renewed, as after the machine was suspended. Then that is in doubt, and Redis is asked.
      *
      * @throws IllegalMonitorStateException if the current thread doesn't hold the lock
      * @throws LeaseLostException if the lock has been lost
+     * @throws RedisUnavailableException if that is in doubt, and Redis doesn't answer within one command time-out; the
+     *     thread goes on holding the lock
      */
     public void assertHeld() {
         sync.assertHeld();

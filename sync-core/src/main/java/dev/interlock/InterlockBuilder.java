@@ -13,6 +13,7 @@ import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyStore;
 import java.time.Duration;
+import java.time.InstantSource;
 import java.util.List;
 import java.util.function.LongSupplier;
 import javax.net.ssl.TrustManagerFactory;
@@ -50,6 +51,7 @@ public final class InterlockBuilder {
     private boolean lazy;
     private SyncListener listener = SyncListener.NONE;
     private LongSupplier ticker = System::nanoTime;
+    private InstantSource wallClock = InstantSource.system();
 
     InterlockBuilder() {}
 
@@ -341,13 +343,27 @@ public final class InterlockBuilder {
     }
 
     /**
-     * Sets the clock for local deadlines and validity, for tests. Default {@link System#nanoTime()}.
+     * Sets the clock for local deadlines and validity, for tests. Default {@link System#nanoTime()}. The wall clock
+     * goes with it.
      *
      * @param nanos a clock that never goes back, in nanoseconds
      * @return this
      */
     public InterlockBuilder ticker(LongSupplier nanos) {
+        return ticker(nanos, Settings.wallClockOf(requireNonNull(nanos, "nanos")));
+    }
+
+    /**
+     * Sets the clock for local deadlines and validity, and the wall clock, for tests. The wall clock is looked at only
+     * to see that the other one stood still, as it does while a machine is suspended.
+     *
+     * @param nanos a clock that never goes back, in nanoseconds
+     * @param wallClock default the system's
+     * @return this
+     */
+    public InterlockBuilder ticker(LongSupplier nanos, InstantSource wallClock) {
         this.ticker = requireNonNull(nanos, "nanos");
+        this.wallClock = requireNonNull(wallClock, "wallClock");
         return this;
     }
 
@@ -440,7 +456,8 @@ public final class InterlockBuilder {
                 namespace,
                 sessionName == null ? SessionName.ofProcess() : sessionName,
                 new Listeners(listener),
-                ticker);
+                ticker,
+                Settings.suspensions(ticker, wallClock, lease.toMillis()));
     }
 
     static Duration checked(String argument, Duration value, Duration least) {

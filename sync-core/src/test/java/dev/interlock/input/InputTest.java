@@ -347,6 +347,7 @@ class InputTest extends TwoConnections {
         assertNamed("namespace", () -> Interlock.builder().namespace(none()));
         assertNamed("listener", () -> Interlock.builder().listener(none()));
         assertNamed("nanos", () -> Interlock.builder().ticker(none()));
+        assertNamed("wallClock", () -> Interlock.builder().ticker(System::nanoTime, none()));
         assertNamed("lock", () -> interlock.adapt(InputTest.<RLock>none()));
         assertNamed("lock", () -> interlock.adapt(InputTest.<RReadWriteLock>none()));
         assertNamed("listener", () -> lock.onLost(none()));

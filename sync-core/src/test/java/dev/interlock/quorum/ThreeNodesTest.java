@@ -9,6 +9,7 @@ import dev.interlock.LeaseLostException;
 import dev.interlock.QuorumInterlock;
 import dev.interlock.testing.Actor;
 import dev.interlock.testing.Loss;
+import dev.interlock.testing.MovableTicker;
 import dev.interlock.testing.Timely;
 import dev.interlock.testing.Timers;
 import java.time.Duration;
@@ -434,5 +435,25 @@ class ThreeNodesTest extends QuorumFixture {
         assertThat(entered).succeedsWithin(PATIENCE);
         nodes.node(1).command("DEL", Nodes.lockKey(NAME));
         waiter.run(rival::unlock);
+    }
+
+    /** The wall clock is put forward, and two nodes have forgotten the owner: as after a suspension. */
+    @Test
+    void aHolderWhoseMachineWasSuspendedAsksTheNodes() {
+        MovableTicker wallClock = new MovableTicker();
+        DistributedReentrantLock lock = session(
+                        builder -> builder.lease(Duration.ofSeconds(90)).ticker(System::nanoTime, wallClock))
+                .lock(NAME);
+        lock.lock();
+        nodes.node(0).command("DEL", Nodes.lockKey(NAME));
+        wallClock.advance(Duration.ofSeconds(100));
+        lock.assertHeld();
+        assertThat(lock.fencingToken()).isPositive();
+        nodes.node(1).command("DEL", Nodes.lockKey(NAME));
+        nodes.node(2).command("DEL", Nodes.lockKey(NAME));
+        lock.assertHeld();
+        wallClock.advance(Duration.ofSeconds(100));
+        assertThatThrownBy(lock::assertHeld).isInstanceOf(LeaseLostException.class);
+        assertThatThrownBy(lock::unlock).isInstanceOf(LeaseLostException.class);
     }
 }

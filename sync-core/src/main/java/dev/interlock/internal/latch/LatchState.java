@@ -49,7 +49,9 @@ public final class LatchState {
     /** The least count that Redis has answered: messages don't tell it, since anybody may write them. */
     private long least;
 
-    /** Whether Redis answers a greater count by now, since it has gone back to an older copy of its data; since when. */
+    /**
+     * Whether Redis answers a greater count by now, since it has gone back to an older copy of its data; since when.
+     */
     private boolean isOlder;
 
     private long olderSinceNanos;
@@ -210,8 +212,9 @@ public final class LatchState {
             }
             case GONE -> {
                 past = true;
-                yield lose(described() + " is lost: Redis doesn't know it any more, or not all of its count-downs, since"
-                        + " its data was lost or deleted; or since it was open and its retention is over");
+                yield lose(
+                        described() + " is lost: Redis doesn't know it any more, or not all of its count-downs, since"
+                                + " its data was lost or deleted; or since it was open and its retention is over");
             }
         };
     }

@@ -15,6 +15,7 @@ import dev.interlock.internal.session.RemoteWait;
 import dev.interlock.internal.session.Session;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -134,14 +135,29 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
         return current;
     }
 
-    /** Returns the tenure that is entered, unless it is lost. */
+    /** Returns the tenure that is entered, unless it is lost. If it is in doubt, Redis is asked. */
     public final T valid() {
+        long now = settings().suspensions().look();
         T current = owned();
-        if (!current.isUsable(session.now())) {
-            throw new LeaseLostException(current.lose("its lease is over"));
+        if (!current.isUsable(now)) {
+            if (!current.isOver(now)) {
+                session.await(confirm(current));
+                now = session.now();
+            }
+            if (current.isOver(now)) {
+                throw new LeaseLostException(current.lose("its lease is over"));
+            } else if (!current.isUsable(now)) {
+                throw new RedisUnavailableException(
+                        "Redis has not answered whether " + Names.quoted(name)
+                                + " is still locked by this thread, since the machine was suspended or its clock set",
+                        session.outage().cause());
+            }
         }
         return current;
     }
+
+    /** Asks Redis whether the session still owns the name. The result completes when that is known, or can't be. */
+    protected abstract CompletableFuture<?> confirm(T current);
 
     @Override
     public final void assertValid() {
@@ -283,7 +299,7 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
         T current = tenure();
         // A thread takes the local half before it looks whether the session is about to be closed.
         boolean isHeld =
-                current != null && current.isUsable(session.now()) && local.isHeld() && (leader == null || returning);
+                current != null && !current.isOver(session.now()) && local.isHeld() && (leader == null || returning);
         return isHeld ? Names.quoted(name) : null;
     }
 

@@ -91,13 +91,16 @@ public interface RemoteLock {
      */
     void cleanUp();
 
-    /** Returns the token of the acquisition that is entered. */
+    /** Returns the token of the acquisition that is entered; throws what {@link #assertValid} does. */
     long fencingToken();
 
     /** Returns the same token, also of a tenure that is lost; 0 if there is none, or only Redis knows it. */
     long knownToken();
 
-    /** Throws {@link LeaseLostException} unless what was entered is still valid. */
+    /**
+     * Throws {@link LeaseLostException} unless what was entered is still valid. If that is in doubt, Redis is asked; a
+     * {@link dev.interlock.RedisUnavailableException} says that it doesn't answer.
+     */
     void assertValid();
 
     /**

@@ -35,6 +35,14 @@ public abstract class Tenure {
     /** Returns whether it is certain that no other session owns the name then. */
     public abstract boolean isUsable(long nowNanos);
 
+    /**
+     * Returns whether it is lost, or its lease is over by the ticker. One that is neither over nor usable is in doubt
+     * until Redis has been asked: the machine was suspended.
+     */
+    public boolean isOver(long nowNanos) {
+        return !isUsable(nowNanos);
+    }
+
     /** Marks it lost, and tells the lock the first time. Returns the loss. */
     public abstract LeaseLostException lose(String reason);
 

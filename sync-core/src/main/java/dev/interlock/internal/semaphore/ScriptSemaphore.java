@@ -60,7 +60,7 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
                 session.settings().handoffSliceNanos(),
                 local,
                 session.nextSequence(),
-                session.now());
+                lease);
         this.locked = new Locked<>(mutex, state);
     }
 
@@ -152,7 +152,7 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
     protected void answered(List<Object> fields) {
         SemaphoreReply reply = SemaphoreReply.of(fields);
         long nextEpoch = reply.isGone() ? session.nextSequence() : 0;
-        state.answered(reply, validUntilNanos(), nextEpoch, session.now());
+        state.answered(reply, nextEpoch, session.now());
         carryOut();
     }
 

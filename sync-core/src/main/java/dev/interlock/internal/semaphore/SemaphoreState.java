@@ -5,6 +5,7 @@ import dev.interlock.internal.Names;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.semaphore.Operations.Operation;
 import dev.interlock.internal.semaphore.Operations.Operation.Verb;
+import dev.interlock.internal.session.Lease;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -40,8 +41,8 @@ final class SemaphoreState implements Pool {
 
     private long available;
 
-    /** Until when Redis can't have closed the account. */
-    private long validUntilNanos;
+    /** While it is valid, Redis can't have closed the account. */
+    private final Lease lease;
 
     /** Whether the account is to be closed: its permits have been given up for lost. */
     private boolean leaving;
@@ -84,6 +85,7 @@ final class SemaphoreState implements Pool {
      * @param fair whether threads of this session are served in the order in which they have come
      * @param sliceNanos for how long threads of this session may have permits that other sessions wait for
      * @param epoch that of the first account
+     * @param lease until when Redis can't have closed the account
      */
     SemaphoreState(
             String name,
@@ -93,13 +95,13 @@ final class SemaphoreState implements Pool {
             long sliceNanos,
             LocalSemaphore stock,
             long epoch,
-            long now) {
+            Lease lease) {
         this.name = name;
         this.permits = permits;
         this.available = permits;
         this.owned = owned;
         this.account = new Account(epoch);
-        this.validUntilNanos = now - 1;
+        this.lease = lease;
         this.local = new LocalPermits(name, owned, fair, sliceNanos, stock, this);
     }
 
@@ -168,7 +170,7 @@ final class SemaphoreState implements Pool {
 
     @Override
     public boolean isValid(long now) {
-        return !owned || (!leaving && now - validUntilNanos < 0);
+        return !owned || (!leaving && lease.isValid(now));
     }
 
     @Override
@@ -206,12 +208,10 @@ final class SemaphoreState implements Pool {
     /**
      * Redis has answered.
      *
-     * @param validUntil until when it can't have closed the account since then
      * @param nextEpoch that of the next account, if this one is gone
      */
-    void answered(SemaphoreReply reply, long validUntil, long nextEpoch, long now) {
+    void answered(SemaphoreReply reply, long nextEpoch, long now) {
         asked = false;
-        validUntilNanos = validUntil;
         if (reply.status() == SemaphoreReply.Status.DISAGREED) {
             disagree(reply);
             return;
@@ -324,8 +324,8 @@ final class SemaphoreState implements Pool {
     void beat(long now) {
         boolean silent = asked && askedAtLastBeat;
         askedAtLastBeat = asked;
-        if (silent && ownsPermits() && !leaving && now - validUntilNanos >= 0) {
-            // Another session may have these permits by now.
+        if (silent && ownsPermits() && !leaving && lease.isOver(now)) {
+            // Another session may have these permits by now, and Redis doesn't answer.
             leaving = true;
             local.lost("their lease is over, and Redis doesn't renew it");
             local.effects().tells = true;

@@ -96,6 +96,7 @@ public final class CommandLoop<R> {
         this.session = session;
         this.mutex = mutex;
         this.speaker = speaker;
+        this.sentNanos = session.now();
     }
 
     /** There is something to say: sends now, or as soon as the command in flight has been answered. */
@@ -222,7 +223,7 @@ public final class CommandLoop<R> {
         return inFlight || pending;
     }
 
-    /** Returns when the last command was sent. */
+    /** Returns when the last command was sent; at first, when this was created. */
     public long sentNanos() {
         return sentNanos;
     }

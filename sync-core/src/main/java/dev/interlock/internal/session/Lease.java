@@ -1,6 +1,7 @@
 package dev.interlock.internal.session;
 
 import dev.interlock.LeaseLostException;
+import dev.interlock.internal.Suspensions;
 import dev.interlock.internal.redis.Settings;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -8,14 +9,29 @@ import org.jspecify.annotations.Nullable;
 /**
  * What a session knows of a lease that it has in Redis: until when it may take it for granted without asking, and
  * whether it is lost. The validity lies safely before the end of the lease in Redis; a loss, once seen, stays.
+ *
+ * <p>A machine that was suspended after Redis was asked has less left of the lease than its ticker shows. Then the
+ * lease is in doubt: neither certain nor over, until Redis has been asked again.
  */
 public final class Lease {
+    private final Suspensions suspensions;
+
+    /** When the command was sent whose reply told of the validity. */
+    private volatile long sentNanos;
+
     private volatile long validUntilNanos;
     private volatile @Nullable LeaseLostException loss;
 
-    /** Begins with a validity. */
-    public Lease(long validUntilNanos) {
+    /**
+     * Begins with a validity.
+     *
+     * @param sentNanos when the command was sent whose reply told of it
+     */
+    public Lease(Suspensions suspensions, long sentNanos, long validUntilNanos) {
+        this.suspensions = suspensions;
+        this.sentNanos = sentNanos;
         this.validUntilNanos = validUntilNanos;
+        suspensions.look();
     }
 
     /**
@@ -33,7 +49,12 @@ public final class Lease {
         return a - b > 0 ? a : b;
     }
 
-    /** Returns until when it is valid. */
+    /** Returns when the command was sent whose reply told of its validity. */
+    long sentNanos() {
+        return sentNanos;
+    }
+
+    /** Returns until when it is valid by the ticker. */
     public long validUntilNanos() {
         return validUntilNanos;
     }
@@ -43,14 +64,37 @@ public final class Lease {
         validUntilNanos = nanos;
     }
 
-    /** A renewal has prolonged it. One that was overtaken changes nothing. */
-    public void extendTo(long nanos) {
-        validUntilNanos = later(validUntilNanos, nanos);
+    /**
+     * Redis has renewed it, or has told how much is left of it. A reply that was overtaken changes nothing; but one
+     * that ends a doubt replaces what was known before.
+     *
+     * @param sent when the command was sent
+     */
+    public void extendTo(long sent, long nanos) {
+        suspensions.look();
+        boolean wasInDoubt = isInDoubt();
+        boolean isDoubtful = suspensions.putInDoubt(sent);
+        if (wasInDoubt && !isDoubtful) {
+            validUntilNanos = nanos;
+        } else if (wasInDoubt == isDoubtful) {
+            validUntilNanos = later(validUntilNanos, nanos);
+        }
+        sentNanos = later(sentNanos, sent);
     }
 
-    /** Returns whether it is valid, and was never seen to be lost. */
+    /** Returns whether it is certain to be valid. */
     public boolean isValid(long nowNanos) {
-        return nowNanos - validUntilNanos < 0 && loss == null;
+        return nowNanos - validUntilNanos < 0 && loss == null && !isInDoubt();
+    }
+
+    /** Returns whether it was seen to be lost, or is over by the ticker. */
+    public boolean isOver(long nowNanos) {
+        return nowNanos - validUntilNanos >= 0 || loss != null;
+    }
+
+    /** Returns whether the machine was suspended since Redis was asked, as of the last look at its clocks. */
+    public boolean isInDoubt() {
+        return suspensions.putInDoubt(sentNanos);
     }
 
     /** Marks it lost. Returns the loss that was known before, or null if this is the first. */

@@ -61,7 +61,7 @@ public record LeaseRenewer(Settings settings, Timer timer, Sender sender, Execut
 
     /** Comes by: has every stake look after itself, and renews those that are due, together. */
     public void keep(Collection<? extends Participant> stakes) {
-        long now = now();
+        long now = settings.suspensions().look();
         List<Renewal> due = new ArrayList<>();
         for (Participant stake : stakes) {
             Session.guarded(() -> {

@@ -65,12 +65,8 @@ public abstract class StateSync implements Participant {
     @GuardedBy("mutex")
     private long answeredVersion;
 
-    /** When the latest command was sent that Redis has answered. */
-    @GuardedBy("mutex")
-    private long heardNanos;
-
-    @GuardedBy("mutex")
-    private boolean heard;
+    /** Until when Redis can't have taken this session to be dead. */
+    protected final Lease lease;
 
     /** The command of this version, or a later one, has to get through even if Redis refuses it. */
     @GuardedBy("mutex")
@@ -97,6 +93,9 @@ public abstract class StateSync implements Participant {
         this.session = session;
         this.key = key;
         this.loop = new CommandLoop<>(session, mutex, new Statements());
+        // Redis has never answered.
+        long now = session.now();
+        this.lease = new Lease(session.settings().suspensions(), now, now);
     }
 
     /** Returns the command that says how things stand. */
@@ -225,8 +224,7 @@ public abstract class StateSync implements Participant {
         public void answered(long sentNanos, Reply reply) {
             if (reply.version > answeredVersion) {
                 answeredVersion = reply.version;
-                heardNanos = sentNanos;
-                heard = true;
+                lease.extendTo(sentNanos, Lease.validUntil(sentNanos, leaseMillis()));
                 refused = false;
                 StateSync.this.answered(reply.fields);
                 moveConfirmed(reply.version);
@@ -282,7 +280,7 @@ public abstract class StateSync implements Participant {
         refused(cause);
         confirmations.forEach(waiting -> waiting.answered.completeExceptionally(cause));
         confirmations.clear();
-        long leaseNanos = TimeUnit.MILLISECONDS.toNanos(session.settings().leaseMillis());
+        long leaseNanos = TimeUnit.MILLISECONDS.toNanos(leaseMillis());
         if (!loop.isInFlight() && owedVersion > answeredVersion && now - refusedNanos < leaseNanos) {
             loop.tellLater();
         }
@@ -328,11 +326,7 @@ public abstract class StateSync implements Participant {
     public @Nullable Renewal keep(long now) {
         mutex.lock();
         try {
-            long periodNanos = TimeUnit.MILLISECONDS.toNanos(session.settings().leaseMillis()) / 3;
-            if (!isLeased()
-                    || loop.isInFlight()
-                    || now - heardNanos < periodNanos
-                    || now - loop.sentNanos() < periodNanos / 3) {
+            if (!isLeased() || !isRenewalDue(now)) {
                 return null;
             }
             CommandLoop<Reply> commands = loop;
@@ -348,10 +342,17 @@ public abstract class StateSync implements Participant {
         }
     }
 
-    /** Returns until when Redis can't have taken this session to be dead; the past if it has never answered. */
     @GuardedBy("mutex")
-    protected final long validUntilNanos() {
-        return heard ? Lease.validUntil(heardNanos, session.settings().leaseMillis()) : session.now() - 1;
+    private boolean isRenewalDue(long now) {
+        long periodNanos = session.settings().renewalNanos();
+        boolean isDoubtNew = session.settings().suspensions().putInDoubt(loop.sentNanos());
+        return !loop.isInFlight()
+                && (lease.isInDoubt() || now - lease.sentNanos() >= periodNanos)
+                && (isDoubtNew || now - loop.sentNanos() >= periodNanos / 3);
+    }
+
+    private long leaseMillis() {
+        return session.settings().leaseMillis();
     }
 
     /** Has the session keep this alive for as long as it is needed. */

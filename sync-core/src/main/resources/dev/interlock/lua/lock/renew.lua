@@ -8,14 +8,14 @@
 -- KEYS[4] readers  zset    sessions that share the lock, by the end of their lease, ms
 -- ARGV[1] session          the caller
 -- ARGV[2] sequence         of its tenure
--- ARGV[3] lease            ms
+-- ARGV[3] lease            ms; 0 if it isn't prolonged
 -- ARGV[4] channel          Redisson's channel for this name
 -- ARGV[5] publish          the verb Redisson's clients listen by: publish or spublish
 -- Reply: {1, ttl ms, tickets waiting, plain RLock clients waiting}, or {0, 0, 0, 0}: it isn't the owner. A reader isn't
 --   told of tickets that are all dead.
 -- Idempotent by: session, sequence
 local lock, queue, waiters, readers = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
-local session, sequence, lease, channel, publish = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local session, sequence, lease, channel, publish = ARGV[1], ARGV[2], tonumber(ARGV[3]), ARGV[4], ARGV[5]
 
 -- @include foreign
 -- @include session/clock
@@ -25,7 +25,11 @@ local session, sequence, lease, channel, publish = ARGV[1], ARGV[2], ARGV[3], AR
 local foreign = foreignWaiters(channel, publish)
 local waiting = redis.call('zcard', queue)
 if redis.call('hexists', lock, session .. ':' .. sequence) == 1 then
-  redis.call('pexpire', lock, lease)
+  if lease > 0 then
+    redis.call('pexpire', lock, lease)
+  else
+    lease = redis.call('pttl', lock)
+  end
 elseif redis.call('hget', lock, session .. ':r') == sequence then
   local micros, millis = clock()
   -- A lease that is over doesn't begin anew.
@@ -45,4 +49,4 @@ elseif redis.call('hget', lock, session .. ':r') == sequence then
 else
   return { 0, 0, 0, 0 }
 end
-return { 1, tonumber(lease), waiting, foreign }
+return { 1, lease, waiting, foreign }

@@ -14,8 +14,7 @@ import java.util.List;
 final class BarrierCommand {
     static final long LEASE = 30_000;
 
-    private static final List<String> KINDS =
-            List.of("barrier", "barrier-members", "mark:barrier", "mark:barrier-end");
+    private static final List<String> KINDS = List.of("barrier", "barrier-members", "mark:barrier", "mark:barrier-end");
 
     private static final String SCRIPT = Script.load("barrier/meet").text();
 

@@ -1,9 +1,13 @@
 package dev.interlock.internal.semaphore;
 
+import dev.interlock.internal.Suspensions;
+import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.semaphore.Operations.Operation;
 import dev.interlock.internal.semaphore.Operations.Operation.Verb;
 import dev.interlock.internal.semaphore.SemaphoreState.Statement;
 import dev.interlock.internal.semaphore.SemaphoreWaiters.Waiter;
+import dev.interlock.internal.session.Lease;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -139,10 +143,18 @@ final class SemaphoreEvents {
     final SemaphoreState state;
     final LocalPermits local;
     long now = 1_000_000;
+
+    /** For how long the machine was suspended: the clock of the semaphore stood still. */
+    private long suspendedNanos;
+
+    private final Suspensions suspensions = Settings.suspensions(
+            () -> now, () -> Instant.ofEpochSecond(0, now + suspendedNanos), TimeUnit.NANOSECONDS.toMillis(LEASE));
+    private final Lease lease = new Lease(suspensions, now, now);
+
     private long sequence = 1;
 
     SemaphoreEvents(boolean owned, boolean fair) {
-        state = new SemaphoreState("semaphore", PERMITS, owned, fair, SLICE, stock, 1, now);
+        state = new SemaphoreState("semaphore", PERMITS, owned, fair, SLICE, stock, 1, lease);
         local = state.local();
     }
 
@@ -240,13 +252,22 @@ final class SemaphoreEvents {
     }
 
     void answer(Reply reply) {
-        state.answered(reply.parsed(), now + LEASE, ++sequence, now);
+        lease.extendTo(now, now + LEASE);
+        state.answered(reply.parsed(), ++sequence, now);
     }
 
     /** Redis answers that the semaphore is another one. */
     void disagree(int permits, boolean owned) {
         List<Object> fields = List.of(2L, (long) permits, owned ? 1L : 0L);
-        state.answered(SemaphoreReply.of(fields), now + LEASE, 0, now);
+        lease.extendTo(now, now + LEASE);
+        state.answered(SemaphoreReply.of(fields), 0, now);
+    }
+
+    /** The machine was suspended, which is noticed. */
+    void isSuspended(long nanos) {
+        suspendedNanos += nanos;
+        now++;
+        now = suspensions.look() + 1;
     }
 
     void passes(long nanos) {

@@ -110,6 +110,19 @@ class SemaphoreFailureTest {
     }
 
     @Test
+    void aThreadMakesSureOfPermitsAfterASuspension() {
+        events.acquire(2);
+        events.isSuspended(SemaphoreEvents.LEASE);
+        assertThat(events.local.isUncertain(events.now)).isTrue();
+        events.say();
+        beats();
+        beats();
+        assertThat(events.local.takeEffects().loss).as("its lease isn't over").isNull();
+        events.answer(Reply.open(2));
+        assertThat(events.local.isUncertain(events.now)).isFalse();
+    }
+
+    @Test
     void aThreadThatCannotMakeSureGivesBack() {
         Waiter waiter = events.waits(2);
         events.tells();

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.LeaseLostException;
 import dev.interlock.SyncListener;
+import dev.interlock.internal.Suspensions;
 import dev.interlock.internal.redis.Settings;
+import java.time.Instant;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
@@ -14,7 +16,12 @@ class LeaseTest {
 
     private final VirtualEnvironment environment = new VirtualEnvironment();
     private final long now = environment.nanoTime();
-    private final Lease lease = new Lease(now + 10 * SECOND);
+    private long suspendedNanos;
+    private final Suspensions suspensions = new Suspensions(
+            environment::nanoTime,
+            () -> Instant.ofEpochSecond(0, environment.nanoTime() + suspendedNanos),
+            SECOND / 20);
+    private final Lease lease = new Lease(suspensions, now, now + 10 * SECOND);
 
     @Test
     void validityEndsBeforeTheLeaseByTheMarginForDrift() {
@@ -33,11 +40,49 @@ class LeaseTest {
 
     @Test
     void anOvertakenRenewalShortensNothing() {
-        lease.extendTo(now + 20 * SECOND);
-        lease.extendTo(now + 15 * SECOND);
+        lease.extendTo(now + 2, now + 20 * SECOND);
+        lease.extendTo(now + 1, now + 15 * SECOND);
         assertThat(lease.validUntilNanos()).isEqualTo(now + 20 * SECOND);
         lease.setValidUntil(now + SECOND);
         assertThat(lease.validUntilNanos()).isEqualTo(now + SECOND);
+    }
+
+    private void suspend() {
+        suspendedNanos += 9 * SECOND;
+        environment.advance(1);
+        suspensions.look();
+        environment.advance(1);
+    }
+
+    @Test
+    void aSuspensionPutsItInDoubtUntilRedisIsAsked() {
+        suspend();
+        assertThat(lease.isInDoubt()).isTrue();
+        assertThat(lease.isValid(now)).isFalse();
+        assertThat(lease.isOver(now)).isFalse();
+
+        lease.extendTo(now, now + 20 * SECOND);
+        assertThat(lease.isInDoubt()).as("asked before").isTrue();
+        assertThat(lease.validUntilNanos()).isEqualTo(now + 20 * SECOND);
+
+        long asked = environment.nanoTime();
+        lease.extendTo(asked, now + 5 * SECOND);
+        assertThat(lease.isValid(now)).isTrue();
+        assertThat(lease.validUntilNanos()).as("less is left").isEqualTo(now + 5 * SECOND);
+
+        lease.extendTo(now, now + 30 * SECOND);
+        assertThat(lease.validUntilNanos()).as("the answer of then is late").isEqualTo(now + 5 * SECOND);
+        assertThat(lease.isInDoubt()).isFalse();
+    }
+
+    /** The answer is read after the suspension, and nobody has looked at the clocks in between. */
+    @Test
+    void aSuspensionOnTheWayOfAnAnswerIsNoticedWithTheAnswer() {
+        suspendedNanos += 9 * SECOND;
+        environment.advance(1);
+        lease.extendTo(now, now + 30 * SECOND);
+        assertThat(lease.isInDoubt()).isTrue();
+        assertThat(new Lease(suspensions, now, now + 30 * SECOND).isInDoubt()).isTrue();
     }
 
     @Test

@@ -293,8 +293,8 @@ class ConditionLossTest extends ConditionFixture {
     }
 
     /**
-     * Redis goes back to an older copy, in which a thread waits that is done: the signal that it gets is passed on, even
-     * if its session has no ticket for it because it has another place.
+     * Redis goes back to an older copy, in which a thread waits that is done: the signal that it gets is passed on,
+     * even if its session has no ticket for it because it has another place.
      */
     @ParameterizedTest
     @EnumSource(Kind.class)

@@ -234,14 +234,16 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
     @Override
     public @Nullable Departure leave(long now) {
         QuorumTenure current = owned();
-        if (!current.isUsable(now)) {
+        if (current.isOver(now)) {
             LeaseLostException loss = current.lose("its lease is over");
             release(now);
             return () -> {
                 throw new LeaseLostException(loss);
             };
         }
-        if (isWanted() && now - current.startNanos < settings().handoffSliceNanos()) {
+        if (isWanted()
+                && current.isUsable(now)
+                && now - current.startNanos < settings().handoffSliceNanos()) {
             reportHandedOff();
             current.free();
             return null;
@@ -269,6 +271,11 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
         releasedNanos = now;
         session.unpin(monitor.key(), this);
         return lastRelease;
+    }
+
+    @Override
+    protected CompletableFuture<?> confirm(QuorumTenure current) {
+        return monitor.confirm(current);
     }
 
     @Override

@@ -159,9 +159,21 @@ final class QuorumMonitor {
         });
     }
 
+    /** Renews it at once. The result completes when a majority has answered, or can't. */
+    CompletableFuture<?> confirm(QuorumTenure tenure) {
+        return call(known -> {
+            Renewal renewal = tenure.renew(session.now());
+            if (renewal == null) {
+                return CompletableFuture.completedFuture(null);
+            }
+            renew(tenure, renewal);
+            return renewal.done;
+        });
+    }
+
     private void renew(QuorumTenure tenure, Renewal renewal) {
         long token = tenure.tokens.remotePart();
-        toAll(node -> scripts.renew(nodes.get(node), tenure.sequence, tenure.leaseMillis, token)
+        toAll(node -> scripts.renew(nodes.get(node), tenure.sequence, tenure.renewedMillis(), token)
                 .whenComplete((kept, thrown) -> run(known -> renewal.answered(node, kept, thrown, session.now()))));
         long millis = TimeUnit.NANOSECONDS.toMillis(tenure.patienceNanos()) + 1;
         session.schedule(() -> run(known -> renewal.end(session.now())), millis);

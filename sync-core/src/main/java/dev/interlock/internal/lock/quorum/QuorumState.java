@@ -158,7 +158,7 @@ final class QuorumState {
     String describe(String session, long now) {
         QuorumTenure current = tenure;
         if (current != null) {
-            return (current.isUsable(now) ? "tenure " : "lost tenure ") + current.sequence + " of " + session + " at "
+            return (current.isOver(now) ? "lost tenure " : "tenure ") + current.sequence + " of " + session + " at "
                     + current.strength() + " of " + nodes + " nodes";
         }
         return (sequence == 0 ? "no tenure of " : "request " + sequence + " of ") + session;

@@ -13,6 +13,7 @@ import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Queue;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.stream.Stream;
@@ -38,6 +39,9 @@ final class QuorumTenure extends Tenure {
 
         /** Whether it is counted on. */
         private boolean counts;
+
+        /** When the node was asked that has told so. */
+        private long sentNanos;
 
         private long untilNanos;
     }
@@ -93,9 +97,10 @@ final class QuorumTenure extends Tenure {
             NodeVote at = votes.get(node);
             at.token = vote.token();
             at.counts = true;
+            at.sentNanos = round.sentNanos;
             at.untilNanos = Lease.validUntil(round.sentNanos, vote.ttlMillis());
         });
-        this.lease = new Lease(validUntil());
+        this.lease = new Lease(settings.suspensions(), round.sentNanos, validUntil());
         // A node that has not voted is asked again soon: until it has, there is one less that may fail.
         boolean isWhole = strength() == round.nodes;
         this.renewAtNanos = startNanos + (isWhole ? settings.renewalNanos() : settings.retryNanos());
@@ -119,6 +124,11 @@ final class QuorumTenure extends Tenure {
         return tokens.draw();
     }
 
+    @Override
+    public boolean isOver(long nowNanos) {
+        return lease.isOver(nowNanos);
+    }
+
     /** It is given up: from now on it can't be lost any more. */
     void end() {
         ended = true;
@@ -129,7 +139,7 @@ final class QuorumTenure extends Tenure {
         return (int) votes.stream().filter(vote -> vote.counts).count();
     }
 
-    /** Returns until when a majority can be counted on. */
+    /** Returns until when a majority can be counted on by the ticker. */
     private long validUntil() {
         return votes.stream()
                 .filter(vote -> vote.counts)
@@ -138,6 +148,11 @@ final class QuorumTenure extends Tenure {
                 .skip(majority - 1L)
                 .findFirst()
                 .orElse(startNanos - 1);
+    }
+
+    // Redis was asked for the vote after the machine was last suspended.
+    private boolean isCertain(NodeVote vote) {
+        return vote.counts && !settings.suspensions().putInDoubt(vote.sentNanos);
     }
 
     // ---- renewal
@@ -165,11 +180,23 @@ final class QuorumTenure extends Tenure {
         if (leftMillis < SHORT_MILLIS && !isExpiring) {
             expireIn(Math.max(0, leftMillis + 1));
         }
-        if (!renewed || ended || renewal != null || now - renewAtNanos < 0 || !isUsable(now)) {
+        boolean isDue = renewed && now - renewAtNanos >= 0;
+        return (isDue || lease.isInDoubt()) && renewal == null ? renew(now) : null;
+    }
+
+    /** Returns a renewal, unless there is nothing to renew. It goes to all nodes. */
+    @Nullable
+    Renewal renew(long now) {
+        if (ended || isOver(now)) {
             return null;
         }
         renewal = new Renewal(now);
         return renewal;
+    }
+
+    /** Returns the lease that a renewal asks for: 0 for one of a fixed length, of which it tells how much is left. */
+    long renewedMillis() {
+        return renewed ? leaseMillis : 0;
     }
 
     /** Returns for how long the answers to a renewal are waited for: several must fit into what is left of a lease. */
@@ -180,6 +207,10 @@ final class QuorumTenure extends Tenure {
     /** A renewal at all nodes. Nodes that it finds missing count until it ends, when all that can answer have. */
     final class Renewal {
         private final long sentNanos;
+
+        /** Completes when a majority has answered, or the renewal is over. */
+        final CompletableFuture<Void> done = new CompletableFuture<>();
+
         private final List<Integer> missing = new ArrayList<>();
         private int answered;
         private int kept;
@@ -210,12 +241,13 @@ final class QuorumTenure extends Tenure {
             NodeVote vote = votes.get(node);
             if (answer.owned() && answer.token() == vote.token) {
                 // What was over in between may have had other owners.
-                if (isUsable(now)) {
+                if (!lease.isOver(now)) {
                     long until = Lease.validUntil(sentNanos, answer.ttlMillis());
-                    vote.untilNanos = vote.counts ? Lease.later(vote.untilNanos, until) : until;
+                    vote.untilNanos = isCertain(vote) ? Lease.later(vote.untilNanos, until) : until;
+                    vote.sentNanos = sentNanos;
                     vote.counts = true;
                     kept++;
-                    lease.extendTo(validUntil());
+                    extend();
                 }
                 return;
             }
@@ -228,6 +260,17 @@ final class QuorumTenure extends Tenure {
             vote.token = answer.owned() ? answer.token() : 0;
         }
 
+        private void extend() {
+            if (votes.stream().filter(QuorumTenure.this::isCertain).count() >= majority) {
+                // Those that are in doubt don't count before they have answered, too.
+                votes.forEach(vote -> vote.counts = isCertain(vote));
+                lease.extendTo(sentNanos, validUntil());
+            }
+            if (!lease.isInDoubt()) {
+                done.complete(null);
+            }
+        }
+
         private void miss(int node) {
             votes.get(node).counts = false;
             lease.setValidUntil(validUntil());
@@ -235,9 +278,13 @@ final class QuorumTenure extends Tenure {
 
         /** All nodes have answered, or have had the time for it. */
         void end(long now) {
-            if (isOver()) {
-                return;
+            if (!isOver()) {
+                conclude(now);
             }
+            done.complete(null);
+        }
+
+        private void conclude(long now) {
             renewal = null;
             missing.forEach(this::miss);
             boolean isWhole = kept >= majority && missing.isEmpty() && failure == null;
@@ -259,7 +306,7 @@ final class QuorumTenure extends Tenure {
     /** Its lease may be over. */
     void expire(long now) {
         isExpiring = false;
-        if (!ended && !isUsable(now) && lease.loss() == null) {
+        if (!ended && lease.loss() == null && isOver(now)) {
             lose("its lease is over");
         }
     }

@@ -82,7 +82,9 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
     @Override
     protected boolean enterOn(RedissonTenure current) {
         // Of a lease that is renewed no end is known, so the time is for listeners only.
-        return current.leaseMillis == RENEWED && current.take(isListenedTo() ? entering(session.now()) : 0);
+        return current.leaseMillis == RENEWED
+                && !current.isInDoubt()
+                && current.take(isListenedTo() ? entering(session.now()) : 0);
     }
 
     @Override
@@ -261,7 +263,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
         if (current.isOver(now)) {
             current.lose("its lease is over");
         }
-        if (current.loss() == null && local.isWanted() && !isSliceOver(current, now)) {
+        if (current.isUsable(now) && local.isWanted() && !isSliceOver(current, now)) {
             reportHandedOff();
             current.free();
             return null;
@@ -436,23 +438,27 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
             current.lose("its lease is over");
         } else if (isShutDown()) {
             current.lose("its client is shut down, so that nobody renews it");
-        } else if (!(lock instanceof RedissonMultiLock) && current.isToCheck(now)) {
-            RLock known = current.lock();
-            known.isHeldByThreadAsync(current.owner).whenComplete((held, failure) -> {
-                if (failure == null && !held && tenure == current && current.lock() == known) {
-                    current.lose("Redisson doesn't know this owner any more");
-                } else if (failure != null && !Failures.isTransient(failure)) {
-                    UNCHECKED.say(
-                            name,
-                            often -> log.warn(
-                                    "Redisson refuses to say whether lock {} is still held: {}{}",
-                                    Names.quoted(name),
-                                    Failures.brief(failure),
-                                    often));
-                }
-            });
+        } else if (current.isToCheck(now)) {
+            confirm(current);
         }
         return null;
+    }
+
+    @Override
+    protected CompletableFuture<?> confirm(RedissonTenure current) {
+        return current.check(session.now()).whenComplete((isHeld, failure) -> {
+            if (Boolean.FALSE.equals(isHeld) && tenure == current) {
+                current.lose("Redisson doesn't know this owner any more");
+            } else if (failure != null && !Failures.isTransient(failure)) {
+                UNCHECKED.say(
+                        name,
+                        often -> log.warn(
+                                "Redisson refuses to say whether lock {} is still held: {}{}",
+                                Names.quoted(name),
+                                Failures.brief(failure),
+                                often));
+            }
+        });
     }
 
     @Override

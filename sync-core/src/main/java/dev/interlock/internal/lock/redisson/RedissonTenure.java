@@ -13,6 +13,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
+import org.redisson.RedissonMultiLock;
 import org.redisson.api.RFuture;
 import org.redisson.api.RLock;
 
@@ -47,7 +48,7 @@ final class RedissonTenure extends Tenure {
 
     private volatile CompletableFuture<?> downgrade = CompletableFuture.completedFuture(null);
     private volatile long startNanos;
-    private volatile long checkAtNanos;
+    private volatile long checkedNanos;
 
     /** Whether it is kept for the rest of the hand-off slice although no thread uses it. */
     volatile boolean retained;
@@ -62,7 +63,10 @@ final class RedissonTenure extends Tenure {
     RedissonTenure(RedissonLock remote, Settings settings, RLock lock, boolean shared, long leaseMillis) {
         this.remote = remote;
         this.settings = settings;
-        this.lease = new Lease(settings.ticker().getAsLong());
+        long now = settings.ticker().getAsLong();
+        this.lease = new Lease(settings.suspensions(), now, now);
+        this.startNanos = now;
+        this.checkedNanos = now;
         this.lock = lock;
         this.locks = List.of(lock);
         this.shared = shared;
@@ -102,30 +106,60 @@ final class RedissonTenure extends Tenure {
     /** Redisson has granted the request. */
     void granted(long nowNanos) {
         begin(nowNanos);
-        checkAtNanos = nowNanos + settings.renewalNanos();
+        checkedNanos = nowNanos;
     }
 
     long startNanos() {
         return startNanos;
     }
 
-    /** Returns whether a lease of a fixed length is over. */
-    boolean isOver(long nowNanos) {
-        return leaseMillis != RENEWED && nowNanos - lease.validUntilNanos() >= 0;
-    }
-
-    /** Returns whether to ask Redisson if it still knows this owner. If so, the next time is a renewal's later. */
-    boolean isToCheck(long nowNanos) {
-        if (nowNanos - checkAtNanos < 0) {
-            return false;
-        }
-        checkAtNanos = nowNanos + settings.renewalNanos();
-        return true;
+    @Override
+    public boolean isOver(long nowNanos) {
+        boolean isTimeOver = leaseMillis != RENEWED && nowNanos - lease.validUntilNanos() >= 0;
+        return isTimeOver || loss() != null;
     }
 
     @Override
     public boolean isUsable(long nowNanos) {
-        return loss() == null && !isOver(nowNanos);
+        return !isOver(nowNanos) && !isInDoubt();
+    }
+
+    /** Returns whether it is in doubt, as the machine was suspended. A multi lock never is: Redisson can't be asked. */
+    boolean isInDoubt() {
+        return lease.isInDoubt() && isAskable();
+    }
+
+    private boolean isAskable() {
+        return !(lock instanceof RedissonMultiLock);
+    }
+
+    /** Returns whether it is time to {@link #check} it. */
+    boolean isToCheck(long nowNanos) {
+        long pause = lease.isInDoubt() ? settings.retryNanos() : settings.renewalNanos();
+        return isAskable() && (settings.suspensions().putInDoubt(checkedNanos) || nowNanos - checkedNanos >= pause);
+    }
+
+    /** Asks Redisson whether it still knows this owner. The result has no value if that is unknown. */
+    CompletableFuture<@Nullable Boolean> check(long nowNanos) {
+        RLock asked = lock;
+        if (!isAskable()) {
+            return CompletableFuture.completedFuture(null);
+        }
+        checkedNanos = nowNanos;
+        boolean isFixed = leaseMillis != RENEWED && lease.isInDoubt();
+        CompletableFuture<Long> left =
+                isFixed ? asked.remainTimeToLiveAsync().toCompletableFuture() : CompletableFuture.completedFuture(0L);
+        return asked.isHeldByThreadAsync(owner).toCompletableFuture().thenCombine(left, (isHeld, leftMillis) -> {
+            if (asked != lock) {
+                // Downgraded in between.
+                return null;
+            }
+            if (isHeld) {
+                long until = nowNanos + TimeUnit.MILLISECONDS.toNanos(leftMillis);
+                lease.extendTo(nowNanos, isFixed ? until : lease.validUntilNanos());
+            }
+            return isHeld;
+        });
     }
 
     @Override

@@ -41,7 +41,7 @@ interface LockEffects {
     void beatForWaiters();
 
     /** Makes a tenure of a ticket. */
-    LockTenure begin(Ticket ticket, long token, long now, long validUntilNanos);
+    LockTenure begin(Ticket ticket, long token, long now, long sentNanos, long validUntilNanos);
 
     /** A request was refused because the owner of the name has not said whether a thread is inside. */
     void unanswered(long waitedNanos);

@@ -321,8 +321,8 @@ final class LockMonitor implements LockEffects, CommandLoop.Speaker<LockMonitor.
     }
 
     @Override
-    public LockTenure begin(Ticket ticket, long token, long now, long validUntilNanos) {
-        return new LockTenure(session.renewer(), owner, ticket, token, now, validUntilNanos);
+    public LockTenure begin(Ticket ticket, long token, long now, long sentNanos, long validUntilNanos) {
+        return new LockTenure(session.renewer(), owner, ticket, token, now, sentNanos, validUntilNanos);
     }
 
     @Override

@@ -357,13 +357,17 @@ final class LockScripts {
     /** The answer to {@link #renew}. */
     record Renewal(boolean owned, long ttlMillis, boolean waiters, boolean foreignWaiters) {}
 
-    /** Returns the command that renews a tenure. */
-    Call renew(long sequence) {
+    /**
+     * Returns the command that renews a tenure.
+     *
+     * @param leaseMillis 0 to ask only how much is left of its lease
+     */
+    Call renew(long sequence, long leaseMillis) {
         return RENEW.on(
                 keys("queue", "waiters", "readers"),
                 session.id(),
                 sequence,
-                session.settings().leaseMillis(),
+                leaseMillis,
                 channel(),
                 session.channels().verb());
     }

@@ -162,6 +162,11 @@ final class LockState {
 
     // Returns null if the tenure is given up now.
     private @Nullable Advance advanceOn(LockTenure current, Attempt attempt, long now) {
+        if (current.isInDoubt(now)) {
+            // Its renewal wakes the thread.
+            current.renewNow();
+            return Advance.WAITING;
+        }
         Ticket ticket = ticketFor(attempt);
         if (current.shared && !attempt.reads) {
             if (!current.downgrading.isEmpty()) {
@@ -276,6 +281,10 @@ final class LockState {
 
     /** Returns for how long a thread that waits may sleep before it has to take another step by itself. */
     long untilDue(long now) {
+        LockTenure current = view.tenure;
+        if (current != null && current.isInDoubt(now)) {
+            return TicketQueue.POLL_NANOS;
+        }
         long untilDue = question == null ? 1 : Math.max(1, question.untilDue(now));
         return view.ticket == null ? untilDue : tickets.untilDue(now);
     }

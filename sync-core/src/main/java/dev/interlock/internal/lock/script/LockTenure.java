@@ -17,6 +17,7 @@ import dev.interlock.internal.session.Participant.Renewal;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
 import org.jspecify.annotations.Nullable;
@@ -58,8 +59,12 @@ final class LockTenure extends Tenure {
         /** A tenure was lost that a thread relied on. */
         void lost(LeaseLostException loss);
 
-        /** Returns the command that renews the tenure of a sequence. */
-        Call renewal(long sequence);
+        /**
+         * Returns the command that renews the tenure of a sequence.
+         *
+         * @param renewedMillis the lease, or 0 to ask only how much is left of it
+         */
+        Call renewal(long sequence, long renewedMillis);
     }
 
     /** What a tenure has a timer for. */
@@ -155,9 +160,22 @@ final class LockTenure extends Tenure {
     private long renewalSentNanos;
     private boolean renewing;
 
-    /** Begins a tenure. */
+    /** Completes with the renewal that is under way, if a thread waits for that. */
+    private @Nullable CompletableFuture<Void> confirmation;
+
+    /**
+     * Begins a tenure.
+     *
+     * @param sentNanos when the command was sent whose reply tells of its validity
+     */
     LockTenure(
-            LeaseRenewer renewer, Owner owner, Ticket ticket, long remoteToken, long nowNanos, long validUntilNanos) {
+            LeaseRenewer renewer,
+            Owner owner,
+            Ticket ticket,
+            long remoteToken,
+            long nowNanos,
+            long sentNanos,
+            long validUntilNanos) {
         this.renewer = renewer;
         this.owner = owner;
         this.sequence = ticket.sequence;
@@ -170,7 +188,8 @@ final class LockTenure extends Tenure {
         this.turnNanos = nowNanos;
         this.demandNanos = nowNanos;
         this.lookAtNanos = nowNanos;
-        this.lease = new Lease(validUntilNanos);
+        this.renewalSentNanos = sentNanos;
+        this.lease = new Lease(renewer.settings().suspensions(), sentNanos, validUntilNanos);
         this.tokens = new FencingTokens(remoteToken);
         // When a third of the lease is over: at once, if it began as a short one.
         this.renewAtNanos = validUntilNanos - 2 * renewer.settings().renewalNanos();
@@ -199,6 +218,16 @@ final class LockTenure extends Tenure {
     @Override
     protected boolean draw() {
         return !shared && tokens.draw();
+    }
+
+    @Override
+    public boolean isOver(long nowNanos) {
+        return lease.isOver(nowNanos);
+    }
+
+    /** Returns whether Redis has to be asked before a thread enters on it: the machine was suspended. */
+    boolean isInDoubt(long nowNanos) {
+        return lease.isInDoubt() && !lease.isOver(nowNanos);
     }
 
     /**
@@ -278,18 +307,26 @@ final class LockTenure extends Tenure {
             if (leftMillis < SHORT_MILLIS && !alarms.containsKey(Alarm.EXPIRY)) {
                 setAlarm(Alarm.EXPIRY, this::expire, Math.max(0, leftMillis + 1));
             }
-            boolean due = renewed && now - renewAtNanos >= 0;
-            return due && !isUnderWay(now) && isUsable(now) ? renewal(now) : null;
+            boolean isDoubtNew = lease.isInDoubt() && isPutInDoubt(renewalSentNanos);
+            boolean due = isDoubtNew || ((renewed || lease.isInDoubt()) && now - renewAtNanos >= 0);
+            return due && !isUnderWay(now) && !isOver(now) ? renewal(now) : null;
         }
     }
 
+    private boolean isPutInDoubt(long askedNanos) {
+        return renewer.settings().suspensions().putInDoubt(askedNanos);
+    }
+
     private boolean isUnderWay(long now) {
-        return renewing && now - renewalSentNanos < Math.min(renewer.settings().silenceNanos(), patienceNanos(now));
+        boolean mayEndDoubt = renewing && !isPutInDoubt(renewalSentNanos);
+        return mayEndDoubt
+                && now - renewalSentNanos < Math.min(renewer.settings().silenceNanos(), patienceNanos(now));
     }
 
     // The less is left, the sooner it is sent again: a short lease would be over before a command is taken to be lost.
     private long patienceNanos(long now) {
-        return Math.max(Math.min(renewer.settings().retryNanos(), REPEAT_NANOS), (lease.validUntilNanos() - now) / 3);
+        long left = lease.isInDoubt() ? 0 : lease.validUntilNanos() - now;
+        return Math.max(Math.min(renewer.settings().retryNanos(), REPEAT_NANOS), left / 3);
     }
 
     /** Renews at once, for the sake of what the reply tells about waiters. */
@@ -297,7 +334,7 @@ final class LockTenure extends Tenure {
         Renewal renewal;
         long now = renewer.now();
         synchronized (this) {
-            if (!renewed || isUnderWay(now)) {
+            if (!(renewed || lease.isInDoubt()) || isUnderWay(now)) {
                 return;
             }
             renewal = renewal(now);
@@ -305,26 +342,60 @@ final class LockTenure extends Tenure {
         renewer.renew(List.of(renewal));
     }
 
+    /** Renews at once. The result completes with the answer, or when there can't be one. */
+    CompletableFuture<?> confirm() {
+        CompletableFuture<Void> answer;
+        synchronized (this) {
+            answer = confirmation == null ? new CompletableFuture<>() : confirmation;
+            confirmation = answer;
+        }
+        renewNow();
+        return answer;
+    }
+
+    // Of a lease of a fixed length, a renewal only tells how much is left.
     private Renewal renewal(long now) {
         renewing = true;
         renewalSentNanos = now;
-        return new Renewal(owner.renewal(sequence), (reply, failure) -> renewed(now, reply, failure));
+        if (lease.isInDoubt()) {
+            // Should there be no answer, it is repeated.
+            renewAtNanos = now;
+        }
+        Call call = owner.renewal(sequence, renewed ? leaseMillis : 0);
+        return new Renewal(call, (reply, failure) -> renewed(now, reply, failure));
     }
 
     private void renewed(long sentNanos, @Nullable List<Object> reply, @Nullable Throwable failure) {
         LockScripts.Renewal renewal = reply == null ? null : LockScripts.renewal(reply);
         long now = renewer.now();
+        CompletableFuture<Void> waiting = null;
+        boolean wasInDoubt;
         synchronized (this) {
+            wasInDoubt = lease.isInDoubt();
             boolean isLatest = renewalSentNanos == sentNanos;
             renewing &= !isLatest;
             if (renewal == null && isLatest) {
                 renewAtNanos = sentNanos + Math.min(renewer.settings().retryNanos(), patienceNanos(now));
-            } else if (renewal != null && renewal.owned() && isUsable(now)) {
+            } else if (renewal != null && renewal.owned() && !isOver(now)) {
                 // What was over in between may have had other owners, even if Redis knows this one again.
                 renewAtNanos = sentNanos + renewer.settings().renewalNanos();
-                lease.extendTo(Lease.validUntil(sentNanos, renewal.ttlMillis()));
+                lease.extendTo(sentNanos, Lease.validUntil(sentNanos, renewal.ttlMillis()));
+            }
+            if (isLatest || !lease.isInDoubt()) {
+                waiting = confirmation;
+                confirmation = null;
             }
         }
+        told(sentNanos, renewal, failure, now);
+        if (wasInDoubt && !lease.isInDoubt()) {
+            owner.changed();
+        }
+        if (waiting != null) {
+            waiting.complete(null);
+        }
+    }
+
+    private void told(long sentNanos, LockScripts.@Nullable Renewal renewal, @Nullable Throwable failure, long now) {
         long left = lease.validUntilNanos() - now;
         if (renewal == null) {
             Throwable cause = failure == null ? new IllegalStateException("no reply") : Failures.cause(failure);
@@ -348,7 +419,7 @@ final class LockTenure extends Tenure {
         synchronized (this) {
             alarms.remove(Alarm.EXPIRY);
         }
-        if (!ended && !isUsable(renewer.now()) && loss() == null) {
+        if (!ended && loss() == null && isOver(renewer.now())) {
             lose("its lease is over");
         }
     }

@@ -23,8 +23,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Ownership {
     /** A ticket that has been granted, and what came with that. */
-    private record Grant(
-            long sequence, long token, long run, boolean waiters, boolean conditions, boolean isNext) {}
+    private record Grant(long sequence, long token, long run, boolean waiters, boolean conditions, boolean isNext) {}
 
     private static final int MOST_RENOUNCED = 100;
 
@@ -159,7 +158,7 @@ final class Ownership {
     void granted(AcquireReply reply, long sentNanos, long now) {
         var grant = new Grant(
                 reply.owner(), reply.token(), reply.run(), reply.waiters(), reply.conditions(), reply.isNext());
-        own(grant, Lease.validUntil(sentNanos, reply.ttlMillis()), now);
+        own(grant, sentNanos, Lease.validUntil(sentNanos, reply.ttlMillis()), now);
         if (reply.token() < FencingTokens.REMOTE_LIMIT) {
             lastToken = Math.max(lastToken, reply.token());
         }
@@ -249,7 +248,7 @@ final class Ownership {
             return false;
         }
         var grant = new Grant(mail.sequence(), mail.token(), mail.run(), mail.waiters(), mail.conditions(), false);
-        LockTenure granted = own(grant, validUntil, now);
+        LockTenure granted = own(grant, ticket.queuedNanos, validUntil, now);
         if (granted != null) {
             granted.renewSoon();
             tickets.askForUnsent(true, now);
@@ -258,7 +257,7 @@ final class Ownership {
     }
 
     // Makes a tenure of a ticket, unless it is none of ours any more, or there is a tenure.
-    private @Nullable LockTenure own(Grant grant, long validUntilNanos, long now) {
+    private @Nullable LockTenure own(Grant grant, long sentNanos, long validUntilNanos, long now) {
         Ticket ticket = tickets.of(grant.sequence);
         if (ticket == null || view.tenure != null) {
             grantedInVain(ticket, grant.sequence, grant.run, now);
@@ -266,7 +265,7 @@ final class Ownership {
         }
         boolean continues = ticket.from != 0;
         ticket.from = 0;
-        LockTenure granted = effects.begin(ticket, grant.token, now, validUntilNanos);
+        LockTenure granted = effects.begin(ticket, grant.token, now, sentNanos, validUntilNanos);
         granted.run = grant.run;
         granted.turnNanos = continues ? endedTurnNanos : now;
         granted.demand = grant.waiters;

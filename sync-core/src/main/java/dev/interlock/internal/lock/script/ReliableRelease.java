@@ -186,7 +186,7 @@ final class ReliableRelease {
     void insistFor(LockTenure ended) {
         insist();
         confirmed.thenAccept(released -> {
-            if (released == Released.NOTHING && ended.isUsable(session.now())) {
+            if (released == Released.NOTHING && !ended.isOver(session.now())) {
                 session.reportUnnoticed(ended.lose("its owner in Redis had changed", false));
             }
         });

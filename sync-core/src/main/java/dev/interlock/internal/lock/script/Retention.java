@@ -11,9 +11,9 @@ import org.jspecify.annotations.Nullable;
  * where that has paid lately, for the hand-off slice.
  *
  * <p>A score tells whether it pays. It grows when a thread takes a name that was kept; also when one gets a name again
- * that the session gave up less than a slice ago and that nobody else has had since, as Redis tells. It
- * falls when a name is taken again later, or after others; and when it was kept in vain, to nothing if another session
- * wanted it. While plain {@code RLock} clients are about, which can't ask for a name, it is not kept.
+ * that the session gave up less than a slice ago and that nobody else has had since, as Redis tells. It falls when a
+ * name is taken again later, or after others; and when it was kept in vain, to nothing if another session wanted it.
+ * While plain {@code RLock} clients are about, which can't ask for a name, it is not kept.
  *
  * <p>Used by the thread that has taken the tenure, or has closed it. Readers that come together to what a writer has
  * left may count as one.

@@ -188,19 +188,25 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     @Override
     public @Nullable Departure leave(long now) {
         LockTenure current = owned();
-        if (!current.isUsable(now)) {
+        if (current.isOver(now)) {
             LeaseLostException loss = current.lose("its lease is over");
             monitor.giveUp(current).insist();
             return () -> {
                 throw new LeaseLostException(loss);
             };
         }
+        boolean isInDoubt = current.isInDoubt(now);
         if (isKept(current, now)) {
             return null;
         }
         ReliableRelease release = monitor.giveUp(current);
-        // While plain RLock clients are about, which can't ask whether a release is under way, it is waited for.
-        boolean awaits = isConfirmed || release.hasOperations() || view.hasNeighbours(now) || session.isBacklogged();
+        // While plain RLock clients are about, which can't ask whether a release is under way, it is waited for. In
+        // doubt, its answer tells whether the lock was lost.
+        boolean awaits = isConfirmed
+                || isInDoubt
+                || release.hasOperations()
+                || view.hasNeighbours(now)
+                || session.isBacklogged();
         if (!awaits) {
             monitor.hold(current, release);
             release.insistFor(current);
@@ -234,11 +240,12 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     final boolean isKept(LockTenure current, long now) {
         // The next thread in line may enter, or is likely to within a round trip.
         boolean isServed = isWanted()
+                && current.isUsable(now)
                 && !isTurnOver(current, now)
                 && (view.serves(current) || monitor.<Boolean>call((state, at) -> state.isAboutToServe(current, at)));
         if (isServed) {
             reportHandedOff();
-        } else if (!retention().keep(current, now)) {
+        } else if (!current.isUsable(now) || !retention().keep(current, now)) {
             ended(current, false, now).run();
             return false;
         }
@@ -334,6 +341,11 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     }
 
     @Override
+    protected CompletableFuture<?> confirm(LockTenure current) {
+        return current.confirm();
+    }
+
+    @Override
     public ScriptConditions conditions() {
         return new ScriptConditions(session, this, monitor, local);
     }
@@ -405,8 +417,8 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     }
 
     @Override
-    public Call renewal(long sequence) {
-        return monitor.scripts.renew(sequence);
+    public Call renewal(long sequence, long renewedMillis) {
+        return monitor.scripts.renew(sequence, renewedMillis);
     }
 
     // ---- what the session tells
@@ -453,7 +465,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         LockTenure current = view.tenure;
         Ticket request = view.ticket;
         if (current != null) {
-            return (current.isUsable(session.now()) ? "tenure " : "lost tenure ") + current.sequence + " of "
+            return (current.isOver(session.now()) ? "lost tenure " : "tenure ") + current.sequence + " of "
                     + session.id() + (current.demand ? ", wanted by others" : "");
         }
         return (request == null ? "no tenure of " : "ticket " + request.sequence + " of ") + session.id();

@@ -96,7 +96,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
         if (shared.sharedHolds() == 0) {
             return super.leave(now);
         }
-        if (!current.isUsable(now)) {
+        if (current.isOver(now)) {
             // The thread reads on, but excludes nobody.
             current.lose("its lease is over");
             abandon();
@@ -202,7 +202,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     @Override
     public @Nullable LeaseLostException leaveShared() {
         LockTenure current = owned();
-        return current.isUsable(session.now()) ? null : current.lose("its lease is over");
+        return current.isOver(session.now()) ? current.lose("its lease is over") : null;
     }
 
     @Override

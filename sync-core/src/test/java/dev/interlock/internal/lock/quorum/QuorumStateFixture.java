@@ -3,12 +3,14 @@ package dev.interlock.internal.lock.quorum;
 import static java.util.Objects.requireNonNull;
 
 import dev.interlock.LeaseLostException;
+import dev.interlock.internal.Suspensions;
 import dev.interlock.internal.events.Listeners;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Kept;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Status;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Vote;
 import dev.interlock.internal.lock.quorum.QuorumTenure.Renewal;
 import dev.interlock.internal.redis.Settings;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -23,14 +25,37 @@ abstract class QuorumStateFixture {
     final Throwable lasting = new RedisException("WRONGTYPE another type");
 
     final long begun = Long.MAX_VALUE - 5_000 * MILLI;
+    private long nowNanos = begun;
+    private long suspendedNanos;
+    private final Suspensions suspensions = Settings.suspensions(
+            () -> nowNanos, () -> Instant.ofEpochSecond(0, nowNanos).plusNanos(suspendedNanos), LEASE);
     final Settings settings = new Settings(
-            LEASE, 0, false, false, false, 30_000 * MILLI, 500, 1, "", "test", new Listeners(), () -> begun);
+            LEASE,
+            0,
+            false,
+            false,
+            false,
+            30_000 * MILLI,
+            500,
+            1,
+            "",
+            "test",
+            new Listeners(),
+            () -> nowNanos,
+            suspensions);
     final List<LeaseLostException> losses = new ArrayList<>();
     final QuorumState state = new QuorumState("name", settings, 3, 2, losses::add);
     long sequences;
 
     long at(long millis) {
         return begun + millis * MILLI;
+    }
+
+    /** The machine is suspended then, which is noticed. */
+    void suspend(long millis) {
+        nowNanos = at(millis);
+        suspendedNanos += 9_000 * MILLI;
+        suspensions.look();
     }
 
     VoteRound ask(long millis) {

@@ -7,6 +7,7 @@ import dev.interlock.internal.lock.quorum.QuorumEffect.Expire;
 import dev.interlock.internal.lock.quorum.QuorumEffect.Report;
 import dev.interlock.internal.lock.quorum.QuorumEffect.Wake;
 import dev.interlock.internal.lock.quorum.QuorumEffect.WriteBack;
+import dev.interlock.internal.lock.quorum.QuorumScripts.Kept;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Status;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Vote;
 import dev.interlock.internal.lock.quorum.QuorumTenure.Renewal;
@@ -208,5 +209,56 @@ class QuorumTenureTest extends QuorumStateFixture {
         QuorumTenure tenure = tenure();
         assertThat(tenure.keep(at(LEASE - 500))).isNull();
         assertThat(effects()).containsExactly(new Expire(tenure, 1));
+    }
+
+    // ---- a machine that was suspended
+
+    @Test
+    void aTenureInDoubtIsUsableWhenAMajorityHasKeptItsVotes() {
+        QuorumTenure tenure = tenure();
+        suspend(2_000);
+        assertThat(tenure.isUsable(at(2_001))).isFalse();
+        assertThat(tenure.isOver(at(2_001))).isFalse();
+        Renewal renewal = renewal(tenure, 2_001);
+        assertThat(renewal.done).isNotDone();
+        renewal.answered(0, kept(7), null, at(2_002));
+        assertThat(tenure.isUsable(at(2_002))).as("one is no majority").isFalse();
+        renewal.answered(1, kept(7), null, at(2_002));
+        assertThat(tenure.isUsable(at(2_002))).isTrue();
+        assertThat(renewal.done).isDone();
+        assertThat(tenure.strength()).as("the third may be over").isEqualTo(2);
+        renewal.answered(2, kept(7), null, at(2_003));
+        assertThat(tenure.strength()).isEqualTo(3);
+    }
+
+    @Test
+    void aTenureInDoubtThatAMajorityDoesNotKnowIsLost() {
+        QuorumTenure tenure = tenure();
+        suspend(2_000);
+        Renewal renewal = renewal(tenure, 2_001);
+        renewal.answered(0, kept(7), null, at(2_002));
+        renewal.answered(1, gone(), null, at(2_002));
+        assertThat(losses).isEmpty();
+        renewal.answered(2, gone(), null, at(2_002));
+        assertThat(losses).hasSize(1);
+        assertThat(renewal.done).isDone();
+        assertThat(tenure.isOver(at(2_003))).isTrue();
+    }
+
+    /** By the ticker there would be more of it. */
+    @Test
+    void ofAFixedLeaseInDoubtCountsWhatIsLeft() {
+        VoteRound round = state.ask(1_000, LEASE, false, false, at(0));
+        vote(round, 7, 7, 7);
+        effects();
+        QuorumTenure tenure = requireNonNull(state.own(round, at(1)));
+        assertThat(tenure.renewedMillis()).isZero();
+        suspend(2_000);
+        Renewal renewal = renewal(tenure, 2_001);
+        renewal.answered(0, new Kept(true, 1_000, 7), null, at(2_002));
+        renewal.answered(1, new Kept(true, 1_000, 7), null, at(2_002));
+        assertThat(tenure.isUsable(at(2_900))).isTrue();
+        assertThat(tenure.isOver(at(2_951))).isTrue();
+        assertThat(tenure.keep(at(2_003))).isNull();
     }
 }

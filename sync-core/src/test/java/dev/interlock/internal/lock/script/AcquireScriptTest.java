@@ -117,8 +117,7 @@ class AcquireScriptTest extends LockScriptTest {
         assertThat(letters(b))
                 .satisfiesExactly(
                         grant -> assertThat(grant).startsWith("g 1 "),
-                        question -> assertThat(question)
-                                .isEqualTo("i 1 1 " + c.id + " " + keys.lock()));
+                        question -> assertThat(question).isEqualTo("i 1 1 " + c.id + " " + keys.lock()));
         assertNoLetters(c);
     }
 
@@ -304,8 +303,7 @@ class AcquireScriptTest extends LockScriptTest {
         assertThat(letters(b))
                 .satisfiesExactly(
                         grant -> assertThat(grant).startsWith("g 3 "),
-                        question -> assertThat(question)
-                                .isEqualTo("i 3 8 " + a.id + " " + keys.lock()));
+                        question -> assertThat(question).isEqualTo("i 3 8 " + a.id + " " + keys.lock()));
         assertNoLetters(a, c);
         b.release(3);
         letters(c);

@@ -54,7 +54,9 @@ class ConditionNewsStateTest {
         assertThat(rig.effects()).containsExactly("give back 7+1");
     }
 
-    /** Redis has gone back to an older copy of its data, in which a thread waits that is done: others get its signal. */
+    /**
+     * Redis has gone back to an older copy of its data, in which a thread waits that is done: others get its signal.
+     */
     @Test
     void signalOfAnUnknownWaiterIsPassedOn() {
         rig.admit(step(7), 0);

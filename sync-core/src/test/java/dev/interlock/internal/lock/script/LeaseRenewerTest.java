@@ -12,6 +12,8 @@ import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.session.Lease;
 import dev.interlock.internal.session.LeaseRenewer;
 import dev.interlock.internal.session.Participant;
+import java.time.Instant;
+import java.time.InstantSource;
 import java.util.Collections;
 import java.util.List;
 import java.util.Queue;
@@ -19,6 +21,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongSupplier;
 import org.jetbrains.lincheck.LincheckAssertionError;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
@@ -61,6 +64,19 @@ class LeaseRenewerTest {
                 .hasMessageContaining("Invalid execution results");
     }
 
+    @Test
+    void findsMachineWhoseSuspensionIsNotNoticed() {
+        assertThatThrownBy(() -> options(MANY, FEW).check(Unaware.class))
+                .isInstanceOf(LincheckAssertionError.class)
+                .hasMessageContaining("Invalid execution results");
+    }
+
+    @Test
+    @Tag("proof")
+    void noTenureIsValidAfterASuspension() {
+        options(10, 60).check(Suspended.class);
+    }
+
     private static ModelCheckingOptions options(int scenarios, int interleavings) {
         return new ModelCheckingOptions()
                 .threads(3)
@@ -76,6 +92,9 @@ class LeaseRenewerTest {
     public static final class AsItShouldBe {
         /** Nothing to see. */
         public void pass() {}
+
+        /** Nothing to see. */
+        public void suspend() {}
 
         /** Nothing to see. */
         public void keep() {}
@@ -127,7 +146,8 @@ class LeaseRenewerTest {
         private static final Call RENEWAL =
                 RENEW.on(Collections.nCopies(4, "name"), "session", 1, LEASE_MILLIS, "", "publish");
 
-        private final AtomicLong clockMillis = new AtomicLong();
+        final AtomicLong clockMillis = new AtomicLong();
+        final AtomicLong suspendedMillis = new AtomicLong();
         private final Name name;
         private final Queue<Letter> requests = new ConcurrentLinkedQueue<>();
         private final Queue<Runnable> replies = new ConcurrentLinkedQueue<>();
@@ -137,7 +157,15 @@ class LeaseRenewerTest {
         private volatile boolean lost;
 
         Kept(long leaseMillis, long slowness) {
+            this(leaseMillis, slowness, false);
+        }
+
+        Kept(long leaseMillis, long slowness, boolean hasWallClock) {
             name = new Name(leaseMillis);
+            LongSupplier ticker =
+                    () -> TimeUnit.MILLISECONDS.toNanos((clockMillis.get() - suspendedMillis.get()) / slowness);
+            InstantSource wallClock =
+                    hasWallClock ? () -> Instant.ofEpochMilli(clockMillis.get()) : Settings.wallClockOf(ticker);
             renewer = new LeaseRenewer(
                     new Settings(
                             LEASE_MILLIS,
@@ -151,7 +179,8 @@ class LeaseRenewerTest {
                             "",
                             "test",
                             new Listeners(),
-                            () -> TimeUnit.MILLISECONDS.toNanos(clockMillis.get() / slowness)),
+                            ticker,
+                            Settings.suspensions(ticker, wallClock, LEASE_MILLIS)),
                     (task, millis) -> {
                         timers.add(task);
                         return () -> timers.remove(task);
@@ -160,7 +189,7 @@ class LeaseRenewerTest {
                     Runnable::run);
             Ticket ticket = new Ticket(LEASE_MILLIS, true, false, false, 0);
             ticket.sequence = 1;
-            tenure = new LockTenure(renewer, this, ticket, 1, 0, Lease.validUntil(0, LEASE_MILLIS));
+            tenure = new LockTenure(renewer, this, ticket, 1, 0, 0, Lease.validUntil(0, LEASE_MILLIS));
         }
 
         private CompletableFuture<List<Object>> send(Call call) {
@@ -214,7 +243,7 @@ class LeaseRenewerTest {
         public boolean use() {
             boolean wasLost = lost;
             long nowMillis = clockMillis.get();
-            boolean isUsable = tenure.isUsable(renewer.now());
+            boolean isUsable = tenure.isUsable(renewer.settings().suspensions().look());
             return !isUsable || (!wasLost && name.isOwnedAt(nowMillis));
         }
 
@@ -240,7 +269,7 @@ class LeaseRenewerTest {
         }
 
         @Override
-        public Call renewal(long sequence) {
+        public Call renewal(long sequence, long renewedMillis) {
             return RENEWAL;
         }
 
@@ -262,6 +291,33 @@ class LeaseRenewerTest {
         @Override
         public CompletableFuture<?> close() {
             return CompletableFuture.completedFuture(null);
+        }
+    }
+
+    /** A machine that is suspended: its ticker stands still. */
+    public static class Suspended extends Kept {
+        /** Creates it. */
+        public Suspended() {
+            this(true);
+        }
+
+        Suspended(boolean hasWallClock) {
+            super(LEASE_MILLIS, 1, hasWallClock);
+        }
+
+        /** Time passes while the machine is suspended. */
+        @Operation
+        public void suspend() {
+            suspendedMillis.addAndGet(STEP_MILLIS);
+            clockMillis.addAndGet(STEP_MILLIS);
+        }
+    }
+
+    /** The same, whose wall clock stands still as well. */
+    public static final class Unaware extends Suspended {
+        /** Creates it. */
+        public Unaware() {
+            super(false);
         }
     }
 

@@ -71,7 +71,7 @@ class LockScriptsTest extends LockScriptTest {
     }
 
     private Renewal renew(long sequence) {
-        return LockScripts.renewal(answer(session.runner().run(scripts.renew(sequence))));
+        return LockScripts.renewal(answer(session.runner().run(scripts.renew(sequence, 30_000))));
     }
 
     /** What stands in the header as KEYS[i] or ARGV[i] is what arrives there. */

@@ -3,6 +3,7 @@ package dev.interlock.internal.lock.script;
 import com.google.common.base.Verify;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.interlock.LeaseLostException;
+import dev.interlock.internal.Suspensions;
 import dev.interlock.internal.events.Listeners;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.script.ConditionLog.Inquiry;
@@ -22,10 +23,13 @@ import dev.interlock.internal.redis.Script;
 import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.session.LeaseRenewer;
 import dev.interlock.internal.session.Session;
+import java.time.Instant;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Objects;
+import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
@@ -47,7 +51,10 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     private final LeaseRenewer renewer;
     private final List<String> effects = new ArrayList<>();
     private final List<CompletableFuture<SignalReply>> signals = new ArrayList<>();
+    private final Suspensions suspensions;
+    private final Queue<CompletableFuture<List<Object>>> renewals = new ArrayDeque<>();
     private long millis = 1_000;
+    private long suspendedMillis;
     private long sequence;
     private long asked;
     private boolean isPinned;
@@ -67,6 +74,7 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     Release released;
 
     LockStateRig(boolean fair) {
+        suspensions = Settings.suspensions(this::now, this::wallClock, LEASE_MILLIS);
         Settings settings = new Settings(
                 LEASE_MILLIS,
                 0,
@@ -79,8 +87,9 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
                 "",
                 "x",
                 new Listeners(),
-                this::now);
-        renewer = new LeaseRenewer(settings, (task, delay) -> () -> {}, calls -> List.of(), Runnable::run);
+                this::now,
+                suspensions);
+        renewer = new LeaseRenewer(settings, (task, delay) -> () -> {}, this::sendRenewals, Runnable::run);
         view = new LockView(fair, SILENCE_MILLIS);
         state = new LockState("name", view, settings, this, now());
     }
@@ -93,6 +102,22 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
 
     void pass(long passedMillis) {
         millis += passedMillis;
+    }
+
+    private Instant wallClock() {
+        return Instant.ofEpochMilli(millis + suspendedMillis);
+    }
+
+    /** The machine is suspended, which is noticed. */
+    void suspend() {
+        suspendUnnoticed();
+        suspensions.look();
+        pass(1);
+    }
+
+    void suspendUnnoticed() {
+        pass(1);
+        suspendedMillis += 9_000;
     }
 
     // ---- events
@@ -280,6 +305,22 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
         event(() -> state.conditions().arrived(waiter, isLost));
     }
 
+    private List<CompletableFuture<List<Object>>> sendRenewals(List<Script.Call> calls) {
+        List<CompletableFuture<List<Object>>> replies = new ArrayList<>();
+        for (int i = 0; i < calls.size(); i++) {
+            effects.add("renew");
+            replies.add(new CompletableFuture<>());
+        }
+        renewals.addAll(replies);
+        return replies;
+    }
+
+    /** The first renewal that was sent is answered. */
+    void answerRenewal(boolean isOwned) {
+        List<Object> reply = isOwned ? List.of(1L, LEASE_MILLIS, 0L, 0L) : List.of(0L, 0L, 0L, 0L);
+        event(() -> renewals.remove().complete(reply));
+    }
+
     // ---- effects
 
     /** Returns the effects since the last call. */
@@ -377,9 +418,9 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     }
 
     @Override
-    public LockTenure begin(Ticket ticket, long token, long now, long validUntilNanos) {
+    public LockTenure begin(Ticket ticket, long token, long now, long sentNanos, long validUntilNanos) {
         effects.add("begin " + number(ticket.sequence));
-        return new LockTenure(renewer, this, ticket, token, now, validUntilNanos);
+        return new LockTenure(renewer, this, ticket, token, now, sentNanos, validUntilNanos);
     }
 
     @Override
@@ -438,9 +479,9 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     }
 
     @Override
-    public Script.Call renewal(long renewed) {
+    public Script.Call renewal(long renewed, long renewedMillis) {
         return Script.load("lock/renew")
-                .on(Collections.nCopies(4, "name"), "session", renewed, LEASE_MILLIS, "", "publish");
+                .on(Collections.nCopies(4, "name"), "session", renewed, renewedMillis, "", "publish");
     }
 
     @Override

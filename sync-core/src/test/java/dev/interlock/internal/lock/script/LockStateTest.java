@@ -70,7 +70,7 @@ class LockStateTest {
         Ticket ofWaiter = Ticket.of(step(1), FIXED_MILLIS, false, false, 7);
         Ticket ofReader = Ticket.of(step(2), LEASE_MILLIS, true, true, 0);
         for (Ticket ticket : List.of(ofWaiter, ofReader)) {
-            LockTenure tenure = rig.begin(ticket, 10, rig.now(), rig.now() + TimeUnit.SECONDS.toNanos(10));
+            LockTenure tenure = rig.begin(ticket, 10, rig.now(), rig.now(), rig.now() + TimeUnit.SECONDS.toNanos(10));
             assertThat(tenure.ticket().text()).isEqualTo(ticket.text());
         }
     }
@@ -114,6 +114,43 @@ class LockStateTest {
         rig.effects();
         rig.answer(owned(Status.QUEUED, step(1), 0));
         assertThat(rig.effects()).isEmpty();
+    }
+
+    // ---- a machine that was suspended
+
+    @Test
+    void nobodyEntersOnATenureInDoubtBeforeItIsRenewed() {
+        own();
+        rig.suspend();
+        assertThat(rig.advance(a)).isEqualTo(Advance.WAITING);
+        assertThat(rig.effects()).containsExactly("renew");
+        assertThat(rig.advance(a)).isEqualTo(Advance.WAITING);
+        assertThat(rig.effects()).as("that is under way").isEmpty();
+        assertThat(rig.state.untilDue(rig.now())).isEqualTo(TicketQueue.POLL_NANOS);
+        rig.answerRenewal(true);
+        assertThat(rig.effects()).containsExactly("changed");
+        assertThat(rig.advance(a)).isEqualTo(Advance.ENTERED);
+    }
+
+    @Test
+    void aTenureInDoubtThatIsLostIsAskedForAnew() {
+        own();
+        rig.suspend();
+        rig.advance(a);
+        rig.answerRenewal(false);
+        assertThat(rig.effects()).containsExactly("renew", "changed");
+        assertThat(rig.advance(a)).isEqualTo(Advance.WAITING);
+        assertThat(rig.effects()).containsExactly("ask 2 from 1");
+    }
+
+    /** The grant was on its way while the machine was suspended. */
+    @Test
+    void aGrantFromBeforeASuspensionIsInDoubt() {
+        rig.advance(a);
+        rig.suspendUnnoticed();
+        rig.answer(granted(step(1), 10));
+        assertThat(rig.advance(a)).isEqualTo(Advance.WAITING);
+        assertThat(rig.effects()).containsExactly("pin", "ask 1", "begin 1", "renew");
     }
 
     // ---- requests behind a release

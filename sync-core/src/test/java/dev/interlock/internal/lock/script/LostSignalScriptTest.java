@@ -158,8 +158,7 @@ class LostSignalScriptTest extends LockScriptTest {
         assertThat(answer.ttlMillis()).isEqualTo(-1);
         assertThat(answer.owner()).isEqualTo(4_001);
         assertThat(letters(a))
-                .containsExactly(
-                        "s 2 2000 4001 " + keys.lock(), "i 4001 4000 " + a.id + " " + keys.lock());
+                .containsExactly("s 2 2000 4001 " + keys.lock(), "i 4001 4000 " + a.id + " " + keys.lock());
     }
 
     @Test

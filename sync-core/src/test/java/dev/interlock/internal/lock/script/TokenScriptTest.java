@@ -96,14 +96,18 @@ class TokenScriptTest extends LockScriptTest {
         return Long.parseLong(time.get(0)) * 1_000_000 + Long.parseLong(time.get(1));
     }
 
-    /** A session is told whether the token before its own is the last that it has seen: then nobody else had the name. */
+    /**
+     * A session is told whether the token before its own is the last that it has seen: then nobody else had the name.
+     */
     @Test
     void whoTakesANameAgainIsToldSo() {
         long first = a.own(1).token();
         assertThat(a.request(2).above(first + 1).send().isNext()).isTrue();
         long second = number("GET", keys.token());
         a.release(2);
-        assertThat(a.request(3).above(first + 1).send().isNext()).as("not the last one").isFalse();
+        assertThat(a.request(3).above(first + 1).send().isNext())
+                .as("not the last one")
+                .isFalse();
         a.release(3);
         long third = number("GET", keys.token());
         assertThat(third).isGreaterThan(second);
@@ -112,7 +116,9 @@ class TokenScriptTest extends LockScriptTest {
         a.release(4);
         b.own(1);
         b.release(1);
-        assertThat(a.take(5, taken.token() + 1).isNext()).as("after another one").isFalse();
+        assertThat(a.take(5, taken.token() + 1).isNext())
+                .as("after another one")
+                .isFalse();
         a.release(5);
         long last = number("GET", keys.token());
         redis("SET", keys.token(), Long.toString(taken.token()), "PX", "60000");
