@@ -335,7 +335,7 @@ final class ConditionQueue {
 
     /** A thread has slept: asks if nothing was asked for a while. */
     void beat(long now) {
-        if (now - askedNanos >= TicketQueue.POLL_NANOS) {
+        if (inquiries == 0 || now - askedNanos >= TicketQueue.POLL_NANOS) {
             effects.beatForWaiters();
         }
     }

@@ -20,7 +20,7 @@ final class LockView {
     /** The oldest ticket. */
     volatile @Nullable Ticket ticket;
 
-    /** When Redis has last answered about this name. */
+    /** When Redis has last answered about this name; at first, when this was created. */
     volatile long heardNanos;
 
     /** Whether there are signals that were not sent. */
@@ -43,8 +43,9 @@ final class LockView {
      *
      * @param commandTimeoutMillis for how long a thread waits for a first answer
      */
-    LockView(boolean fair, long commandTimeoutMillis) {
+    LockView(boolean fair, long commandTimeoutMillis, long now) {
         this.fair = fair;
+        this.heardNanos = now;
         this.patienceMillis = (int) Math.min(MOST_MILLIS, commandTimeoutMillis / 2);
     }
 

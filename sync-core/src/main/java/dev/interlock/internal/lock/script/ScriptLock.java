@@ -55,7 +55,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
 
     ScriptLock(RedisSession session, String name, String key, Halves<?> local, boolean fair, long retainMillis) {
         super(session, name, local);
-        this.view = new LockView(fair, settings().commandTimeoutMillis());
+        this.view = new LockView(fair, settings().commandTimeoutMillis(), session.now());
         this.retainMillis = retainMillis;
         // What a fair lock gives up are also tickets, which would have the tryLock() of others refused.
         this.isConfirmed = fair || retainMillis == CONFIRMED || settings().confirmedUnlock();

@@ -152,6 +152,7 @@ final class TicketQueue {
         this.leaving = view.fair ? new ArrayList<>() : Collections.emptyList();
         this.effects = effects;
         this.notBeforeNanos = now;
+        this.pollAtNanos = now;
     }
 
     // Lists are made when they are needed: a name that is held has no tickets.

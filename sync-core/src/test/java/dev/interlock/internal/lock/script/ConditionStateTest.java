@@ -209,6 +209,15 @@ class ConditionStateTest {
         assertThat(waiter.outcome).isEqualTo(Outcome.SIGNALLED);
     }
 
+    /** The clock may be negative. */
+    @Test
+    void theFirstBeatAsksWhateverTheClockShows() {
+        rig = new LockStateRig(false, -1_000_000_000);
+        rig.waiting(a, "c");
+        rig.event(() -> rig.state.conditions().beat(rig.now()));
+        assertThat(rig.effects()).containsExactly("ask for 1 waiters, 0 leave, 0 gone");
+    }
+
     @Test
     void oldestOfEachConditionIsAskedFor() {
         Waiter first = rig.waiting(a, "c");

@@ -53,7 +53,7 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     private final List<CompletableFuture<SignalReply>> signals = new ArrayList<>();
     private final Suspensions suspensions;
     private final Queue<CompletableFuture<List<Object>>> renewals = new ArrayDeque<>();
-    private long millis = 1_000;
+    private long millis;
     private long suspendedMillis;
     private long sequence;
     private long asked;
@@ -74,6 +74,12 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     Release released;
 
     LockStateRig(boolean fair) {
+        this(fair, 1_000);
+    }
+
+    /** Creates one whose clock begins at a time. */
+    LockStateRig(boolean fair, long begunMillis) {
+        millis = begunMillis;
         suspensions = Settings.suspensions(this::now, this::wallClock, LEASE_MILLIS);
         Settings settings = new Settings(
                 LEASE_MILLIS,
@@ -90,7 +96,7 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
                 this::now,
                 suspensions);
         renewer = new LeaseRenewer(settings, (task, delay) -> () -> {}, this::sendRenewals, Runnable::run);
-        view = new LockView(fair, SILENCE_MILLIS);
+        view = new LockView(fair, SILENCE_MILLIS, now());
         state = new LockState("name", view, settings, this, now());
     }
 
