@@ -6,7 +6,6 @@ import com.google.common.collect.Sets;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.RareLog;
 import dev.interlock.internal.Stake;
-import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Script;
@@ -302,24 +301,14 @@ public final class Inquirer implements Operator {
 
     private List<List<Object>> answersTo(List<Call> calls) {
         List<CompletableFuture<List<Object>>> replies = session.runner().runAll(calls);
-        session.await(CompletableFuture.allOf(replies.toArray(CompletableFuture<?>[]::new)));
-        return replies.stream().map(this::answer).toList();
+        CompletableFuture<Void> all = CompletableFuture.allOf(replies.toArray(CompletableFuture<?>[]::new));
+        return session.answer(
+                all.thenApply(
+                        done -> replies.stream().map(CompletableFuture::join).toList()),
+                "an operator's question");
     }
 
     private static IllegalStateException refusal(Throwable cause) {
         return Failures.refusal("an operator's question", cause);
-    }
-
-    private List<Object> answer(CompletableFuture<List<Object>> reply) {
-        if (reply.isDone() && !reply.isCompletedExceptionally()) {
-            return reply.join();
-        }
-        if (reply.isCompletedExceptionally() && !Failures.isTransient(Failures.of(reply))) {
-            throw refusal(Failures.of(reply));
-        }
-        throw new RedisUnavailableException(
-                "Redis has not answered an operator's question within "
-                        + session.settings().commandTimeoutMillis() + " ms",
-                session.outage().cause());
     }
 }

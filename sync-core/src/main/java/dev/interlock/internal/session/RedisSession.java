@@ -268,20 +268,8 @@ public final class RedisSession extends Session {
     public Duration ping() {
         ensureOpen();
         long begun = nanoTime();
-        CompletableFuture<List<Object>> answer = runner().run(PING.on(List.of(ScriptRunner.ANY_KEY)));
-        if (await(answer) != null) {
-            return Duration.ofNanos(nanoTime() - begun);
-        }
-        ensureOpen();
-        if (!answer.isDone()) {
-            throw new RedisUnavailableException(
-                    "Redis has not answered a ping within " + settings().commandTimeoutMillis() + " ms",
-                    outage().cause());
-        }
-        Throwable cause = Failures.of(answer);
-        throw Failures.isTransient(cause)
-                ? new RedisUnavailableException("Redis doesn't answer a ping: " + Failures.brief(cause), cause)
-                : Failures.refusal("ping()", cause);
+        answer(runner().run(PING.on(List.of(ScriptRunner.ANY_KEY))), "a ping");
+        return Duration.ofNanos(nanoTime() - begun);
     }
 
     /** Says who takes messages for names in which no participant is interested any more. */

@@ -2,8 +2,10 @@ package dev.interlock.internal.session;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.interlock.LeaseLostException;
+import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.events.FlightEvents;
 import dev.interlock.internal.redis.AnswerSpinner;
+import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Mailbox;
 import dev.interlock.internal.redis.Outage;
@@ -354,6 +356,30 @@ public abstract class Session {
      */
     public final <T> @Nullable T await(CompletableFuture<T> answer) {
         return RemoteWait.forAnswer(this, answer, TimeUnit.MILLISECONDS.toNanos(settings.commandTimeoutMillis()));
+    }
+
+    /**
+     * Returns the answer to a question about how things stand, for which it waits one command time-out at most.
+     *
+     * @param what what it is about, as {@code for lock 'orders'}
+     * @throws RedisUnavailableException if Redis doesn't answer
+     * @throws IllegalStateException if this session is closed, or for a reason that lasts
+     */
+    public final <T> T answer(CompletableFuture<T> asked, String what) {
+        T answer = await(asked);
+        if (answer != null) {
+            return answer;
+        }
+        ensureOpen();
+        if (!asked.isDone()) {
+            throw new RedisUnavailableException(
+                    "Redis has not answered " + what + " within " + settings.commandTimeoutMillis() + " ms",
+                    outage.cause());
+        }
+        Throwable cause = Failures.of(asked);
+        throw Failures.isTransient(cause)
+                ? new RedisUnavailableException("Redis doesn't answer " + what + ": " + Failures.brief(cause), cause)
+                : Failures.refusal("to answer " + what, cause);
     }
 
     // ---- listeners

@@ -102,7 +102,7 @@ class SuspendedMachineTest extends FaultFixture {
             lock.lock();
             suspend();
             lock.assertHeld();
-            assertThat(lock.isLocked()).isTrue();
+            assertThat(lock.isRemotelyLocked()).isTrue();
             suspend();
             lock.unlock();
         }

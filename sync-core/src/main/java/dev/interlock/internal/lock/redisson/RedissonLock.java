@@ -15,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
+
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.redisson.RedissonFairLock;
@@ -391,12 +392,18 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
             throw new UnsupportedOperationException("an adapted "
                     + lock.getClass().getSimpleName() + " has no fencing tokens; only an RFencedLock has");
         }
-        Long token = session.await(fenced.getTokenAsync().toCompletableFuture());
-        if (token == null) {
-            throw new RedisUnavailableException(
-                    "Redis has not answered for the token of lock " + Names.quoted(name), null);
+        return answer(fenced::getTokenAsync, "for the token of lock ");
+    }
+
+    private <T> T answer(Supplier<RFuture<T>> question, String what) {
+        CompletableFuture<T> asked;
+        try {
+            asked = question.get().toCompletableFuture();
+        } catch (RuntimeException e) {
+            // A client that is shut down throws instead of returning a future.
+            asked = CompletableFuture.failedFuture(e);
         }
-        return token;
+        return session.answer(asked, what + Names.quoted(name));
     }
 
     @Override
@@ -414,11 +421,7 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
     @Override
     public boolean isLocked() {
         session.ensureOpen();
-        Boolean locked = session.await(lock.isLockedAsync().toCompletableFuture());
-        if (locked == null) {
-            throw unavailable(null);
-        }
-        return locked;
+        return answer(lock::isLockedAsync, "for lock ");
     }
 
     @Override

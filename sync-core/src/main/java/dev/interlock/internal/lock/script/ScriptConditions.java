@@ -204,12 +204,9 @@ final class ScriptConditions implements RemoteConditions {
 
     private SignalReply inspect(String condition, boolean isListed) {
         LockTenure current = lock.valid();
-        SignalReply signalled = session.await(
-                monitor.call((state, now) -> state.conditions().count(current, condition, isListed, now)));
-        if (signalled == null) {
-            throw lock.unavailable(
-                    TimeUnit.MILLISECONDS.toNanos(session.settings().commandTimeoutMillis()));
-        }
+        SignalReply signalled = session.answer(
+                monitor.call((state, now) -> state.conditions().count(current, condition, isListed, now)),
+                "for lock " + Names.quoted(lock.name()));
         if (!signalled.owned()) {
             throw new LeaseLostException(current.lose("its owner in Redis had changed"));
         }

@@ -353,11 +353,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     @Override
     public boolean isLocked() {
         session.ensureOpen();
-        Boolean locked = session.await(monitor.scripts.inspect());
-        if (locked == null) {
-            throw unavailable(commandTimeoutNanos());
-        }
-        return locked;
+        return session.answer(monitor.scripts.inspect(), "for lock " + Names.quoted(name));
     }
 
     // ---- what the monitor tells
