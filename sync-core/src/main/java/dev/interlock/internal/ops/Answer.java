@@ -1,6 +1,7 @@
 package dev.interlock.internal.ops;
 
 import dev.interlock.internal.Names;
+import dev.interlock.internal.RareLog;
 import dev.interlock.internal.Stake;
 import dev.interlock.ops.SessionView;
 import java.net.InetAddress;
@@ -24,6 +25,7 @@ import org.slf4j.LoggerFactory;
  */
 record Answer(String name, String host, long pid, long ageMillis, List<Stake> stakes) {
     private static final Logger log = LoggerFactory.getLogger(Answer.class);
+    private static final RareLog UNREADABLE = new RareLog();
 
     /** Returns what is the same in all answers of a session of this process: it has been open for no time. */
     static Answer ofThisProcess(String name) {
@@ -67,7 +69,12 @@ record Answer(String name, String host, long pid, long ageMillis, List<Stake> st
             String name = own.length > 3 ? Stake.text(own[3]) : "";
             return new Answer(name, Stake.text(own[0]), Long.parseLong(own[1]), Long.parseLong(own[2]), stakes);
         } catch (RuntimeException e) {
-            log.warn("The answer of a session can't be read; that may be of another version: {}", Names.excerpt(text));
+            UNREADABLE.say(
+                    "",
+                    often -> log.warn(
+                            "The answer of a session can't be read; that may be of another version: {}{}",
+                            Names.excerpt(text),
+                            often));
             return null;
         }
     }

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.internal.Names;
+import dev.interlock.internal.RareLog;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -31,6 +32,8 @@ import org.slf4j.LoggerFactory;
  */
 public final class RedissonMailbox implements Mailbox {
     private static final Logger log = LoggerFactory.getLogger(RedissonMailbox.class);
+    private static final RareLog UNREADABLE = new RareLog();
+    private static final RareLog FAILED = new RareLog();
 
     /** Prefix of a session's channel; scripts have it, too. */
     static final String CHANNEL = "interlock:mailbox:";
@@ -162,8 +165,12 @@ public final class RedissonMailbox implements Mailbox {
             mail = Mail.parse(text);
         } catch (IllegalArgumentException e) {
             // The exception would hold the whole text once more.
-            log.warn(
-                    "Unreadable message in the mailbox; its sender may be of another version: {}", Names.excerpt(text));
+            UNREADABLE.say(
+                    session,
+                    often -> log.warn(
+                            "Unreadable message in the mailbox; its sender may be of another version: {}{}",
+                            Names.excerpt(text),
+                            often));
             return;
         }
         try {
@@ -173,7 +180,10 @@ public final class RedissonMailbox implements Mailbox {
             }
         } catch (RuntimeException e) {
             // Whose it is doesn't matter to the other messages, nor to the client's other channels.
-            log.error("A message in the mailbox could not be dealt with: {}", Names.excerpt(text), e);
+            FAILED.say(
+                    session,
+                    often -> log.error(
+                            "A message in the mailbox could not be dealt with: {}{}", Names.excerpt(text), often, e));
         }
     }
 

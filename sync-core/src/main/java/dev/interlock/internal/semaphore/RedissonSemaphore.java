@@ -37,6 +37,7 @@ import org.slf4j.LoggerFactory;
 public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participant {
     private static final Logger log = LoggerFactory.getLogger(RedissonSemaphore.class);
     private static final RareLog UNKNOWN = new RareLog();
+    private static final RareLog REFUSED = new RareLog();
 
     private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
     private static final Duration SLICE = Duration.ofSeconds(1);
@@ -179,7 +180,8 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
         @Override
         @GuardedBy("mutex")
         public void refused(Throwable cause) {
-            log.warn("Redisson refuses semaphore {}: {}", name, Failures.brief(cause));
+            REFUSED.say(
+                    name, often -> log.warn("Redisson refuses semaphore {}: {}{}", name, Failures.brief(cause), often));
             local.failed(() -> new IllegalStateException("Redisson refuses semaphore " + name, cause));
         }
 

@@ -3,6 +3,7 @@ package dev.interlock.internal.session;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.RareLog;
 import dev.interlock.internal.events.FlightEvents;
 import dev.interlock.internal.redis.AnswerSpinner;
 import dev.interlock.internal.redis.Failures;
@@ -55,6 +56,10 @@ public abstract class Session {
     public static final long SEQUENCE_STEP = 1 << 20;
 
     private static final Logger log = LoggerFactory.getLogger(Session.class);
+    private static final RareLog FAILED = new RareLog();
+    private static final RareLog FORGED = new RareLog();
+    private static final RareLog LOST = new RareLog();
+    private static final RareLog UNNOTICED = new RareLog();
     private static final long PULSE_MILLIS = 1_000;
     private static final long WATCH_MILLIS = 100;
     private static final int MOST_OUTSTANDING = 1_000;
@@ -139,7 +144,12 @@ public abstract class Session {
             try {
                 task.run();
             } catch (RuntimeException | Error e) {
-                log.error("A task of the session failed; please report this as a defect of Interlock", e);
+                FAILED.say(
+                        e.getClass().getName(),
+                        often -> log.error(
+                                "A task of the session failed; please report this as a defect of Interlock{}",
+                                often,
+                                e));
             }
         };
     }
@@ -313,7 +323,10 @@ public abstract class Session {
 
     final void receive(Mail mail) {
         if (isOfTheFuture(mail)) {
-            log.warn("A message tells of a ticket that this session has never had; it is ignored");
+            FORGED.say(
+                    id(),
+                    often -> log.warn(
+                            "A message tells of a ticket that this session has never had; it is ignored{}", often));
             return;
         }
         Participant participant = participants.get(mail.key());
@@ -410,7 +423,9 @@ public abstract class Session {
 
     /** Tells the session's listener and those of the lock. */
     public final void reportLoss(LeaseLostException loss, List<Consumer<? super LeaseLostException>> local) {
-        log.atLevel(closed ? Level.DEBUG : Level.WARN).log(loss.getMessage());
+        LOST.say(
+                id() + loss.lockName(),
+                often -> log.atLevel(closed ? Level.DEBUG : Level.WARN).log("{}{}", loss.getMessage(), often));
         FlightEvents.lost(id(), loss, true);
         listeners().execute(() -> settings.listener().lost(loss));
         for (Consumer<? super LeaseLostException> listener : local) {
@@ -420,7 +435,12 @@ public abstract class Session {
 
     /** Tells the session's listener of a loss of which the thread that relied on the lock has not heard. */
     public final void reportUnnoticed(LeaseLostException loss) {
-        log.warn("A thread has unlocked without hearing that its lock was lost. {}", loss.getMessage());
+        UNNOTICED.say(
+                id() + loss.lockName(),
+                often -> log.warn(
+                        "A thread has unlocked without hearing that its lock was lost. {}{}",
+                        loss.getMessage(),
+                        often));
         FlightEvents.lost(id(), loss, false);
         listeners().execute(() -> settings.listener().lostUnnoticed(loss));
     }

@@ -2,6 +2,7 @@ package dev.interlock.internal.session;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.internal.Names;
+import dev.interlock.internal.RareLog;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Script.Call;
@@ -33,6 +34,7 @@ import org.slf4j.LoggerFactory;
  */
 public abstract class StateSync implements Participant {
     private static final Logger log = LoggerFactory.getLogger(StateSync.class);
+    private static final RareLog REFUSED = new RareLog();
 
     /** By default, Redis writes its log to disk once a second. */
     private static final long SAID_AGAIN_MILLIS = 2_000;
@@ -274,7 +276,10 @@ public abstract class StateSync implements Participant {
         if (!refused) {
             refused = true;
             refusedNanos = now;
-            log.warn("Redis refuses commands about {}: {}", Names.quoted(key), Failures.brief(cause));
+            REFUSED.say(
+                    key,
+                    often -> log.warn(
+                            "Redis refuses commands about {}: {}{}", Names.quoted(key), Failures.brief(cause), often));
         }
         // Before the threads are woken that look at what this changes.
         refused(cause);

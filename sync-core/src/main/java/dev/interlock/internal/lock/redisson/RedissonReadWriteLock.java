@@ -2,6 +2,7 @@ package dev.interlock.internal.lock.redisson;
 
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.Names;
+import dev.interlock.internal.RareLog;
 import dev.interlock.internal.lock.ReadWriteHalves;
 import dev.interlock.internal.lock.RemoteReadWriteLock;
 import dev.interlock.internal.redis.Failures;
@@ -27,6 +28,7 @@ import org.slf4j.LoggerFactory;
  */
 public final class RedissonReadWriteLock extends RedissonLock implements RemoteReadWriteLock {
     private static final Logger log = LoggerFactory.getLogger(RedissonReadWriteLock.class);
+    private static final RareLog UNSHARED = new RareLog();
 
     /** The message of Redisson's write lock when it is released: all clients that listen on that channel ask again. */
     private static final String ALL = "1";
@@ -89,10 +91,14 @@ public final class RedissonReadWriteLock extends RedissonLock implements RemoteR
             } else if (Failures.cause(failure) instanceof IllegalMonitorStateException) {
                 current.lose("its owner in Redis had changed before it was released");
             } else {
-                log.warn(
-                        "Lock {} could not be downgraded; it stays locked for others until its readers have left",
-                        Names.quoted(name),
-                        failure);
+                UNSHARED.say(
+                        name,
+                        often -> log.warn(
+                                "Lock {} could not be downgraded; it stays locked for others until its readers have"
+                                        + " left{}",
+                                Names.quoted(name),
+                                often,
+                                failure));
             }
             return null;
         });

@@ -73,6 +73,8 @@ final class LockMonitor implements LockEffects, CommandLoop.Speaker<LockMonitor.
     private static final Logger log = LoggerFactory.getLogger(LockMonitor.class);
     private static final RareLog REFUSED = new RareLog();
 
+    private static final RareLog UNKNOWN = new RareLog();
+
     private final RedisSession session;
     private final LockTenure.Owner owner;
     final LockScripts scripts;
@@ -215,7 +217,13 @@ final class LockMonitor implements LockEffects, CommandLoop.Speaker<LockMonitor.
             long millis = Math.min(again.millis(), TimeUnit.NANOSECONDS.toMillis(TicketQueue.POLL_NANOS));
             session.schedule(() -> run(LockState::beat), millis);
         } else {
-            log.warn("Unknown message for {}, maybe of another version: {}", Names.quoted(scripts.key()), mail);
+            UNKNOWN.say(
+                    scripts.key(),
+                    often -> log.warn(
+                            "Unknown message for {}, maybe of another version: {}{}",
+                            Names.quoted(scripts.key()),
+                            Names.excerpt(mail.toString()),
+                            often));
         }
     }
 
