@@ -55,6 +55,12 @@ public abstract class Session {
      */
     public static final long SEQUENCE_STEP = 1 << 20;
 
+    /**
+     * Sequences begin at a random one, so that strangers can't tell which tickets a session has. That is one of the
+     * first sixteenth of those up to 2^53, above which scripts can't tell neighbours from each other.
+     */
+    private static final long MOST_BEGINNINGS = 1 << 29;
+
     private static final Logger log = LoggerFactory.getLogger(Session.class);
     private static final RareLog FAILED = new RareLog();
     private static final RareLog FORGED = new RareLog();
@@ -74,7 +80,7 @@ public abstract class Session {
     private final Environment environment;
     private final Outage outage;
     private final LeaseRenewer renewer;
-    private final AtomicLong sequences = new AtomicLong();
+    private final AtomicLong sequences;
     private final ConcurrentMap<Object, Participant> participants = new ConcurrentHashMap<>();
 
     /** Commands that have yet to be confirmed, though no participant speaks of them any more. */
@@ -102,6 +108,7 @@ public abstract class Session {
         this.environment = environment;
         this.outage = outage;
         this.renewer = new LeaseRenewer(settings, environment, renewals, environment.reports());
+        this.sequences = new AtomicLong(environment.random().nextLong(MOST_BEGINNINGS) * SEQUENCE_STEP);
     }
 
     /** Returns the mailboxes of this session. */
