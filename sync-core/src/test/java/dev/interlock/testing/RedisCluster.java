@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -113,24 +114,60 @@ public final class RedisCluster extends Topology {
 
     /** Moves the slot of a key, with all that is in it, to another master. */
     public void moveSlotOf(String key) {
+        beginMove(key).end();
+    }
+
+    /** Begins to move the slot of a key to another master. Its keys stay until they are moved. */
+    public Move beginMove(String key) {
         RedisServer from = masterOf(key);
         RedisServer to = nodes.stream()
                 .limit(MASTERS)
                 .filter(node -> node != from)
                 .findFirst()
                 .orElseThrow();
-        String slot = String.valueOf(from.command("CLUSTER", "KEYSLOT", key));
-        String target = String.valueOf(to.command("CLUSTER", "MYID"));
-        to.command("CLUSTER", "SETSLOT", slot, "IMPORTING", String.valueOf(from.command("CLUSTER", "MYID")));
-        from.command("CLUSTER", "SETSLOT", slot, "MIGRATING", target);
-        while (from.command("CLUSTER", "GETKEYSINSLOT", slot, "1") instanceof List<?> keys && !keys.isEmpty()) {
-            String moved = String.valueOf(keys.get(0));
-            from.command("MIGRATE", to.host(), Integer.toString(to.port()), moved, "0", "5000");
+        return new Move(key, from, to);
+    }
+
+    /** A slot on its way from one master to another. */
+    public final class Move {
+        private final String key;
+        private final RedisServer from;
+        private final RedisServer to;
+        private final String slot;
+        private final String target;
+
+        private Move(String key, RedisServer from, RedisServer to) {
+            this.key = key;
+            this.from = from;
+            this.to = to;
+            this.slot = String.valueOf(from.command("CLUSTER", "KEYSLOT", key));
+            this.target = String.valueOf(to.command("CLUSTER", "MYID"));
+            to.command("CLUSTER", "SETSLOT", slot, "IMPORTING", String.valueOf(from.command("CLUSTER", "MYID")));
+            from.command("CLUSTER", "SETSLOT", slot, "MIGRATING", target);
         }
-        for (RedisServer node : List.of(to, from)) {
-            node.command("CLUSTER", "SETSLOT", slot, "NODE", target);
+
+        /** Moves keys, of those that haven't been moved. */
+        public void move(Predicate<String> which) {
+            String all = Integer.toString(Integer.MAX_VALUE);
+            if (from.command("CLUSTER", "GETKEYSINSLOT", slot, all) instanceof List<?> keys) {
+                keys.stream()
+                        .map(String::valueOf)
+                        .filter(which)
+                        .forEach(moved ->
+                                from.command("MIGRATE", to.host(), Integer.toString(to.port()), moved, "0", "5000"));
+            }
         }
-        await("slot moved", () -> masterOf(key) == to);
+
+        /** Moves the rest, and has everybody know. */
+        public void end() {
+            while (from.command("CLUSTER", "COUNTKEYSINSLOT", slot) instanceof Long left && left > 0) {
+                move(any -> true);
+            }
+            for (RedisServer node : List.of(to, from)) {
+                node.command("CLUSTER", "SETSLOT", slot, "NODE", target);
+            }
+            await("slot moved", () -> masterOf(key) == to);
+        }
     }
 
     /** How many messages of its clients the nodes have sent each other. */

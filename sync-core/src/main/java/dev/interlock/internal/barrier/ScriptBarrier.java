@@ -294,6 +294,11 @@ public final class ScriptBarrier extends StateSync {
     }
 
     @Override
+    protected Object leasesKey() {
+        return keys.get(1);
+    }
+
+    @Override
     @GuardedBy("mutex")
     protected void answered(List<Object> reply) {
         state.answered(BarrierReply.of(reply), answeredVersion());

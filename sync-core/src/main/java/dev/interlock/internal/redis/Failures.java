@@ -11,6 +11,7 @@ import org.redisson.client.RedisAuthRequiredException;
 import org.redisson.client.RedisException;
 import org.redisson.client.RedisOutOfMemoryException;
 import org.redisson.client.RedisTimeoutException;
+import org.redisson.client.RedisTryAgainException;
 import org.redisson.command.NoSyncedSlavesException;
 
 /** What a command may fail with: whether a repeat may mend it, and what to say of it. */
@@ -57,6 +58,11 @@ public final class Failures {
         return error.startsWith("WRONGTYPE ")
                 || error.startsWith("NOPERM ")
                 || (error.startsWith("ERR ") && !PASSING.matcher(error).find());
+    }
+
+    /** Returns whether a cluster refuses a command while it moves its keys to another node, one after the other. */
+    public static boolean isSplit(Throwable failure) {
+        return cause(failure) instanceof RedisTryAgainException;
     }
 
     /**

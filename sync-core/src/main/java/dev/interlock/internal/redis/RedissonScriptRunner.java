@@ -275,7 +275,7 @@ public final class RedissonScriptRunner implements ScriptRunner {
     private void failed(long sentNanos, Throwable cause) {
         if (cause instanceof RedisNoScriptException) {
             outage.forgot(sentNanos, cause);
-        } else if (Failures.isTransient(cause)) {
+        } else if (Failures.isTransient(cause) && !Failures.isSplit(cause)) {
             outage.failed(sentNanos, cause);
         } else if (!(cause instanceof RedissonShutdownException)) {
             outage.heard();

@@ -148,6 +148,11 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
     }
 
     @Override
+    protected Object leasesKey() {
+        return keys.get(2);
+    }
+
+    @Override
     @GuardedBy("mutex")
     protected void answered(List<Object> fields) {
         SemaphoreReply reply = SemaphoreReply.of(fields);

@@ -5,6 +5,7 @@ import dev.interlock.internal.Names;
 import dev.interlock.internal.RareLog;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Mail;
+import dev.interlock.internal.redis.Script;
 import dev.interlock.internal.redis.Script.Call;
 import dev.interlock.internal.session.LeaseRenewer.Scheduled;
 import java.util.ArrayList;
@@ -35,6 +36,7 @@ import org.slf4j.LoggerFactory;
 public abstract class StateSync implements Participant {
     private static final Logger log = LoggerFactory.getLogger(StateSync.class);
     private static final RareLog REFUSED = new RareLog();
+    private static final Script PROLONG = Script.load("session/prolong");
 
     /** By default, Redis writes its log to disk once a second. */
     private static final long SAID_AGAIN_MILLIS = 2_000;
@@ -252,6 +254,14 @@ public abstract class StateSync implements Participant {
 
         @Override
         @GuardedBy("mutex")
+        public void failed(Throwable cause) {
+            if (Failures.isSplit(cause) && isLeased() && isRenewalWanted(session.now())) {
+                prolong();
+            }
+        }
+
+        @Override
+        @GuardedBy("mutex")
         public void settled() {
             keepAlive();
         }
@@ -347,13 +357,45 @@ public abstract class StateSync implements Participant {
         }
     }
 
+    /** Returns the key that has the ends of the sessions' leases, null if there are none. */
+    protected @Nullable Object leasesKey() {
+        return null;
+    }
+
+    /** Renews the lease alone: what else there is to say can't be said while keys are split between nodes. */
+    @GuardedBy("mutex")
+    private void prolong() {
+        Object leases = leasesKey();
+        if (leases != null) {
+            long sentNanos = session.now();
+            session.runner()
+                    .run(PROLONG.on(List.of(leases), session.id(), leaseMillis()))
+                    .thenAccept(reply -> prolonged(sentNanos, (Long) reply.get(1)));
+        }
+    }
+
+    private void prolonged(long sentNanos, long ttlMillis) {
+        mutex.lock();
+        try {
+            // Whether it is over, or there was none, the next command tells.
+            if (ttlMillis > 0) {
+                lease.extendTo(sentNanos, Lease.validUntil(sentNanos, ttlMillis));
+            }
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    private boolean isRenewalWanted(long now) {
+        return lease.isInDoubt()
+                || now - lease.sentNanos() >= session.settings().renewalNanos();
+    }
+
     @GuardedBy("mutex")
     private boolean isRenewalDue(long now) {
         long periodNanos = session.settings().renewalNanos();
         boolean isDoubtNew = session.settings().suspensions().putInDoubt(loop.sentNanos());
-        return !loop.isInFlight()
-                && (lease.isInDoubt() || now - lease.sentNanos() >= periodNanos)
-                && (isDoubtNew || now - loop.sentNanos() >= periodNanos / 3);
+        return !loop.isInFlight() && isRenewalWanted(now) && (isDoubtNew || now - loop.sentNanos() >= periodNanos / 3);
     }
 
     private long leaseMillis() {

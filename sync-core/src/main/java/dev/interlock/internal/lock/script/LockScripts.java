@@ -44,6 +44,8 @@ final class LockScripts {
     private static final Script ACQUIRE = Script.load("lock/acquire");
     private static final Script RELEASE = Script.load("lock/release");
     private static final Script RENEW = Script.load("lock/renew");
+    private static final Script PROLONG = Script.load("lock/prolong");
+    private static final Script PROLONG_READER = Script.load("session/prolong");
     private static final Script DOWNGRADE = Script.load("lock/downgrade");
     private static final Script INSPECT = Script.load("lock/inspect");
     private static final Script ANSWER = Script.load("lock/answer");
@@ -354,8 +356,12 @@ final class LockScripts {
         return session.runner().run(call).thenApply(reply -> Released.of((int) number(reply, 0)));
     }
 
-    /** The answer to {@link #renew}. */
-    record Renewal(boolean owned, long ttlMillis, boolean waiters, boolean foreignWaiters) {}
+    /**
+     * The answer to {@link #renew} or {@link #prolong}.
+     *
+     * @param tellsOfOthers whether it says who waits
+     */
+    record Renewal(boolean owned, long ttlMillis, boolean tellsOfOthers, boolean waiters, boolean foreignWaiters) {}
 
     /**
      * Returns the command that renews a tenure.
@@ -372,8 +378,32 @@ final class LockScripts {
                 session.channels().verb());
     }
 
+    /**
+     * Renews a tenure by each of its keys alone, while they are split between nodes of a cluster: renew needs all of
+     * them on one.
+     *
+     * @param leaseMillis as for {@link #renew}
+     */
+    CompletableFuture<List<Object>> prolong(long sequence, long leaseMillis) {
+        ScriptRunner runner = session.runner();
+        return runner.run(PROLONG.on(List.of(key), session.id(), sequence, leaseMillis))
+                .thenCompose(reply -> {
+                    boolean reads = number(reply, 0) == 2;
+                    List<Object> readers = List.of(Keys.of("readers", key));
+                    return reads
+                            ? runner.run(PROLONG_READER.on(readers, session.id(), leaseMillis))
+                            : CompletableFuture.completedFuture(reply);
+                });
+    }
+
     static Renewal renewal(List<Object> reply) {
-        return new Renewal(number(reply, 0) > 0, number(reply, 1), number(reply, 2) > 0, number(reply, 3) > 0);
+        boolean tells = reply.size() > 2;
+        return new Renewal(
+                number(reply, 0) > 0,
+                number(reply, 1),
+                tells,
+                tells && number(reply, 2) > 0,
+                tells && number(reply, 3) > 0);
     }
 
     /** Makes a reader of the owner. */

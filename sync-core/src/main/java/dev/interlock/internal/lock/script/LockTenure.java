@@ -65,6 +65,9 @@ final class LockTenure extends Tenure {
          * @param renewedMillis the lease, or 0 to ask only how much is left of it
          */
         Call renewal(long sequence, long renewedMillis);
+
+        /** Renews it by each of its keys alone, while these are split between nodes of a cluster. */
+        CompletableFuture<List<Object>> prolong(long sequence, long renewedMillis);
     }
 
     /** What a tenure has a timer for. */
@@ -361,8 +364,14 @@ final class LockTenure extends Tenure {
             // Should there be no answer, it is repeated.
             renewAtNanos = now;
         }
-        Call call = owner.renewal(sequence, renewed ? leaseMillis : 0);
-        return new Renewal(call, (reply, failure) -> renewed(now, reply, failure));
+        long millis = renewed ? leaseMillis : 0;
+        return new Renewal(owner.renewal(sequence, millis), (reply, failure) -> {
+            if (failure != null && Failures.isSplit(failure)) {
+                owner.prolong(sequence, millis).whenComplete((prolonged, thrown) -> renewed(now, prolonged, thrown));
+            } else {
+                renewed(now, reply, failure);
+            }
+        });
     }
 
     private void renewed(long sentNanos, @Nullable List<Object> reply, @Nullable Throwable failure) {
@@ -401,10 +410,12 @@ final class LockTenure extends Tenure {
             Throwable cause = failure == null ? new IllegalStateException("no reply") : Failures.cause(failure);
             renewer.renewalFailed(owner.name(), left, cause);
         } else if (renewal.owned()) {
-            foreignDemand = renewal.foreignWaiters();
+            if (renewal.tellsOfOthers()) {
+                foreignDemand = renewal.foreignWaiters();
+            }
             if (renewal.waiters() || renewal.foreignWaiters()) {
                 demanded();
-            } else {
+            } else if (renewal.tellsOfOthers()) {
                 undemanded(sentNanos);
             }
             renewer.renewed(owner.name(), left);

@@ -14,6 +14,7 @@ import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Script.Call;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.RemoteWait;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -415,6 +416,11 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     @Override
     public Call renewal(long sequence, long renewedMillis) {
         return monitor.scripts.renew(sequence, renewedMillis);
+    }
+
+    @Override
+    public CompletableFuture<List<Object>> prolong(long sequence, long renewedMillis) {
+        return monitor.scripts.prolong(sequence, renewedMillis);
     }
 
     // ---- what the session tells

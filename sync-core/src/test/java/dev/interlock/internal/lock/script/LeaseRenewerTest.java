@@ -274,6 +274,11 @@ class LeaseRenewerTest {
         }
 
         @Override
+        public CompletableFuture<List<Object>> prolong(long sequence, long renewedMillis) {
+            throw new UnsupportedOperationException("no key is split");
+        }
+
+        @Override
         public @Nullable Renewal keep(long nowNanos) {
             return tenure.keep(nowNanos);
         }

@@ -202,7 +202,7 @@ class LockScriptsTest extends LockScriptTest {
         assertThat(acquire(ticket(1, true, 0)).waiters()).isTrue();
         Renewal renewal = renew(1);
         assertThat(renewal.ttlMillis()).isBetween(LEASE - 1_000, LEASE);
-        assertThat(renewal).isEqualTo(new Renewal(true, renewal.ttlMillis(), true, false));
+        assertThat(renewal).isEqualTo(new Renewal(true, renewal.ttlMillis(), true, true, false));
 
         assertThat(answer(other.release(ticket(2), "", 1, Operations.NONE))).isEqualTo(Released.TICKET);
         assertThat(answer(scripts.inspect())).isTrue();
@@ -210,8 +210,48 @@ class LockScriptsTest extends LockScriptTest {
         assertThat(answer(scripts.inspect())).isFalse();
         assertThat(answer(scripts.release(ticket(5), "", 1, Operations.NONE))).isEqualTo(Released.NOTHING);
         assertThat(acquire(ticket(1, true, 0)).status()).isEqualTo(Status.OVER);
-        assertThat(renew(1)).isEqualTo(new Renewal(false, 0, false, false));
+        assertThat(renew(1)).isEqualTo(new Renewal(false, 0, true, false, false));
         otherSession.close();
+    }
+
+    private Renewal prolong(long sequence, long lease) {
+        return LockScripts.renewal(answer(scripts.prolong(sequence, lease)));
+    }
+
+    /** The other keys of the name may be on another node. */
+    @Test
+    void aTenureIsProlongedByItsKeyAlone() {
+        acquire(ticket(1));
+        redis("PEXPIRE", keys.lock(), "9000");
+        Renewal asked = prolong(1, 0);
+        assertThat(asked.ttlMillis()).isBetween(1L, 9_000L);
+        assertThat(ttl(keys.lock())).isLessThanOrEqualTo(9_000);
+        Renewal renewal = prolong(1, LEASE);
+        assertThat(renewal).isEqualTo(new Renewal(true, renewal.ttlMillis(), false, false, false));
+        assertThat(renewal.ttlMillis()).isBetween(9_001L, LEASE);
+        assertThat(ttl(keys.lock())).isGreaterThan(9_000);
+        assertThat(prolong(2, LEASE).owned()).isFalse();
+        answer(scripts.release(ticket(1), "", 1, Operations.NONE));
+        assertThat(prolong(1, LEASE).owned()).isFalse();
+    }
+
+    @Test
+    void aReaderIsProlongedByEachOfItsKeys() {
+        Ticket reader = new Ticket(LEASE, true, true, true, 0);
+        reader.sequence = 1;
+        acquire(reader);
+        redis("PEXPIRE", keys.lock(), "9000");
+        redis("PEXPIRE", keys.readers(), "9000");
+        Renewal renewal = prolong(1, LEASE);
+        assertThat(renewal).isEqualTo(new Renewal(true, LEASE, false, false, false));
+        assertThat(ttl(keys.lock())).isGreaterThan(9_000);
+        assertThat(ttl(keys.readers())).isGreaterThan(9_000);
+        assertThat(prolong(2, LEASE).owned()).isFalse();
+        redis("ZADD", keys.readers(), "1", session.id());
+        assertThat(prolong(1, LEASE).owned())
+                .as("what is over doesn't begin anew")
+                .isFalse();
+        answer(scripts.release(reader, "", 1, Operations.NONE));
     }
 
     @Test

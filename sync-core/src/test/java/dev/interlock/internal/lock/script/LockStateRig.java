@@ -491,6 +491,11 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     }
 
     @Override
+    public CompletableFuture<List<Object>> prolong(long renewed, long renewedMillis) {
+        throw new UnsupportedOperationException("no key is split");
+    }
+
+    @Override
     public @Nullable Renewal keep(long nowNanos) {
         return null;
     }
