@@ -7,6 +7,7 @@ import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.RareLog;
 import dev.interlock.internal.Stake;
 import dev.interlock.internal.redis.Keys;
+import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Script;
 import dev.interlock.internal.redis.Script.Call;

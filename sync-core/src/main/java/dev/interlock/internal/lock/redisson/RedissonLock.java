@@ -15,7 +15,6 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
-
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import org.redisson.RedissonFairLock;
