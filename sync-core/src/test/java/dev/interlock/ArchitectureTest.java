@@ -31,15 +31,19 @@ import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
 import com.tngtech.archunit.library.Architectures.LayeredArchitecture;
 import java.lang.reflect.Executable;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
+import java.util.stream.BaseStream;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
@@ -211,6 +215,17 @@ class ArchitectureTest {
                     "dev.interlock.internal.session.ThreadEnvironment", "dev.interlock.internal.redis.AnswerSpinner")))
             .should(callMethodWhere(target(blocksItsCaller())));
 
+    /**
+     * That something blocks there, or that there is no thread, must not matter to us. (If the look-up of a host's name
+     * hangs, a timer of the JVM ends it.)
+     */
+    @ArchTest
+    static final ArchRule nothing_runs_on_a_pool_of_the_jvm = noClasses()
+            .that()
+            .doNotHaveFullyQualifiedName("dev.interlock.internal.SessionName")
+            .should(callMethodWhere(target(runsOnAPoolOfTheJvm())))
+            .allowEmptyShould(true);
+
     /** A session passes the call on to its environment. */
     @ArchTest
     static final ArchRule only_a_remote_wait_parks = noClasses()
@@ -269,6 +284,25 @@ class ArchitectureTest {
                     || (owner.isEquivalentTo(TimeUnit.class) && called.equals("sleep"))
                     || owner.isEquivalentTo(Uninterruptibles.class)
                     || (called.equals("wait") && owner.isEquivalentTo(Object.class));
+        });
+    }
+
+    private static DescribedPredicate<AccessTarget.CodeUnitCallTarget> runsOnAPoolOfTheJvm() {
+        return DescribedPredicate.describe("a method that runs something on a pool of the JVM", method -> {
+            String called = method.getName();
+            JavaClass owner = method.getOwner();
+            boolean isOfFutures = owner.isAssignableTo(CompletionStage.class)
+                    && owner.getPackageName().equals("java.util.concurrent");
+            boolean hasExecutor =
+                    method.getRawParameterTypes().stream().anyMatch(type -> type.isEquivalentTo(Executor.class));
+            return called.equals("commonPool")
+                    || called.equals("parallelStream")
+                    || (called.equals("parallel") && owner.isAssignableTo(BaseStream.class))
+                    || (owner.isEquivalentTo(Arrays.class) && called.startsWith("parallel"))
+                    || (isOfFutures && called.endsWith("Async") && !hasExecutor)
+                    || (isOfFutures
+                            && Set.of("orTimeout", "completeOnTimeout", "delayedExecutor")
+                                    .contains(called));
         });
     }
 

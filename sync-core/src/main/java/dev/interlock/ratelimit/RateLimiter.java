@@ -29,6 +29,9 @@ import java.util.concurrent.CompletableFuture;
  * answer} at all may have been charged or not. A limiter never admits more than the limit allows; but if Redis loses
  * its data, the charges are lost.
  *
+ * <p>Futures complete on threads of the session, of which there are 16. What depends on a future and blocks for long,
+ * other than by joining other futures, belongs on an executor of its own: {@code thenAcceptAsync(action, executor)}.
+ *
  * <p>Safe for use by any number of threads. Taking permits creates no happens-before relation between threads.
  */
 public interface RateLimiter {
@@ -113,7 +116,8 @@ public interface RateLimiter {
     CompletableFuture<Boolean> tryAcquireAsync(long permits);
 
     /**
-     * As {@link #tryAcquire(long, Duration)}, without blocking. Cancelling the result doesn't return the permits.
+     * As {@link #tryAcquire(long, Duration)}, without blocking. Waits end up to a millisecond later. Cancelling the
+     * result doesn't return the permits.
      *
      * @param permits how many, 1 to {@value RateLimit#MOST_PERMITS}
      * @param timeout as in {@link #tryAcquire(long, Duration)}
@@ -123,7 +127,8 @@ public interface RateLimiter {
     CompletableFuture<Boolean> tryAcquireAsync(long permits, Duration timeout);
 
     /**
-     * As {@link #acquire(long)}, without blocking. Cancelling the result doesn't return the permits.
+     * As {@link #acquire(long)}, without blocking. Waits end up to a millisecond later. Cancelling the result doesn't
+     * return the permits.
      *
      * @param permits how many, 1 to the {@linkplain RateLimit#burst most that one request can take}
      * @return how long it waited; completes when the permits are available

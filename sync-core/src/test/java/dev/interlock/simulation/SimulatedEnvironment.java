@@ -104,6 +104,11 @@ final class SimulatedEnvironment implements Environment {
     }
 
     @Override
+    public Executor continuations() {
+        return listeners();
+    }
+
+    @Override
     public void park(Object blocker, long nanos) {
         jvm.thread("sleep").park(blocker, nanos);
     }

@@ -16,8 +16,6 @@ import dev.interlock.ratelimit.RateLimiter;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.Executor;
-import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -33,12 +31,6 @@ final class ScriptRateLimiter implements RateLimiter {
 
     /** A wait without bounds: 285 years, the longest that scripts tell. */
     private static final long FOREVER_MICROS = 1L << 53;
-
-    /**
-     * Not the pool itself: if that has one thread only, as on two cores, CompletableFuture starts a thread for each
-     * task instead.
-     */
-    private static final Executor POOL = task -> ForkJoinPool.commonPool().execute(task);
 
     /** When a request that is refused without Redis may be made again. */
     private static final long RETRY_MICROS = 1_000_000;
@@ -146,8 +138,8 @@ final class ScriptRateLimiter implements RateLimiter {
             return completed(value);
         }
         CompletableFuture<T> closed = queues.untilClosed();
-        return closed.completeOnTimeout(value, wait.toNanos(), TimeUnit.NANOSECONDS)
-                .thenApplyAsync(done -> done, POOL);
+        session.schedule(() -> closed.complete(value), wait.plusNanos(999_999).toMillis());
+        return closed.thenApplyAsync(done -> done, session.continuations());
     }
 
     private Decision decision(Answer answer) {
@@ -197,7 +189,7 @@ final class ScriptRateLimiter implements RateLimiter {
                 : told(permits, asked.join());
     }
 
-    /** As {@link #awaited}, without waiting. What follows runs on the pool, not on a thread of Redisson's. */
+    /** As {@link #awaited}, without waiting. What follows never runs on a thread of Redisson's or on the timer's. */
     private <T> CompletableFuture<T> later(long permits, long patienceMicros, Function<Answer, T> then) {
         checkPermits(permits);
         CompletableFuture<Answer> asked;
@@ -212,7 +204,7 @@ final class ScriptRateLimiter implements RateLimiter {
         return asked.handleAsync(
                 (answer, failure) ->
                         then.apply(answer != null ? told(permits, answer) : withoutRedis(permits, failure)),
-                POOL);
+                session.continuations());
     }
 
     private CompletableFuture<Answer> ask(long permits, long patienceMicros) {

@@ -30,6 +30,12 @@ public interface Environment extends LeaseRenewer.Timer {
     }
 
     /**
+     * Runs what users have depend on answers for which they don't wait; it may take its time. Even a session that is
+     * closed runs it.
+     */
+    Executor continuations();
+
+    /**
      * Puts the current thread to sleep until it is woken, interrupted, or the time is over; maybe for no reason.
      *
      * @param blocker what thread dumps show

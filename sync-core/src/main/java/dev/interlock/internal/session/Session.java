@@ -414,6 +414,11 @@ public abstract class Session {
         return environment.reports();
     }
 
+    /** Runs what users have depend on answers for which they don't wait. */
+    public final Executor continuations() {
+        return environment.continuations();
+    }
+
     /** Runs a listener on the current thread, which locks or unlocks, unless that is the one that serves all names. */
     public final void tell(Runnable listener) {
         if (environment.isTimerThread()) {

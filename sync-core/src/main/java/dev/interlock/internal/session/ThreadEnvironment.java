@@ -7,6 +7,8 @@ import dev.interlock.internal.session.LeaseRenewer.Scheduled;
 import java.util.UUID;
 import java.util.concurrent.Executor;
 import java.util.concurrent.Future;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledThreadPoolExecutor;
@@ -20,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Real time and the threads of this JVM: one for the timer, one for users' listeners. */
+/** Real time and the threads of this JVM: one for the timer, one for users' listeners, some for continuations. */
 final class ThreadEnvironment implements Environment {
     private static final Logger log = LoggerFactory.getLogger(ThreadEnvironment.class);
     private static final RareLog DROPPED = new RareLog();
@@ -28,10 +30,14 @@ final class ThreadEnvironment implements Environment {
     /** So many reports wait at most for a listener that takes its time. */
     private static final int MOST_REPORTS = 1_000;
 
+    /** How many continuations may block without stalling others. One that joins a future stalls none. */
+    private static final int CONTINUATIONS = 16;
+
     private final String id;
     private final ScheduledThreadPoolExecutor timer;
     private volatile @Nullable Thread timerThread;
     private final ThreadPoolExecutor listeners;
+    private final ForkJoinPool continuations;
 
     /** By the real time, however slowly the ticker goes. */
     private final AnswerSpinner spinner = new AnswerSpinner(System::nanoTime);
@@ -45,6 +51,13 @@ final class ThreadEnvironment implements Environment {
         this.listeners =
                 new ThreadPoolExecutor(1, 1, 5, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), threads("listeners"));
         this.listeners.allowCoreThreadTimeOut(true);
+        this.continuations = new ForkJoinPool(CONTINUATIONS, this::continuationThread, null, true);
+    }
+
+    private ForkJoinWorkerThread continuationThread(ForkJoinPool pool) {
+        ForkJoinWorkerThread thread = ForkJoinPool.defaultForkJoinWorkerThreadFactory.newThread(pool);
+        thread.setName("interlock-continuations-" + id.substring(10, 18));
+        return thread;
     }
 
     private ThreadFactory threads(String role) {
@@ -110,6 +123,18 @@ final class ThreadEnvironment implements Environment {
     }
 
     @Override
+    public Executor continuations() {
+        return task -> {
+            try {
+                continuations.execute(task);
+            } catch (RejectedExecutionException e) {
+                log.debug("A continuation runs where its answer has come, since the session is closed", e);
+                task.run();
+            }
+        };
+    }
+
+    @Override
     public void park(Object blocker, long nanos) {
         LockSupport.parkNanos(blocker, nanos);
     }
@@ -133,5 +158,6 @@ final class ThreadEnvironment implements Environment {
     public void stop() {
         timer.shutdownNow();
         listeners.shutdown();
+        continuations.shutdown();
     }
 }

@@ -164,6 +164,11 @@ public final class VirtualEnvironment implements Environment {
     }
 
     @Override
+    public Executor continuations() {
+        return listeners();
+    }
+
+    @Override
     public String id() {
         return "interlock-virtual";
     }
