@@ -161,8 +161,9 @@ public interface RateLimiter {
     /**
      * Returns a limiter that takes up to {@code n} permits ahead, if they are available, and serves requests from them
      * without a round trip. Keep it, since it owns the permits that it has taken. It serves waiting requests from them
-     * as well. Unused permits expire: with the window that they were taken from, or for a token bucket after the time
-     * in which it fills. Only this uses the clock of the JVM, which has to run as fast as that of Redis.
+     * as well, and if they aren't enough for a request, only what is missing is asked for. Unused permits expire: with
+     * the window that they were taken from, or for a token bucket after the time in which it fills. Only this uses the
+     * clock of the JVM, which has to run as fast as that of Redis.
      *
      * <p>Permits taken ahead are charged when they are taken. So all JVMs together never admit more in a window than
      * its limit. Of a token bucket they admit in any interval at most the tokens that it gains in it, plus

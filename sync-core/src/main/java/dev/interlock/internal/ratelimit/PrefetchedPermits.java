@@ -46,7 +46,23 @@ final class PrefetchedPermits {
         return current == null ? 0 : Math.max(0, current.left.get());
     }
 
-    /** Puts here what was granted beyond what was asked for. */
+    /** Takes what is here, for the one request that fetches more. Returns how many permits it is. */
+    long takeAll(long nowNanos) {
+        Fetched current = fetched;
+        return current == null || nowNanos - current.untilNanos >= 0 ? 0 : Math.max(0, current.left.getAndSet(0));
+    }
+
+    /** That request was refused: what was taken is here again. */
+    void putBack(long permits) {
+        Fetched current = fetched;
+        if (current != null && permits > 0) {
+            fetched = new Fetched(new AtomicLong(permits), current.untilNanos, current.origin);
+        }
+    }
+
+    /**
+     * Puts here what was granted beyond what was asked for, in the place of what was here, which is used up or over.
+     */
     void put(Answer answer, long permits) {
         if (answer.granted() > permits) {
             fetched = new Fetched(

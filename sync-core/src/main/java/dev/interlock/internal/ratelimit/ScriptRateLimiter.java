@@ -216,36 +216,68 @@ final class ScriptRateLimiter implements RateLimiter {
     }
 
     private CompletableFuture<Answer> fromPrefetched(PrefetchedPermits from, long permits, long patienceMicros) {
-        Answer origin = from.take(permits, session.now());
-        if (origin != null) {
-            return completed(new Answer(origin.limit(), permits, 0, origin.remaining(), origin.resetMicros(), 0, 0));
+        CompletableFuture<Answer> here = served(from, permits);
+        if (here != null) {
+            return here;
         }
         var fetched = new CompletableFuture<Answer>();
         CompletableFuture<Answer> other = from.beginFetch(fetched);
         if (other != null) {
-            return other.handle((answer, failure) -> answer != null && answer.isGranted()
+            return other.handle((answer, failure) -> answer != null && answer.isGranted())
+                    .thenCompose(isMore -> isMore
                             ? fromPrefetched(from, permits, patienceMicros)
-                            : queues.ask(keys, shared, permits, 0, patienceMicros))
-                    .thenCompose(asked -> asked);
+                            : orElseAsked(served(from, permits), permits, patienceMicros));
         }
         CompletableFuture<Answer> own;
         try {
-            own = queues.ask(keys, shared, permits, from.size - permits, patienceMicros);
+            own = fetch(from, permits, patienceMicros);
         } catch (RuntimeException | Error e) {
-            from.endFetch();
-            fetched.completeExceptionally(e);
-            throw e;
+            own = CompletableFuture.failedFuture(e);
         }
         return own.whenComplete((answer, failure) -> {
+            from.endFetch();
             if (answer != null) {
-                from.put(answer, permits);
-                from.endFetch();
                 fetched.complete(answer);
             } else {
-                from.endFetch();
                 fetched.completeExceptionally(failure);
             }
         });
+    }
+
+    private @Nullable CompletableFuture<Answer> served(PrefetchedPermits from, long permits) {
+        Answer origin = from.take(permits, session.now());
+        return origin == null
+                ? null
+                : completed(new Answer(origin.limit(), permits, 0, origin.remaining(), origin.resetMicros(), 0, 0));
+    }
+
+    private CompletableFuture<Answer> orElseAsked(
+            @Nullable CompletableFuture<Answer> here, long permits, long patienceMicros) {
+        return here != null ? here : queues.ask(keys, shared, permits, 0, patienceMicros);
+    }
+
+    /** Asks for what is missing here, and for more. */
+    private CompletableFuture<Answer> fetch(PrefetchedPermits from, long permits, long patienceMicros) {
+        // Another request may have fetched some in the meantime.
+        CompletableFuture<Answer> here = served(from, permits);
+        if (here != null || permits > shared.latest().burst()) {
+            return orElseAsked(here, permits, patienceMicros);
+        }
+        long rest = from.takeAll(session.now());
+        long missing = permits - rest;
+        // What is here may be good for nothing any more when it is the turn of a request that waits.
+        long patienceNow = rest > 0 ? 0 : patienceMicros;
+        return queues.ask(keys, shared, missing, from.size - missing, patienceNow)
+                .whenComplete((answer, failure) -> {
+                    if (answer != null && answer.isGranted()) {
+                        from.put(answer, missing);
+                    } else {
+                        from.putBack(rest);
+                    }
+                })
+                .thenCompose(answer -> answer.isGranted() || patienceNow == patienceMicros
+                        ? completed(answer)
+                        : orElseAsked(null, permits, patienceMicros));
     }
 
     private Answer told(long permits, Answer answer) {
