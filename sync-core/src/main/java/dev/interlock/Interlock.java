@@ -328,9 +328,9 @@ public final class Interlock implements AutoCloseable {
     }
 
     /**
-     * Returns the rate limiter of this name. No round trip, and no state but the object. JVMs that obtain it with
-     * different limits share one count of permits taken, and each compares it with its own limit, until a limit is
-     * {@linkplain RateLimiter#update set for all}.
+     * Returns the rate limiter of this name. No round trip, and no state but the object. JVMs may obtain it with
+     * different limits, of other algorithms and windows too: what one limit grants counts against all of up to four
+     * that are in use, until a limit is {@linkplain RateLimiter#update set for all}.
      *
      * @param name 1 to 1,024 bytes in UTF-8; an {@code RRateLimiter} of that name is independent of the limiter
      * @param limit how many permits there are in how much time

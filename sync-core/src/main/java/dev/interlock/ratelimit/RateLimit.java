@@ -7,12 +7,15 @@ import java.time.Duration;
 /**
  * The permits available in a window of time, and the algorithm that counts them. Immutable.
  *
+ * <p>By each algorithm, a caller that asks without end, or again after the {@link Decision#retryAfter} that it was
+ * told, gets all permits of the limit (98 % at least of a sliding window), whether it is 1 or a million. Evenly spaced
+ * requests below the limit are never refused.
+ *
  * <table>
  *   <caption>Most permits that the algorithms admit, for a limit of n permits in a window w</caption>
  *   <tr><th>algorithm</th><th>in one of its windows</th><th>in any interval as long as w</th></tr>
  *   <tr><td>{@link #fixedWindow fixed window}</td><td>n</td><td>less than 2n</td></tr>
- *   <tr><td>{@link #slidingWindow sliding window}</td><td>n</td>
- *       <td>less than 2n, and about n unless requests come in bursts timed for it</td></tr>
+ *   <tr><td>{@link #slidingWindow sliding window}</td><td>n</td><td>n</td></tr>
  *   <tr><td>{@link #tokenBucket token bucket}</td><td>–</td><td>n + burst</td></tr>
  * </table>
  */
@@ -59,16 +62,13 @@ public final class RateLimit {
     }
 
     /**
-     * Permits in any interval as long as the window, estimated from two counters: the permits taken in the current
-     * window, and the share of those taken in the previous one that would still count if they had been taken evenly.
-     * Windows begin at multiples of their length since 1970, by the clock of Redis.
+     * Permits in any interval as long as the window: each one that is taken counts until a window later.
      *
-     * <p>The error of the estimate is at most the permits of the previous window. It is exact if they were taken
-     * evenly. If all were taken at the beginning of the previous window, the estimate refuses permits that a log of all
-     * requests would admit. If all {@code permits} were taken at its end, then at a fraction {@code e} of the current
-     * window it admits up to {@code e * permits} more, all within less than {@code window}: less than twice the limit,
-     * as with a fixed window, but only towards the end of a whole window after the burst. See C. Desgats and others at
-     * Cloudflare, <i>How we built rate limiting capable of scaling to millions of domains</i>, 2017.
+     * <p>Redis keeps a log of when permits were taken. Up to 64 {@code permits} the log is exact: a request is refused
+     * only if the window before it has no room. Above, requests within a 64th of the window share an entry that has up
+     * to a 64th of the permits, and count until a window after the last of them. There are never more than
+     * {@code permits} in any interval either, and whenever a permit is refused, at least 63 of 64 have been taken in
+     * the window before. So the log has 200 entries of 16 bytes at most.
      *
      * @param permits 1 to {@value #MOST_PERMITS}
      * @param window 1 ms to 366 days, in whole milliseconds

@@ -162,14 +162,14 @@ public interface RateLimiter {
      * Returns a limiter that takes up to {@code n} permits ahead, if they are available, and serves requests from them
      * without a round trip. Keep it, since it owns the permits that it has taken. It serves waiting requests from them
      * as well, and if they aren't enough for a request, only what is missing is asked for. Unused permits expire: with
-     * the window that they were taken from, or for a token bucket after the time in which it fills. Only this uses the
-     * clock of the JVM, which has to run as fast as that of Redis.
+     * the fixed window that they were taken from, after the length of a sliding window, or after the time in which a
+     * token bucket fills. Only this uses the clock of the JVM, which has to run as fast as that of Redis.
      *
-     * <p>Permits taken ahead are charged when they are taken. So all JVMs together never admit more in a window than
-     * its limit. Of a token bucket they admit in any interval at most the tokens that it gains in it, plus
-     * {@code burst}, plus {@code n} for each limiter that prefetches, which it had taken ahead before. They may admit
-     * less, by the permits that expire; so choose {@code n} small against the limit divided by the number of JVMs.
-     * {@link #update} doesn't affect permits taken ahead.
+     * <p>Permits taken ahead are charged when they are taken. So all JVMs together never admit more in a fixed window
+     * than its limit. Of a sliding window or a token bucket they admit in any interval what the limit allows, plus
+     * {@code n} for each limiter that prefetches, which it had taken ahead before. They may admit less, by the permits
+     * that expire; so choose {@code n} small against the limit divided by the number of JVMs. {@link #update} doesn't
+     * affect permits taken ahead.
      *
      * @param n how many, 1 to {@value RateLimit#MOST_PERMITS}; 1 takes none ahead
      * @return the limiter
@@ -187,8 +187,8 @@ public interface RateLimiter {
 
     /**
      * Sets the limit for all JVMs and keys, from the next request until the next update. In contrast to the limits with
-     * which the JVMs obtained this limiter, it stays in Redis. Permits already taken count against the new limit if it
-     * has the same algorithm, but no more than a whole new burst of them.
+     * which the JVMs obtained this limiter, it stays in Redis. Permits already taken count against the new limit, of
+     * whichever algorithm and window, but no more than a whole new burst of them.
      *
      * <p>The limit is set in 257 keys, one for every 256th of what this limiter is {@linkplain #forKey for}, so that
      * these are spread over the nodes of a cluster. While this is going on, some have the old limit yet. Of several

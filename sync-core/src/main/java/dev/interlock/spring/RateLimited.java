@@ -9,9 +9,10 @@ import java.lang.annotation.RetentionPolicy;
 import java.lang.annotation.Target;
 
 /**
- * Runs a method of a bean at a limited rate, which all JVMs share. A call beyond the limit gets a
- * {@link RateLimitExceededException} and doesn't run the method; in a web application the client gets status 429 with
- * the fields {@code Retry-After}, {@code RateLimit} and {@code RateLimit-Policy}.
+ * Runs a method of a bean at a limited rate, which all JVMs share: by default so many times in any interval of that
+ * length, see {@link #algorithm}. A call beyond the limit gets a {@link RateLimitExceededException} and doesn't run the
+ * method; in a web application the client gets status 429 with the fields {@code Retry-After}, {@code RateLimit} and
+ * {@code RateLimit-Policy}.
  *
  * <pre>{@code
  * @RateLimited(name = "search", key = "#{#user}", permits = 5, per = "10s")
@@ -38,13 +39,17 @@ public @interface RateLimited {
      */
     String key() default "";
 
-    /** How many calls there may be in that time, 1 to {@value RateLimit#MOST_PERMITS}. */
+    /** How many calls there may be in that time, as {@link #algorithm} counts, 1 to {@value RateLimit#MOST_PERMITS}. */
     long permits();
 
     /** The time, 1 ms to 366 days, such as {@code 1s}, {@code 1m} or {@code PT1H}. May contain a property. */
     String per();
 
-    /** The algorithm that counts. */
+    /**
+     * The algorithm that counts: by default a {@linkplain RateLimit#slidingWindow sliding window}, by which there are
+     * never more than {@link #permits} calls in any time as long as {@link #per}, and a refused caller that comes again
+     * after {@code Retry-After} is admitted unless others were before.
+     */
     RateLimit.Algorithm algorithm() default RateLimit.Algorithm.SLIDING_WINDOW;
 
     /** Of a token bucket, how many calls it gives at once; 0 for as many as {@link #permits}. */

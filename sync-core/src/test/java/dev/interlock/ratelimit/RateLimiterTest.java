@@ -247,24 +247,25 @@ class RateLimiterTest {
         assertThat(limiter.tryAcquire()).isTrue();
     }
 
-    /** Of another window, what was taken still counts, by its share; of another algorithm, nothing does. */
+    /** Of another window or another algorithm, what was taken still counts. */
     @Test
     void whatWasTakenCountsAfterAnUpdate() {
         RateLimiter limiter = one.rateLimiter("calls", RateLimit.slidingWindow(10, MONTH));
         limiter.decide(7);
         limiter.update(RateLimit.slidingWindow(10, MONTH.multipliedBy(3)));
         assertThat(limiter.decide(1).remaining()).isEqualTo(2);
+        limiter.update(RateLimit.fixedWindow(12, MONTH));
+        assertThat(limiter.decide(1).remaining()).isEqualTo(3);
         limiter.update(RateLimit.fixedWindow(10, MONTH));
-        assertThat(limiter.decide(1).remaining()).isEqualTo(9);
-        limiter.update(RateLimit.fixedWindow(4, MONTH));
-        assertThat(limiter.decide(4).allowed()).isFalse();
-        assertThat(limiter.decide(3).remaining()).isZero();
+        assertThat(limiter.decide(2).allowed()).isFalse();
+        assertThat(limiter.decide(1).remaining()).isZero();
         limiter.update(RateLimit.fixedWindow(1, MONTH));
         assertThat(limiter.decide(1))
                 .extracting(Decision::allowed, Decision::remaining)
                 .containsExactly(false, 0L);
-        limiter.update(RateLimit.tokenBucket(8, MONTH));
-        assertThat(limiter.decide(8).allowed()).isTrue();
+        limiter.update(RateLimit.tokenBucket(20, MONTH));
+        assertThat(limiter.decide(11).allowed()).isFalse();
+        assertThat(limiter.decide(10).allowed()).isTrue();
         limiter.update(RateLimit.tokenBucket(4, MONTH));
         assertThat(limiter.decide(1).retryAfter()).isBetween(MONTH.dividedBy(4).minus(MINUTE), MONTH.dividedBy(4));
     }

@@ -17,45 +17,55 @@ final class LuaPacks {
         this.stack = stack;
     }
 
-    /** {@code struct.pack}: bytes and doubles, the highest byte first. */
+    /** {@code struct.pack}: bytes, two bytes each and doubles, the highest byte first. */
     int packNumbers() {
         String format = format();
         ByteArrayDataOutput out = ByteStreams.newDataOutput();
         for (int i = 0; i < format.length(); i++) {
             double number = lua.toNumber(i + 2);
-            if (format.charAt(i) == 'B') {
-                out.writeByte((int) number);
-            } else {
-                out.writeDouble(number);
+            switch (format.charAt(i)) {
+                case 'B' -> out.writeByte((int) number);
+                case 'H' -> out.writeShort((int) number);
+                default -> out.writeDouble(number);
             }
         }
         stack.push(new String(out.toByteArray(), ISO_8859_1));
         return 1;
     }
 
-    /** {@code struct.unpack}: as above. The last of the results is the position behind what was read. */
+    /** {@code struct.unpack}: as above, from a position. The last of the results is the one behind what was read. */
     int unpackNumbers() {
         String format = format();
         String data = stack.bytes(2);
-        int size = format.chars().map(type -> type == 'B' ? 1 : Double.BYTES).sum();
-        if (data.length() < size) {
+        int begin = lua.getTop() < 3 ? 0 : (int) lua.toNumber(3) - 1;
+        int end = begin + format.chars().map(LuaPacks::size).sum();
+        if (data.length() < end) {
             throw new CommandError("ERR bad argument #2 to 'unpack' (data string too short)");
         }
-        ByteArrayDataInput in = ByteStreams.newDataInput(data.getBytes(ISO_8859_1));
+        ByteArrayDataInput in =
+                ByteStreams.newDataInput(data.substring(begin, end).getBytes(ISO_8859_1));
         for (int i = 0; i < format.length(); i++) {
-            if (format.charAt(i) == 'B') {
-                lua.push((long) in.readUnsignedByte());
-            } else {
-                lua.push((Number) in.readDouble());
+            switch (format.charAt(i)) {
+                case 'B' -> lua.push((long) in.readUnsignedByte());
+                case 'H' -> lua.push((long) in.readUnsignedShort());
+                default -> lua.push((Number) in.readDouble());
             }
         }
-        lua.push(size + 1L);
+        lua.push(end + 1L);
         return format.length() + 1;
+    }
+
+    private static int size(int type) {
+        return switch (type) {
+            case 'B' -> 1;
+            case 'H' -> Short.BYTES;
+            default -> Double.BYTES;
+        };
     }
 
     private String format() {
         String format = stack.bytes(1);
-        if (!format.matches(">[Bd]+")) {
+        if (!format.matches(">[BHd]+")) {
             throw new UnsupportedOperationException("Not simulated: a struct of " + format);
         }
         return format.substring(1);

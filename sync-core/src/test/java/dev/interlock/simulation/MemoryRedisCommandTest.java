@@ -300,6 +300,11 @@ class MemoryRedisCommandTest {
             redis.call('set', 'k', struct.pack('>Bd', 300, 1/0)); return { struct.unpack('>B', redis.call('get', 'k')) }
 
             return { struct.unpack('>Bd', 'short') }
+
+            local packed = struct.pack('>BHd', 7, 65535, 1) .. struct.pack('>dH', 2, 65537)
+            return { #packed, struct.unpack('>BHd', packed), struct.unpack('>dH', packed, 12) }
+
+            return { struct.unpack('>H', '12', 2) }
             """;
 
     private static RedisServer server;

@@ -1,14 +1,8 @@
 package dev.interlock.internal.ratelimit;
 
-import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.internal.ratelimit.LimitModel.Verdict;
-import dev.interlock.internal.redis.Script;
-import dev.interlock.testing.RedisServer;
-import dev.interlock.testing.RespConnection;
-import java.io.IOException;
-import java.net.URI;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -17,15 +11,13 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.UUID;
-import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 
 /**
- * Random requests of several sessions, by a clock that jumps, in commands that come twice or late, while limits change
- * and keys expire. Each is answered as {@link LimitModel} says; one that comes again changes nothing.
+ * Random requests of several sessions, by a clock that jumps, in commands that come twice or late, while the limit is
+ * updated and keys expire. Each is answered as {@link LimitModel} says; one that comes again changes nothing.
  */
 class LimitProgramTest {
     private static final int STEPS = 10_000;
@@ -35,12 +27,11 @@ class LimitProgramTest {
 
     private static final long START = 1_700_000_000_000_003L;
 
-    private static RedisServer server;
-    private static RespConnection redis;
-    private static String sha;
+    private static final LimitScript SCRIPT = new LimitScript();
 
     private final Random random = new Random();
     private final String state = "state-" + UUID.randomUUID();
+    private final String updated = "updated-" + UUID.randomUUID();
     private final List<String> log = new ArrayList<>();
     private final Map<String, Long> charged = new HashMap<>();
     private final Map<String, List<Verdict>> told = new HashMap<>();
@@ -58,43 +49,32 @@ class LimitProgramTest {
     /** Whether the limit has changed since, while the key still expires by the old one. */
     private boolean changed;
 
-    @BeforeAll
-    static void start() throws IOException {
-        server = RedisServer.launch();
-        redis = RespConnection.open(URI.create(server.url()), Duration.ofSeconds(20));
-        String text = Script.load("ratelimit/decide").text();
-        String virtual = text.replace("redis.call('time')", "redis.call('hmget', 'clock', 'seconds', 'micros')");
-        assertThat(virtual).isNotEqualTo(text);
-        sha = String.valueOf(redis.call("SCRIPT", "LOAD", virtual));
-    }
-
     @AfterAll
-    static void stop() throws IOException {
-        redis.close();
-        server.close();
+    static void stop() {
+        SCRIPT.close();
     }
 
     private record Command(String session, long version, String limit, String requests) {}
 
     @ParameterizedTest
     @CsvSource({"1, 9, 9", "2, 1000, 3", "3, 7, 20", "4, 1, 1"})
-    void bucketDoesWhatTheModelSays(long seed, long permits, long burst) throws IOException {
+    void bucketDoesWhatTheModelSays(long seed, long permits, long burst) {
         run(seed, "bucket", new BucketModel(permits, WINDOW, burst), STEPS / 2);
     }
 
     @ParameterizedTest
     @CsvSource({"1, 10", "2, 3", "3, 1"})
-    void fixedWindowDoesWhatTheModelSays(long seed, long permits) throws IOException {
+    void fixedWindowDoesWhatTheModelSays(long seed, long permits) {
         run(seed, "fixed", new FixedModel(permits, WINDOW), STEPS / 2);
     }
 
     @ParameterizedTest
     @CsvSource({"1, 10", "2, 3", "3, 1"})
-    void slidingWindowDoesWhatTheModelSays(long seed, long permits) throws IOException {
+    void slidingWindowDoesWhatTheModelSays(long seed, long permits) {
         run(seed, "sliding", new SlidingModel(permits, WINDOW), STEPS / 2);
     }
 
-    private void run(long seed, String algorithm, LimitModel model, int steps) throws IOException {
+    private void run(long seed, String algorithm, LimitModel model, int steps) {
         random.setSeed(seed);
         long permits = model.permits;
         long burst = model.burst;
@@ -106,9 +86,9 @@ class LimitProgramTest {
                 model.burst = algorithm.equals("bucket") ? 1 + random.nextLong(2 * burst) : model.permits;
                 changed = true;
                 log.add("limit is " + model.permits + ", burst " + model.burst);
+                SCRIPT.call("SET", updated, text(algorithm, model) + " " + step);
             }
             expire(model);
-            redis.call("HSET", "clock", "seconds", "" + now / 1_000_000, "micros", "" + now % 1_000_000);
             if (last != null && random.nextInt(10) == 0) {
                 repeat(last);
             } else {
@@ -120,7 +100,7 @@ class LimitProgramTest {
     }
 
     /** One to three requests in a command, each answered as the model says. */
-    private Command ask(String algorithm, LimitModel model) throws IOException {
+    private Command ask(String algorithm, LimitModel model) {
         int requests = 1 + random.nextInt(3);
         StringBuilder text = new StringBuilder();
         List<Verdict> verdicts = new ArrayList<>();
@@ -128,9 +108,6 @@ class LimitProgramTest {
         if (grantedAt == Long.MIN_VALUE) {
             // Nothing is kept by which the script could know of it.
             setBack = 0;
-            if (model instanceof SlidingModel sliding) {
-                sliding.beginAt(0);
-            }
         }
         long time = now + setBack + behind;
         for (int i = 0; i < requests; i++) {
@@ -140,8 +117,8 @@ class LimitProgramTest {
             text.append(wanted + " " + more + " " + patience + " ");
             verdicts.add(model.ask(time, wanted, more, patience));
         }
-        String limit = algorithm + " " + model.permits + " " + WINDOW + " " + model.burst;
-        Command command = new Command("session-" + random.nextInt(3), ++version, limit, text.toString());
+        Command command =
+                new Command("session-" + random.nextInt(3), ++version, text(algorithm, model), text.toString());
         log.add("at " + (now - START) + ": " + command);
         assertThat(heard(command)).as(story()).isEqualTo(verdicts);
         long charges =
@@ -150,21 +127,21 @@ class LimitProgramTest {
         refused += requests - charges;
         if (charges > 0) {
             setBack += behind;
-            charge(command, verdicts, algorithm.equals("bucket"));
+            charge(command, verdicts, !algorithm.equals("fixed"));
         }
         return command;
     }
 
     /** Keeps what a command was granted, and asserts that the key lives for as long as it matters. */
-    private void charge(Command command, List<Verdict> verdicts, boolean isBucket) throws IOException {
+    private void charge(Command command, List<Verdict> verdicts, boolean isKeptLonger) {
         boolean isNew = grantedAt == Long.MIN_VALUE;
         told.put(command.session, verdicts);
         charged.put(command.session, command.version);
         grantedAt = now;
         long kept = verdicts.get(verdicts.size() - 1).reset();
         if (isNew || now + kept > expires) {
-            expires = now + kept + (isBucket ? kept / 8 : 0);
-            long ttl = Long.parseLong(String.valueOf(redis.call("PTTL", state)));
+            expires = now + kept + (isKeptLonger ? kept / 8 : 0);
+            long ttl = Long.parseLong(String.valueOf(SCRIPT.call("PTTL", state)));
             long due = (expires - now) / 1_000;
             assertThat(ttl).as(story()).isBetween(due - 60_000, due + 1);
         }
@@ -184,9 +161,9 @@ class LimitProgramTest {
      * What Redis would do: a key that expires had nothing to say any more, so that the model forgets nothing by it but
      * repeats.
      */
-    private void expire(LimitModel model) throws IOException {
+    private void expire(LimitModel model) {
         if (grantedAt != Long.MIN_VALUE && now > expires + 1_000) {
-            redis.call("DEL", state);
+            SCRIPT.call("DEL", state);
             if (!changed) {
                 assertThat(model.reset(now + setBack)).as(story()).isZero();
             }
@@ -197,16 +174,16 @@ class LimitProgramTest {
     }
 
     /** The same command again: it is granted the same if it was charged anything, and nothing changes. */
-    private void repeat(Command command) throws IOException {
+    private void repeat(Command command) {
         Long newest = charged.get(command.session);
         if (newest == null || newest < command.version) {
             return;
         }
-        Object before = redis.call("HGETALL", state);
+        Object before = SCRIPT.call("HGETALL", state);
         List<?> answer = evaluated(command);
-        assertThat(redis.call("HGETALL", state)).as(story()).isEqualTo(before);
+        assertThat(SCRIPT.call("HGETALL", state)).as(story()).isEqualTo(before);
         if (newest == command.version) {
-            assertThat(verdicts(answer))
+            assertThat(LimitScript.verdicts(answer))
                     .as(story())
                     .usingElementComparator(
                             Comparator.comparingLong(Verdict::granted).thenComparingLong(Verdict::waits))
@@ -216,37 +193,19 @@ class LimitProgramTest {
         }
         Command old = new Command(command.session, newest - 1, command.limit, command.requests);
         assertThat(evaluated(old)).as(story()).isEmpty();
-        assertThat(redis.call("HGETALL", state)).as(story()).isEqualTo(before);
+        assertThat(SCRIPT.call("HGETALL", state)).as(story()).isEqualTo(before);
     }
 
-    private List<?> evaluated(Command command) throws IOException {
-        @Nullable
-        Object reply = redis.call(
-                "EVALSHA",
-                sha,
-                "2",
-                state,
-                "updated",
-                command.session,
-                "" + command.version,
-                command.limit,
-                command.requests);
-        return (List<?>) requireNonNull(reply);
+    private List<?> evaluated(Command command) {
+        return SCRIPT.run(state, updated, now, command.session, command.version, command.limit, command.requests);
     }
 
-    private List<Verdict> heard(Command command) throws IOException {
-        List<?> reply = evaluated(command);
-        assertThat(reply.get(0)).isEqualTo("");
-        return verdicts(reply);
+    private List<Verdict> heard(Command command) {
+        return LimitScript.verdicts(evaluated(command));
     }
 
-    private static List<Verdict> verdicts(List<?> reply) {
-        List<Verdict> verdicts = new ArrayList<>();
-        for (int i = 1; i < reply.size(); i += 5) {
-            verdicts.add(new Verdict(
-                    (Long) reply.get(i), (Long) reply.get(i + 1), (Long) reply.get(i + 2), (Long) reply.get(i + 3)));
-        }
-        return verdicts;
+    private static String text(String algorithm, LimitModel model) {
+        return algorithm + " " + model.permits + " " + WINDOW + " " + model.burst;
     }
 
     private String story() {

@@ -67,14 +67,16 @@ final class Admissions {
      * Asserts that in no stretch of time more were admitted than the limit allows; returns the most that were in one as
      * long as its window.
      *
-     * @param ahead how many had been taken ahead by all JVMs at most before any stretch, if the limit is a token bucket
+     * @param ahead how many had been taken ahead by all JVMs at most before any stretch
      */
     long assertNoStretchHasMore(long ahead) {
-        LongUnaryOperator bound = limit.algorithm() == Algorithm.TOKEN_BUCKET
-                ? stretch -> limit.burst() + ahead + (long) ((double) permits * (stretch + GRAIN) / window)
-                // It touches at most so many windows. If it does, it lacks the first permit of a fixed one, or some of
-                // a sliding one.
-                : stretch -> ((stretch + GRAIN) / window + 2) * permits - 1;
+        LongUnaryOperator bound = switch (limit.algorithm()) {
+            case TOKEN_BUCKET ->
+                stretch -> limit.burst() + ahead + (long) ((double) permits * (stretch + GRAIN) / window);
+            case SLIDING_WINDOW -> stretch -> ((stretch + GRAIN) / window + 1) * permits + ahead;
+            // It touches at most so many windows. If it does, it lacks the first permit of the first one.
+            case FIXED_WINDOW -> stretch -> ((stretch + GRAIN) / window + 2) * permits - 1;
+        };
         long[] begun = byEnd.stream().mapToLong(Call::begun).toArray();
         long[] ended = byEnd.stream().mapToLong(Call::ended).toArray();
         long most = 0;
@@ -123,47 +125,13 @@ final class Admissions {
         });
     }
 
-    /**
-     * Asserts of a sliding window that none of its windows, which are aligned to the wall clock, had more than its
-     * permits; nor ever more than are left by those who still count of the window before, if they came evenly.
-     *
-     * @return the most that surely were in one of them
-     */
-    long assertAlignedWindowsHaveNoMore(WallClock wall) {
-        Map<Long, Long> inside = new HashMap<>();
-        for (Call call : byEnd) {
-            long at = Math.floorDiv(call.begun() + wall.least() - GRAIN, window);
-            long latest = call.ended() + wall.most() + GRAIN;
-            if (Math.floorDiv(latest, window) != at) {
-                continue;
-            }
-            long admitted = inside.merge(at, 1L, Long::sum);
-            double before = inside.getOrDefault(at - 1, 0L) * (double) ((at + 1) * window - latest) / window;
-            if (admitted + before > permits) {
-                fail(
-                        "%d were admitted in a window %d µs after its begin, by %s, "
-                                + "when %.2f of the one before still counted",
-                        admitted, (latest - at * window) / 1_000, limit, before);
-            }
-        }
-        return inside.values().stream().mapToLong(admitted -> admitted).max().orElse(0);
-    }
-
-    /**
-     * Returns which part of what should have been admitted was, when somebody was refused.
-     *
-     * @param wall tells where a sliding window is
-     */
-    double share(WallClock wall) {
-        return switch (limit.algorithm()) {
-            case FIXED_WINDOW -> shareOfFixedWindows();
-            case SLIDING_WINDOW -> shareOfSlidingWindows((wall.least() + wall.most()) / 2);
-            case TOKEN_BUCKET -> shareOfBucket();
-        };
+    /** Returns which part of what should have been admitted was, when somebody was refused. */
+    double share() {
+        return limit.algorithm() == Algorithm.TOKEN_BUCKET ? shareOfBucket() : shareOfWindows();
     }
 
     /** Of its window, as those saw it on the average who were refused. */
-    private double shareOfFixedWindows() {
+    private double shareOfWindows() {
         return seenByRefused()
                 .mapToDouble(seen -> Math.min(1, (double) seen / permits))
                 .average()
@@ -190,27 +158,6 @@ final class Admissions {
     private static long before(long time, long[] sorted) {
         int at = Arrays.binarySearch(sorted, time);
         return at < 0 ? -at - 1 : at;
-    }
-
-    /** Of each whole window until somebody was refused for the last time: later nobody wanted more. */
-    private double shareOfSlidingWindows(long wall) {
-        long start = Math.min(byEnd.get(0).begun(), refusals.get(0).begun()) + wall;
-        Map<Long, Long> refused = new HashMap<>();
-        for (Call call : refusals) {
-            long at = Math.floorDiv(call.begun() + wall, window);
-            if (at * window > start && Math.floorDiv(call.ended() + wall, window) == at) {
-                refused.merge(at, call.begun() + wall - at * window, Math::max);
-            }
-        }
-        long admitted = byEnd.stream()
-                .filter(call -> LongStream.rangeClosed(
-                                Math.floorDiv(call.begun() + wall, window), Math.floorDiv(call.ended() + wall, window))
-                        .anyMatch(refused::containsKey))
-                .count();
-        double promised = refused.values().stream()
-                .mapToDouble(after -> permits * (double) after / window - 1)
-                .sum();
-        return share(admitted, promised);
     }
 
     /**

@@ -41,11 +41,11 @@ enum Kind {
     }
 
     /**
-     * Which part of the limit has to be admitted at least. What a JVM has taken ahead when the machine turns to others
-     * may be wasted.
+     * Which part of the limit has to be admitted at least. Of a sliding window a few permits may come back late; what a
+     * JVM has taken ahead when the machine turns to others may be wasted.
      */
     double share() {
-        return ahead == 1 ? 0.99 : 0.8;
+        return ahead == 1 ? (algorithm == Algorithm.SLIDING_WINDOW ? 0.98 : 0.99) : 0.8;
     }
 
     RateLimiter of(Interlock interlock, String name) {

@@ -1,50 +1,47 @@
--- Gives decideByBucket: decides on requests by the generic cell rate algorithm.
+-- Gives countByBucket: counts permits by the generic cell rate algorithm.
 --
 -- It is the algorithm as a continuous-state leaky bucket, ITU-T I.371. The state is what the bucket lacks, as the time
 -- in which it comes times the permits that come in a window: so a permit is a window, and all is whole numbers.
 
 -- @include longest
 
--- Takes a limit and what is asked, and the state as it was at a time, nil if there is none. Returns for how long to
--- keep the new state, at least and at most, and that state. Numbers that it has no use for are passed on.
-local function decideByBucket(limit, now, requests, repeated, answer, at, lacks, oldWindow, oldBurst, ...)
+-- Takes a limit, and what was counted by a time: up to three numbers and a log. Returns three functions. The first one
+-- takes what a request asks for, permits, how many more, and how long it would wait; it decides and counts, and returns
+-- how many are granted; the wait until they are there, or -1 if never; how many are there now; the time until all are
+-- there; and for how long what is taken may be used. The second one counts permits that another limit has granted for a
+-- time after that wait, be they there or not. The third one returns for how long to keep the count, at least and at
+-- most, and its numbers and log.
+local function countByBucket(limit, now, at, first)
   local max, min, floor, ceil = math.max, math.min, math.floor, math.ceil
   local permits, window, burst = limit.permits, limit.window, limit.burst
-  if not at then
-    at, lacks, oldWindow, oldBurst = now, 0, window, burst
-  end
   local capacity = burst * window
-  if oldWindow ~= window then
-    lacks = ceil(lacks / oldWindow * window)
-  end
-  if oldBurst ~= burst or oldWindow ~= window then
-    lacks = min(lacks, capacity)
-  end
   -- A clock that was set back makes nothing worse.
-  if now > at then
-    lacks = lacks - (now - at) * permits
-  end
-  if lacks < 0 then
-    lacks = 0
-  end
-
+  local lacks = max(0, (first or 0) - max(0, now - at) * permits)
   local full = ceil(capacity / permits)
-  for wanted, more, patience in requests:gmatch('(%d+) (%d+) (%d+)') do
+
+  local function decide(wanted, more, patience)
     local got, wait = 0, -1
-    wanted = tonumber(wanted)
-    if wanted <= burst and not repeated then
+    if wanted <= burst then
       wait = min(longest, max(0, ceil((lacks + wanted * window - capacity) / permits)))
-      if wait <= tonumber(patience) then
-        got = wanted
-        if wait == 0 then
-          got = got + min(tonumber(more), floor((capacity - lacks) / window) - wanted)
-        end
+      if wait <= patience then
+        got = wait > 0 and wanted or wanted + min(more, floor((capacity - lacks) / window) - wanted)
         lacks = lacks + got * window
       end
     end
-    answer(wanted, got, wait, max(0, floor((capacity - lacks) / window)), ceil(lacks / permits), full)
+    return got, wait, max(0, floor((capacity - lacks) / window)), ceil(lacks / permits), full
   end
 
-  local least = ceil(lacks / permits)
-  return least, least + floor(least / 8), lacks, window, burst, ...
+  -- Adds to what the bucket lacks then. If that is more than it holds, it gives nothing until the rest has come, but
+  -- for a window at most: the other limit may have granted many times as much.
+  local function charge(got, wait)
+    local before = max(0, lacks - wait * permits)
+    lacks = max(before, min(capacity + permits * window, before + got * window)) + wait * permits
+  end
+
+  local function kept()
+    local least = ceil(lacks / permits)
+    return least, least + floor(least / 8), lacks, burst, 0, ''
+  end
+
+  return decide, charge, kept
 end
