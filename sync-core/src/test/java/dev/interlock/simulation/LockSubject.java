@@ -131,13 +131,7 @@ final class LockSubject implements Subject {
                 sync.unlock();
                 stayInside(op, actor);
             }
-            case TRY_LOCK, TRY_LOCK_AT_ONCE -> {
-                if (op.call() == Call.TRY_LOCK ? sync.tryLock() : sync.tryLock(0, TimeUnit.NANOSECONDS)) {
-                    stayInside(op, actor);
-                } else {
-                    witness.refused(actor);
-                }
-            }
+            case TRY_LOCK, TRY_LOCK_AT_ONCE -> tryToLock(op, actor);
             case TRY_LOCK_TIMED -> {
                 if (sync.tryLock(op.waitNanos(), TimeUnit.NANOSECONDS)) {
                     stayInside(op, actor);
@@ -147,6 +141,14 @@ final class LockSubject implements Subject {
                 lose(op, worker, sync, List.of(sync));
             case PUT, PUT_TO_ALL, TAKE, TAKE_OR_PUT -> exchange(op, worker);
             default -> throw new IllegalArgumentException("no call of a lock: " + op);
+        }
+    }
+
+    private void tryToLock(Op op, Actor actor) throws InterruptedException {
+        if (op.call() == Call.TRY_LOCK ? sync.tryLock() : sync.tryLock(0, TimeUnit.NANOSECONDS)) {
+            stayInside(op, actor);
+        } else {
+            witness.refused(actor);
         }
     }
 

@@ -259,9 +259,7 @@ public class Halves<H extends LocalLock> implements LocalLock {
             for (long left = waitNanos; ; left = left(waitNanos, begun)) {
                 try {
                     H half = toTake();
-                    if (mine != null) {
-                        mine.half = half;
-                    }
+                    note(mine, half);
                     if (!way.take(half, Math.min(left, slice))) {
                         if (left <= slice) {
                             return false;
@@ -304,6 +302,12 @@ public class Halves<H extends LocalLock> implements LocalLock {
         Listed<H> mine = new Listed<>(half);
         list.add(mine);
         return mine;
+    }
+
+    private void note(@Nullable Listed<H> mine, H half) {
+        if (mine != null) {
+            mine.half = half;
+        }
     }
 
     private void unlist(@Nullable Listed<H> mine) {

@@ -217,14 +217,18 @@ final class LockMonitor implements LockEffects, CommandLoop.Speaker<LockMonitor.
             long millis = Math.min(again.millis(), TimeUnit.NANOSECONDS.toMillis(TicketQueue.POLL_NANOS));
             session.schedule(() -> run(LockState::beat), millis);
         } else {
-            UNKNOWN.say(
-                    scripts.key(),
-                    often -> log.warn(
-                            "Unknown message for {}, maybe of another version: {}{}",
-                            Names.quoted(scripts.key()),
-                            Names.excerpt(mail.toString()),
-                            often));
+            unknown(mail);
         }
+    }
+
+    private void unknown(Mail mail) {
+        UNKNOWN.say(
+                scripts.key(),
+                often -> log.warn(
+                        "Unknown message for {}, maybe of another version: {}{}",
+                        Names.quoted(scripts.key()),
+                        Names.excerpt(mail.toString()),
+                        often));
     }
 
     /** Asks how the tickets and waiters stand, if there are any; the tickets together with those of other names. */
