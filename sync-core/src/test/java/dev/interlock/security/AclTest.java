@@ -110,7 +110,7 @@ class AclTest {
             Operator operator = application.operator();
             assertThatThrownBy(operator::sessions)
                     .isInstanceOf(IllegalStateException.class)
-                    .hasMessageStartingWith("Redis refuses an operator's question: ");
+                    .hasMessageStartingWith("Redis refuses to answer an operator's question: ");
             server.command("ACL", "LOG", "RESET");
             Rights.under("An operator").giveAt(server);
             assertThat(operator.sessions()).extracting(SessionView::id).containsExactly(application.id());

@@ -27,6 +27,7 @@ final class LockCalls implements RandomCalls {
     private static final Script AWAIT = Script.load("lock/await");
     private static final Script RELEASE = Script.load("lock/release");
     private static final Script RENEW = Script.load("lock/renew");
+    private static final Script PROLONG = Script.load("lock/prolong");
     private static final Script SIGNAL = Script.load("lock/signal");
     private static final Script DOWNGRADE = Script.load("lock/downgrade");
     private static final Script INSPECT = Script.load("lock/inspect");
@@ -102,7 +103,7 @@ final class LockCalls implements RandomCalls {
         Session owner = owners.isEmpty() || rarely() ? session : any(owners);
         return switch (choice) {
             case 11 -> drop(owner);
-            case 12 -> renew(owner);
+            case 12 -> random.nextInt(3) == 0 ? prolong(owner) : renew(owner);
             case 13 -> downgrade(owner);
             case 14, 15, 16 -> signal(owner);
             default -> release(owner);
@@ -120,6 +121,10 @@ final class LockCalls implements RandomCalls {
     private Script.Call renew(Session session) {
         List<Object> keys = keys(session, "queue", "waiters", "readers");
         return RENEW.on(keys, session.id, owned(session), any(LEASES), channel, verb);
+    }
+
+    private Script.Call prolong(Session session) {
+        return PROLONG.on(List.of(key), session.id, owned(session), any(LEASES));
     }
 
     private Script.Call downgrade(Session session) {

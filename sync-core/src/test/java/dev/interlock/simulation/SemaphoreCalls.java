@@ -10,6 +10,7 @@ import java.util.stream.Stream;
 /** Calls of the script of a semaphore. */
 final class SemaphoreCalls implements RandomCalls {
     private static final Script TELL = Script.load("semaphore/tell");
+    private static final Script PROLONG = Script.load("session/prolong");
     private static final List<String> VERBS = List.of("look", "take", "take", "drain", "resize");
 
     private final Random random;
@@ -50,6 +51,9 @@ final class SemaphoreCalls implements RandomCalls {
             return sent.get(Math.max(0, sent.size() - 1 - random.nextInt(6)));
         }
         Session session = sessions.get(random.nextInt(sessions.size()));
+        if (random.nextInt(16) == 0) {
+            return PROLONG.on(List.of(keys.get(2)), session.id, random.nextBoolean() ? 3_000 : 30_000);
+        }
         session.version++;
         switch (random.nextInt(20)) {
             case 0 -> reopen(session);

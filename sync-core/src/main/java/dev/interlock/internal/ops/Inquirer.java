@@ -310,6 +310,6 @@ public final class Inquirer implements Operator {
     }
 
     private static IllegalStateException refusal(Throwable cause) {
-        return Failures.refusal("an operator's question", cause);
+        return Failures.refusal("to answer an operator's question", cause);
     }
 }

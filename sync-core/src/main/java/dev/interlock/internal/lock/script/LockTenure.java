@@ -428,6 +428,9 @@ final class LockTenure extends Tenure {
 
     private void expire() {
         synchronized (this) {
+            if (ended) {
+                return;
+            }
             alarms.remove(Alarm.EXPIRY);
         }
         if (!ended && loss() == null && isOver(renewer.now())) {
