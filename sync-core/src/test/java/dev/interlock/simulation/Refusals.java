@@ -7,8 +7,8 @@ import org.jspecify.annotations.Nullable;
 
 /** Sees whether threads are told that Redis refuses what they wait for, and does so for good. */
 final class Refusals {
-    /** By then a thread has been told. */
-    private static final long PATIENCE_NANOS = 25_000_000_000L;
+    /** By then a thread has been told, even if the lease of its session has to end first. */
+    private static final long PATIENCE_NANOS = 40_000_000_000L;
 
     /** A session asks that often on behalf of those that wait. */
     private static final long FRESH_NANOS = 5_000_000_000L;
@@ -50,7 +50,7 @@ final class Refusals {
     /** Throws if a thread still waits for what is refused. */
     void check(Worker worker, Kind kind) {
         String script = worker.actor().isParked() ? script(kind, worker.actor().blocker()) : null;
-        Refused found = script == null ? null : refused.get(new Question(worker.sessionId(), worker.name(), script));
+        Refused found = script == null ? null : refused.get(new Question(worker.sessionId(), SimulatedSession.name(worker.subject()), script));
         long now = scheduler.nanos();
         if (found != null
                 && now - found.lastNanos < FRESH_NANOS

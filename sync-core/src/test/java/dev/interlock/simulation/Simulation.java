@@ -329,8 +329,12 @@ final class Simulation {
 
     private void lookForRefused() {
         scheduler.after(SECOND, () -> {
-            workers().forEach(worker -> worker.check(refusals));
-            helpers.forEach(worker -> worker.check(refusals));
+            List<Worker> calling = Stream.concat(workers().stream(), helpers.stream())
+                    .filter(Worker::isCalling)
+                    .toList();
+            calling.stream()
+                    .filter(worker -> calling.stream().noneMatch(worker::isBehind))
+                    .forEach(worker -> refusals.check(worker, kind(worker.subject())));
             if (!isOver) {
                 lookForRefused();
             }

@@ -41,9 +41,9 @@ final class Worker {
         return dependsOnOthers;
     }
 
-    /** Returns the name whose method it calls. */
-    String name() {
-        return SimulatedSession.name(program.get(done).subject());
+    /** Returns the number of the name whose method it calls. */
+    int subject() {
+        return program.get(done).subject();
     }
 
     /** Returns when it has called that. */
@@ -56,11 +56,13 @@ final class Worker {
         return session.get().id();
     }
 
-    /** Throws if it isn't told that Redis refuses what it waits for. */
-    void check(Refusals refusals) {
-        if (!isDone() && done < program.size() && !actor.jvm().isDead()) {
-            refusals.check(this, simulation.kind(program.get(done).subject()));
-        }
+    boolean isCalling() {
+        return !isDone() && done < program.size() && !actor.jvm().isDead();
+    }
+
+    /** Returns whether it may wait for what another thread of its JVM does, which doesn't wait itself. */
+    boolean isBehind(Worker other) {
+        return other.actor.jvm() == actor.jvm() && other.subject() == subject() && !other.actor.isParked();
     }
 
     int callsDone() {
