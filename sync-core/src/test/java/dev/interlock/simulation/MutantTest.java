@@ -86,9 +86,8 @@ class MutantTest {
                 Mutant.named("RenewMatchesSession and RenewMatchesSequence")
                         .under(Fault.Kind.LATE_REQUESTS, Fault.Kind.DUPLICATES)
                         .lua(
-                                "redis.call('hexists', lock, session .. ':' .. sequence) == 1 then\n"
-                                        + "  redis.call('pexpire'",
-                                "redis.call('exists', lock) == 1 then\n  redis.call('pexpire'"));
+                                "redis.call('hexists', lock, session .. ':' .. sequence) == 1 then\n  if lease > 0",
+                                "redis.call('exists', lock) == 1 then\n  if lease > 0"));
     }
 
     /** The rules of the model about leases, marks and repeats. */
@@ -133,7 +132,7 @@ class MutantTest {
                 Mutant.named("a session gives nothing up that is asked for")
                         .java(
                                 "lock/script/ScriptLock",
-                                "giveUpIf(() -> view.tenure == current && leader == null && !isWanted(), true);",
+                                "giveUpIf(() -> view.tenure == current && !isWanted(), true);",
                                 ""),
                 Mutant.named("what a thread is inside of is given up")
                         .java("lock/AbstractRemoteLock", "boolean isIdle = !local.isHeld();", "boolean isIdle = true;"),
@@ -205,7 +204,7 @@ class MutantTest {
                 Mutant.named("permits last longer than their lease")
                         .java(
                                 "semaphore/SemaphoreState",
-                                "return !owned || (!leaving && now - validUntilNanos < 0);",
+                                "return !owned || (!leaving && lease.isValid(now));",
                                 "return !owned || !leaving;"));
         mutants.forEach(mutant -> mutant.among(Kind.SEMAPHORE, Kind.FAIR_SEMAPHORE));
         return mutants;
