@@ -25,7 +25,7 @@ class HalvesTest {
     /** Longer than two slices. */
     private static final long LONG_MILLIS = 1_200;
 
-    private static final LeaseLostException LOSS = new LeaseLostException("stock", 7, "its lease is over");
+    private final LeaseLostException loss = new LeaseLostException("stock", 7, "its lease is over");
 
     private final List<Actor> actors = new ArrayList<>();
 
@@ -117,10 +117,10 @@ class HalvesTest {
         CompletableFuture<Boolean> entered = waiter.begin(half::lock);
         awaitQueued(half, waiter);
 
-        half.retire(LOSS, () -> true);
+        half.retire(loss, () -> true);
 
         assertThat(entered).succeedsWithin(PATIENCE);
-        assertThat(loser.get(half::loss)).isSameAs(LOSS);
+        assertThat(loser.get(half::loss)).isSameAs(loss);
         assertThat(loser.get(half::holds)).isEqualTo(2);
         assertThat(waiter.get(() -> half.loss() == null && half.holds() == 1)).isTrue();
         assertThat(third.<Boolean>get(half::tryLock)).isFalse();
@@ -141,9 +141,9 @@ class HalvesTest {
         Actor second = actor("second");
         Actor third = actor("third");
         first.run(half::lock);
-        half.retire(LOSS, () -> true);
+        half.retire(loss, () -> true);
         second.run(half::lock);
-        half.retire(LOSS, () -> true);
+        half.retire(loss, () -> true);
         third.run(half::lock);
         assertThat(home.owner()).isSameAs(first.thread());
         first.run(half::unlock);
@@ -165,7 +165,7 @@ class HalvesTest {
             Thread gone = new Thread(half::lock, "gone");
             gone.start();
             gone.join();
-            half.retire(LOSS, half::isHeld);
+            half.retire(loss, half::isHeld);
         }
         assertThat(half.tryLock()).isTrue();
         half.unlock();
@@ -175,7 +175,7 @@ class HalvesTest {
     void whatNoThreadIsInsideByIsNotRetired() {
         Halves<LocalLock> half = halves(false);
         half.lock();
-        half.retire(LOSS, () -> false);
+        half.retire(loss, () -> false);
         assertThat(half.loss()).isNull();
         half.unlock();
     }
@@ -191,10 +191,10 @@ class HalvesTest {
         loser.run(half::unlock);
         reader.run(half.readLock()::lock);
 
-        half.retire(LOSS, () -> true);
+        half.retire(loss, () -> true);
 
         assertThat(writer.<Boolean>get(half::tryLock)).isTrue();
-        assertThat(loser.get(half::loss)).isSameAs(LOSS);
+        assertThat(loser.get(half::loss)).isSameAs(loss);
         assertThat(reader.get(half::sharedHolds)).isEqualTo(1);
         reader.run(half.readLock()::unlock);
         loser.run(half.readLock()::unlock);
