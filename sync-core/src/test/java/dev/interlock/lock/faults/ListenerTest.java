@@ -277,7 +277,7 @@ class ListenerTest extends FaultFixture {
             long before = server().commandCalls("evalsha");
             await("many renewals")
                     .atMost(PATIENCE.multipliedBy(3))
-                    .until(() -> server().commandCalls("evalsha") - before > 3 * locks.size());
+                    .until(() -> server().commandCalls("evalsha") - before > 3L * locks.size());
             int untold = Timers.untoldOf(session);
             assertThat(untold).isBetween(1_000, 1_000 + FEW);
             server().command("DEL", NAME + 7);
