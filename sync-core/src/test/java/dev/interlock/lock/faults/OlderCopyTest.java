@@ -19,6 +19,7 @@ class OlderCopyTest extends FaultFixture {
     private static final String NAME = "orders";
     private static final int ACQUISITIONS = 20;
 
+    @SuppressWarnings("ImmutableEnumChecker") // their functions keep nothing
     enum Kind {
         PLAIN((session, name) -> session.lock(name, LockOptions.releaseAtOnce())),
         FAIR(Interlock::fairLock);
