@@ -87,7 +87,7 @@ class PrefetchTest {
     private static long takeAll(RateLimiter ahead, Random random) {
         long got = 0;
         while (true) {
-            long wanted = 1 + random.nextInt(12);
+            long wanted = 1L + random.nextInt(12);
             boolean isGranted =
                     random.nextBoolean() ? ahead.tryAcquire(wanted) : ahead.tryAcquire(wanted, Duration.ofSeconds(1));
             if (isGranted) {

@@ -79,6 +79,7 @@ class LastingRefusalTest extends FaultFixture {
     }
 
     /** Why Redis refuses all that a session asks. */
+    @SuppressWarnings("ImmutableEnumChecker") // nobody changes the rules
     enum Cause {
         /** Connections are still allowed: a client that can't connect counts as an outage. */
         NO_COMMAND("-@all", "+@connection"),

@@ -27,6 +27,7 @@ import org.redisson.api.RSemaphore;
 import org.redisson.api.RedissonClient;
 
 /** All ways in which threads of one session wait for another one, each on a name of its own. */
+@SuppressWarnings("WaitNotInLoop") // that a wait ends is the subject
 final class Waits {
     /**
      * A session, and what goes with it.

@@ -29,7 +29,7 @@ public final class Timers {
             }
             return ((ThreadPoolExecutor) of).getQueue().size();
         } catch (ReflectiveOperationException e) {
-            throw new AssertionError("sessions have other threads", e);
+            throw new LinkageError("sessions have other threads", e);
         }
     }
 }

@@ -18,6 +18,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** A ticker has no zero: it may be negative, as {@link System#nanoTime} may, and it may overflow. */
+@SuppressWarnings("WaitNotInLoop") // it is signalled once
 class TickerTest extends FaultFixture {
     private static final String NAME = "stock";
 
