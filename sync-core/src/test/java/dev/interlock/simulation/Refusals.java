@@ -50,7 +50,9 @@ final class Refusals {
     /** Throws if a thread still waits for what is refused. */
     void check(Worker worker, Kind kind) {
         String script = worker.actor().isParked() ? script(kind, worker.actor().blocker()) : null;
-        Refused found = script == null ? null : refused.get(new Question(worker.sessionId(), SimulatedSession.name(worker.subject()), script));
+        Refused found = script == null
+                ? null
+                : refused.get(new Question(worker.sessionId(), SimulatedSession.name(worker.subject()), script));
         long now = scheduler.nanos();
         if (found != null
                 && now - found.lastNanos < FRESH_NANOS

@@ -292,6 +292,9 @@ public final class LockSync implements Lock {
                 remote.cleanUp();
             }
         }
+        if (!entered && waitNanos == FOREVER) {
+            throw new AssertionError("a wait without end has ended without the lock");
+        }
         return entered;
     }
 

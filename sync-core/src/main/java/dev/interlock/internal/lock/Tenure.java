@@ -78,6 +78,11 @@ public abstract class Tenure {
         return enters;
     }
 
+    /** The current thread enters, for which it was got, whatever has become of it meanwhile. */
+    public final void takeAnyway() {
+        TAKERS.lazySet(this, 1);
+    }
+
     /** The thread that has taken it leaves. It frees the local half next. */
     public final void free() {
         TAKERS.lazySet(this, 0);

@@ -236,14 +236,17 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
         session.outage().heard();
         long now = entering(session.now());
         next.granted(now);
-        boolean enters = reads || next.take(now);
+        // Redisson has granted it: whether that is lost or in doubt by now, the thread finds out as of any hold.
+        if (!reads) {
+            next.takeAnyway();
+        }
         tenure = next;
         if (session.isClosed()) {
             // It may have been closed before it could see this tenure.
             giveUp(next).run();
             session.ensureOpen();
         }
-        return enters;
+        return true;
     }
 
     // What an unwanted request gets is released, whenever that is. A fair lock's request isn't cancelled: it would keep
