@@ -6,6 +6,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
@@ -26,9 +27,10 @@ import org.jspecify.annotations.Nullable;
  * was inside has left it to the next one. A thread is inside by at most one half, and holds no second one.
  *
  * <p><b>Slices.</b> Nothing can wake a thread that is queued behind one that never unlocks. So a thread waits in slices
- * and looks, after each, whether its half was retired. A slice that ends costs the thread its place in the JDK's queue.
- * So threads are listed in their order, those of a fair lock from the beginning and others after a slice; and one that
- * gets the half leaves it to the first of these.
+ * and looks, after each, whether its half was retired. To end a slice takes the longer the more threads wait, since the
+ * JDK looks for the thread in its queue; so slices are longer then, and few end at a time. A slice that ends costs the
+ * thread its place in that queue. So it's listed, and threads that have begun to wait later leave the half to the first
+ * one that is: all of them if the lock is fair, else those that want to share it.
  *
  * @param <H> the kind of half
  */
@@ -36,7 +38,15 @@ public class Halves<H extends LocalLock> implements LocalLock {
     /** In place of a time: for as long as it takes. */
     private static final long FOREVER = Long.MAX_VALUE;
 
-    private static final long SLICE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
+    private static final long LEAST_SLICE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** By how much a slice is longer for each thread that waits. */
+    private static final long MORE_SLICE_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
+
+    /**
+     * Threads that begin to wait no further apart don't leave the half to each other: it goes round the whole queue.
+     */
+    private static final long NEIGHBOURS_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
     private static final Way<LocalLock> WHOLE = new Whole();
 
@@ -53,13 +63,16 @@ public class Halves<H extends LocalLock> implements LocalLock {
     /** A half that a thread held when the lock was lost. */
     private record Retired<H>(H half, LeaseLostException loss) {}
 
-    /** A thread that is listed. */
+    /** A thread that has lost its place in the queue of the JDK. */
     private static final class Listed<H> {
         /** The half for which it is queued, or is about to be queued again. */
         private volatile H half;
 
-        Listed(H half) {
+        private final long begunNanos;
+
+        Listed(H half, long begunNanos) {
             this.half = half;
+            this.begunNanos = begunNanos;
         }
     }
 
@@ -67,6 +80,9 @@ public class Halves<H extends LocalLock> implements LocalLock {
     private final boolean fair;
     private final Supplier<? extends H> spares;
     private final LongSupplier clock;
+
+    /** How many threads wait. */
+    private final AtomicInteger waiting = new AtomicInteger();
 
     private volatile H current;
 
@@ -251,12 +267,13 @@ public class Halves<H extends LocalLock> implements LocalLock {
         if (held.isMine() && way.takeAtOnce(held)) {
             return true;
         }
-        long begun = waitNanos == FOREVER ? 0 : clock.getAsLong();
-        long slice = fair ? 0 : SLICE_NANOS;
+        long begun = 0;
+        long left = waitNanos;
+        long slice = 0;
         Listed<H> mine = null;
         boolean interrupted = false;
         try {
-            for (long left = waitNanos; ; left = left(waitNanos, begun)) {
+            while (true) {
                 try {
                     H half = toTake();
                     note(mine, half);
@@ -264,9 +281,8 @@ public class Halves<H extends LocalLock> implements LocalLock {
                         if (left <= slice) {
                             return false;
                         }
-                        slice = SLICE_NANOS;
-                        mine = mine == null ? list(half) : mine;
-                    } else if (half == current && isNext(mine, half)) {
+                        mine = mine == null && slice > 0 && isListed(way) ? list(half, begun) : mine;
+                    } else if (half == current && (!isPatient(way) || isNext(mine, half, slice == 0, begun))) {
                         return true;
                     } else {
                         way.giveBack(half);
@@ -278,20 +294,36 @@ public class Halves<H extends LocalLock> implements LocalLock {
                     }
                     interrupted = true;
                 }
+                long now = clock.getAsLong();
+                if (slice == 0) {
+                    begun = now;
+                    waiting.incrementAndGet();
+                }
+                left = waitNanos == FOREVER ? FOREVER : waitNanos - (now - begun);
+                slice = LEAST_SLICE_NANOS + waiting.get() * MORE_SLICE_NANOS;
             }
         } finally {
             unlist(mine);
+            if (slice > 0) {
+                waiting.decrementAndGet();
+            }
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }
         }
     }
 
-    private long left(long waitNanos, long begun) {
-        return waitNanos == FOREVER ? FOREVER : waitNanos - (clock.getAsLong() - begun);
+    /** Returns whether threads that wait to take it so are listed. */
+    boolean isListed(Way<? super H> way) {
+        return fair;
     }
 
-    private Listed<H> list(H half) {
+    /** Returns whether a thread that takes it so leaves it to the first one that is listed. */
+    boolean isPatient(Way<? super H> way) {
+        return fair;
+    }
+
+    private Listed<H> list(H half, long begun) {
         Queue<Listed<H>> list = listed;
         if (list == null) {
             synchronized (this) {
@@ -299,7 +331,7 @@ public class Halves<H extends LocalLock> implements LocalLock {
                 listed = list;
             }
         }
-        Listed<H> mine = new Listed<>(half);
+        Listed<H> mine = new Listed<>(half, begun);
         list.add(mine);
         return mine;
     }
@@ -317,10 +349,13 @@ public class Halves<H extends LocalLock> implements LocalLock {
         }
     }
 
-    private boolean isNext(@Nullable Listed<H> mine, H half) {
+    private boolean isNext(@Nullable Listed<H> mine, H half, boolean isNew, long begun) {
         Queue<Listed<H>> list = listed;
         Listed<H> first = list == null ? null : list.peek();
-        return first == null || first == mine || first.half != half;
+        return first == null
+                || first == mine
+                || first.half != half
+                || (!isNew && begun - first.begunNanos <= NEIGHBOURS_NANOS);
     }
 
     @Override

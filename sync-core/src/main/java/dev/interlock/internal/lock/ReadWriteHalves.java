@@ -28,6 +28,16 @@ public final class ReadWriteHalves extends Halves<LocalReadWriteLock> implements
     }
 
     @Override
+    boolean isListed(Way<? super LocalReadWriteLock> way) {
+        return super.isListed(way) || way != SHARE;
+    }
+
+    @Override
+    boolean isPatient(Way<? super LocalReadWriteLock> way) {
+        return super.isPatient(way) || way == SHARE;
+    }
+
+    @Override
     public Lock readLock() {
         return shares;
     }

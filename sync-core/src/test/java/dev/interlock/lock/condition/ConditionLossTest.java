@@ -308,6 +308,7 @@ class ConditionLossTest extends ConditionFixture {
         assertThat(first).succeedsWithin(PATIENCE);
         awaitFree(NAME);
         goBack();
+        awaitMailbox(done.session());
         CompletableFuture<Boolean> second = startWaiting(other, 2);
         signaller.lock().lock();
         CompletableFuture<Boolean> used = actor("queued").begin(() -> {

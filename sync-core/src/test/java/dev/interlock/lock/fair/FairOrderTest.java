@@ -15,6 +15,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.TreeMap;
 import java.util.stream.IntStream;
 import org.awaitility.core.ConditionTimeoutException;
@@ -61,7 +62,7 @@ class FairOrderTest {
             assertThat(log.cancelled()).isEmpty();
             assertThat(log.dropped()).isEmpty();
             Section.assertExclusiveAndFenced(sections);
-            List<List<Section>> byTenure = byTenure(sections, sessions, name, log);
+            List<List<Section>> byTenure = byTenure(sections, sessions, log);
             List<Integer> entries = byTenure.stream().map(List::size).toList();
             assertThat(entries)
                     .as("each ticket served once")
@@ -95,7 +96,7 @@ class FairOrderTest {
                     .as("tickets taken to be of a dead JVM")
                     .allMatch(ticket -> ticket.startsWith(sessions.get(VICTIM) + ":"));
             Section.assertExclusiveAndFenced(sections);
-            List<List<Section>> byTenure = byTenure(sections, sessions, name, log);
+            List<List<Section>> byTenure = byTenure(sections, sessions, log);
             // What the victim had served on its last tenure, it could not tell any more.
             log.assertServedInOrder(byTenure.stream()
                     .map(ofOne -> ofOne.stream().anyMatch(section -> section.jvm() == VICTIM) ? -1 : ofOne.size())
@@ -144,22 +145,18 @@ class FairOrderTest {
         rig.report(log.arrived() + " tickets, " + log.tenures().size() + " tenures", start, System.nanoTime());
     }
 
-    /** The sections of each tenure, told by their tokens: every tenure draws the next one from Redis. */
-    private List<List<Section>> byTenure(List<Section> sections, List<String> sessions, String name, TicketLog log) {
+    /** The sections of each tenure, told by their tokens. */
+    private static List<List<Section>> byTenure(List<Section> sections, List<String> sessions, TicketLog log) {
         Map<Long, List<Section>> byToken = new TreeMap<>();
         sections.forEach(section -> byToken.computeIfAbsent(section.token() >> LOCAL_BITS, token -> new ArrayList<>())
                 .add(section));
-        long last = Long.parseLong(
-                String.valueOf(rig.keyspace().server().command("GET", "interlock:{" + name + "}:token")));
-        int tenures = log.tenures().size();
         List<List<Section>> byTenure = new ArrayList<>();
-        for (long token = last - tenures + 1; token <= last; token++) {
-            List<Section> ofOne = byToken.remove(token);
-            String session = log.tenures().get(byTenure.size()).session();
-            byTenure.add(ofOne == null ? List.of() : ofOne);
-            assertThat(byTenure.get(byTenure.size() - 1))
-                    .as("on a tenure of %s", session)
-                    .allMatch(section -> sessions.get(section.jvm()).equals(session));
+        for (TicketLog.Tenure tenure : log.tenures()) {
+            List<Section> ofOne = Objects.requireNonNullElse(byToken.remove(tenure.token()), List.of());
+            assertThat(ofOne)
+                    .as("on a tenure of %s", tenure.session())
+                    .allMatch(section -> sessions.get(section.jvm()).equals(tenure.session()));
+            byTenure.add(ofOne);
         }
         assertThat(byToken).as("sections of no tenure that Redis has seen").isEmpty();
         return byTenure;

@@ -21,15 +21,17 @@ final class TicketLog {
     /**
      * An interval in which a session owned the name.
      *
+     * @param token the remote part of its fencing token
      * @param served the tickets that were served meanwhile, by their place in the order of arrival
      */
-    record Tenure(String session, List<Integer> served) {}
+    record Tenure(String session, long token, List<Integer> served) {}
 
     private static final int ACQUIRE_ARGUMENTS = 7;
     private static final int EARLIER = 4;
 
     private final String lock;
     private final String queue;
+    private final String token;
 
     /** Tickets in the order of arrival, with their place in it. */
     private final Map<String, Integer> standing = new LinkedHashMap<>();
@@ -43,6 +45,7 @@ final class TicketLog {
     TicketLog(String name) {
         this.lock = name;
         this.queue = "interlock:{" + name + "}:queue";
+        this.token = "interlock:{" + name + "}:token";
     }
 
     /** The tenures so far, in their order. */
@@ -96,6 +99,7 @@ final class TicketLog {
             return;
         }
         String popped = null;
+        boolean granted = false;
         for (List<String> words : command.inside()) {
             boolean ofQueue = words.size() > 1 && words.get(1).equals(queue);
             switch (words.get(0)) {
@@ -119,6 +123,12 @@ final class TicketLog {
                     if (words.get(1).equals(lock)) {
                         grant(words.get(2), popped, command);
                         popped = null;
+                        granted = true;
+                    }
+                }
+                case "set" -> {
+                    if (granted && words.get(1).equals(token)) {
+                        draw(Long.parseLong(words.get(2)));
                     }
                 }
                 default -> {}
@@ -176,7 +186,13 @@ final class TicketLog {
             }
             served.add(++arrived);
         }
-        tenures.add(new Tenure(sessionOf(owner), served));
+        tenures.add(new Tenure(sessionOf(owner), 0, served));
+    }
+
+    private void draw(long drawn) {
+        int last = tenures.size() - 1;
+        Tenure tenure = tenures.get(last);
+        tenures.set(last, new Tenure(tenure.session(), drawn, tenure.served()));
     }
 
     private static boolean isContinued(Command command) {

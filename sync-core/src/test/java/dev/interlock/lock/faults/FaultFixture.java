@@ -393,6 +393,14 @@ public abstract class FaultFixture {
         }
     }
 
+    /** Awaits that a session hears messages. */
+    protected final void awaitMailbox(Interlock session) {
+        String channel = "interlock:mailbox:" + session.id();
+        await("mailbox")
+                .until(() -> String.valueOf(server().command("PUBSUB", "NUMSUB", channel))
+                        .endsWith(", 1]"));
+    }
+
     /** Has Redis forget all scripts, so that the next command is the first that it hears of its script. */
     protected final void forgetScripts() {
         server.command("SCRIPT", "FLUSH");

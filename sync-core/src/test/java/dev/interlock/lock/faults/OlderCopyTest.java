@@ -106,13 +106,6 @@ class OlderCopyTest extends FaultFixture {
         unlockThoughLost(lock);
     }
 
-    private void awaitMailbox(Interlock session) {
-        String channel = "interlock:mailbox:" + session.id();
-        await("mailbox")
-                .until(() -> String.valueOf(server().command("PUBSUB", "NUMSUB", channel))
-                        .endsWith(", 1]"));
-    }
-
     /** What a session has released, however long its lease, is released again as soon as another one wants it. */
     @Test
     void aLockThatWasReleasedIsFreeForOthers() {

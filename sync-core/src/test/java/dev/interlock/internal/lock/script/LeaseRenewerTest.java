@@ -20,7 +20,6 @@ import java.util.Queue;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import org.jetbrains.lincheck.LincheckAssertionError;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
@@ -137,6 +136,9 @@ class LeaseRenewerTest {
         }
     }
 
+    /** The time by the wall clock, and by a ticker that stands while the machine is suspended. */
+    private record Time(long clockMillis, long tickerMillis) {}
+
     /** A renewal on its way. */
     private record Letter(Call call, CompletableFuture<List<Object>> reply) {}
 
@@ -146,8 +148,7 @@ class LeaseRenewerTest {
         private static final Call RENEWAL =
                 RENEW.on(Collections.nCopies(4, "name"), "session", 1, LEASE_MILLIS, "", "publish");
 
-        final AtomicLong clockMillis = new AtomicLong();
-        final AtomicLong suspendedMillis = new AtomicLong();
+        private volatile Time time = new Time(0, 0);
         private final Name name;
         private final Queue<Letter> requests = new ConcurrentLinkedQueue<>();
         private final Queue<Runnable> replies = new ConcurrentLinkedQueue<>();
@@ -162,10 +163,9 @@ class LeaseRenewerTest {
 
         Kept(long leaseMillis, long slowness, boolean hasWallClock) {
             name = new Name(leaseMillis);
-            LongSupplier ticker =
-                    () -> TimeUnit.MILLISECONDS.toNanos((clockMillis.get() - suspendedMillis.get()) / slowness);
+            LongSupplier ticker = () -> TimeUnit.MILLISECONDS.toNanos(time.tickerMillis() / slowness);
             InstantSource wallClock =
-                    hasWallClock ? () -> Instant.ofEpochMilli(clockMillis.get()) : Settings.wallClockOf(ticker);
+                    hasWallClock ? () -> Instant.ofEpochMilli(clockMillis()) : Settings.wallClockOf(ticker);
             renewer = new LeaseRenewer(
                     new Settings(
                             LEASE_MILLIS,
@@ -201,7 +201,16 @@ class LeaseRenewerTest {
         /** Time passes. */
         @Operation
         public void pass() {
-            clockMillis.addAndGet(STEP_MILLIS);
+            pass(STEP_MILLIS);
+        }
+
+        /** Time passes, of which the ticker tells as much. */
+        synchronized void pass(long tickerMillis) {
+            time = new Time(time.clockMillis + STEP_MILLIS, time.tickerMillis + tickerMillis);
+        }
+
+        private long clockMillis() {
+            return time.clockMillis();
         }
 
         /** The lease renewer comes by. */
@@ -215,7 +224,7 @@ class LeaseRenewerTest {
         public void serve() {
             Letter letter = requests.poll();
             if (letter != null) {
-                List<Object> reply = name.renew(clockMillis.get());
+                List<Object> reply = name.renew(clockMillis());
                 replies.add(() -> letter.reply.complete(reply));
             }
         }
@@ -242,7 +251,7 @@ class LeaseRenewerTest {
         @Operation
         public boolean use() {
             boolean wasLost = lost;
-            long nowMillis = clockMillis.get();
+            long nowMillis = clockMillis();
             boolean isUsable = tenure.isUsable(renewer.settings().suspensions().look());
             return !isUsable || (!wasLost && name.isOwnedAt(nowMillis));
         }
@@ -299,7 +308,7 @@ class LeaseRenewerTest {
         }
     }
 
-    /** A machine that is suspended: its ticker stands still. */
+    /** A machine that is suspended: its ticker stands still, but for a moment before. */
     public static class Suspended extends Kept {
         /** Creates it. */
         public Suspended() {
@@ -313,8 +322,7 @@ class LeaseRenewerTest {
         /** Time passes while the machine is suspended. */
         @Operation
         public void suspend() {
-            suspendedMillis.addAndGet(STEP_MILLIS);
-            clockMillis.addAndGet(STEP_MILLIS);
+            pass(1);
         }
     }
 
