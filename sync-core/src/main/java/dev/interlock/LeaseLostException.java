@@ -17,6 +17,7 @@ public final class LeaseLostException extends IllegalMonitorStateException {
 
     private final String lockName;
     private final long fencingToken;
+    private final long permits;
 
     /**
      * Creates the report of a loss.
@@ -30,13 +31,15 @@ public final class LeaseLostException extends IllegalMonitorStateException {
                 "Lock " + Names.quoted(lockName) + " was lost: " + reason
                         + "; check what was written without its fencing token",
                 lockName,
-                fencingToken);
+                fencingToken,
+                0);
     }
 
-    private LeaseLostException(String message, String lockName, long fencingToken) {
+    private LeaseLostException(String message, String lockName, long fencingToken, long permits) {
         super(message);
         this.lockName = lockName;
         this.fencingToken = fencingToken;
+        this.permits = permits;
     }
 
     /**
@@ -50,7 +53,7 @@ public final class LeaseLostException extends IllegalMonitorStateException {
     public static LeaseLostException ofPermits(String semaphoreName, long permits, String reason) {
         String what = permits == 1 ? "1 permit" : permits + " permits";
         return new LeaseLostException(
-                what + " of semaphore " + Names.quoted(semaphoreName) + " lost: " + reason, semaphoreName, 0);
+                what + " of semaphore " + Names.quoted(semaphoreName) + " lost: " + reason, semaphoreName, 0, permits);
     }
 
     /**
@@ -62,6 +65,7 @@ public final class LeaseLostException extends IllegalMonitorStateException {
         super(known.getMessage());
         this.lockName = known.lockName;
         this.fencingToken = known.fencingToken;
+        this.permits = known.permits;
         initCause(known);
     }
 
@@ -73,5 +77,10 @@ public final class LeaseLostException extends IllegalMonitorStateException {
     /** Returns the fencing token of the acquisition that was lost, 0 if it had none. */
     public long fencingToken() {
         return fencingToken;
+    }
+
+    /** Returns how many permits of a semaphore were lost, 0 if it was a lock. */
+    public long permits() {
+        return permits;
     }
 }

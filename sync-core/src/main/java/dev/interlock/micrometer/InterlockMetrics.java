@@ -183,7 +183,7 @@ public final class InterlockMetrics implements MeterBinder, SyncListener, AutoCl
 
     @Override
     public void lost(LeaseLostException loss) {
-        tell(bound -> bound.lost(loss.lockName()));
+        tell(bound -> bound.lost(loss.lockName(), Math.max(1, loss.permits())));
     }
 
     @Override

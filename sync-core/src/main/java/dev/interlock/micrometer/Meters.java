@@ -89,12 +89,12 @@ final class Meters {
         named(name).held(holds, heldNanos);
     }
 
-    void lost(String name) {
-        named(name).count("interlock.lock.lost", null);
+    void lost(String name, long many) {
+        named(name).count("interlock.lock.lost", null, many);
     }
 
     void decided(String name, String outcome) {
-        named(name).count("interlock.ratelimit.decisions", outcome);
+        named(name).count("interlock.ratelimit.decisions", outcome, 1);
     }
 
     private Named named(String name) {
@@ -181,9 +181,9 @@ final class Meters {
             }
         }
 
-        void count(String meter, @Nullable String outcome) {
+        void count(String meter, @Nullable String outcome, long many) {
             counters.computeIfAbsent(new Count(meter, outcome), this::newCounter)
-                    .increment();
+                    .increment((double) many);
         }
 
         private Counter newCounter(Count count) {

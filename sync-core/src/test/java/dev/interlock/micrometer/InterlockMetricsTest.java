@@ -44,7 +44,7 @@ class InterlockMetricsTest extends FaultFixture {
 
     @Override
     protected String lasting() {
-        return "mark|token|turns|signals|:rate$";
+        return "mark|token|turns|signals|:rate$|semaphore";
     }
 
     private InterlockMetrics bound(Interlock session) {
@@ -267,5 +267,19 @@ class InterlockMetricsTest extends FaultFixture {
         lock.unlock();
         assertThat(gauge("interlock.lock.active")).isZero();
         metrics.close();
+    }
+
+    @Test
+    void eachLostPermitCounts() throws InterruptedException {
+        Interlock session = session();
+        bound(session);
+        session.semaphore("pool", 9).acquire(4);
+        session.close();
+        await("lost").until(() -> registry.find("interlock.lock.lost").counter() != null);
+        assertThat(registry.get("interlock.lock.lost")
+                        .tag("name", "pool")
+                        .counter()
+                        .count())
+                .isEqualTo(4);
     }
 }
