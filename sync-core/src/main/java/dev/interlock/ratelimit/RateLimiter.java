@@ -106,6 +106,29 @@ public interface RateLimiter {
     Decision decide(long permits);
 
     /**
+     * Takes permits if they become available within the timeout, waits for them, and returns the state of the limiter.
+     * One request, in contrast to {@link #tryAcquire(long, Duration)} and a {@link #decide(long)} after it.
+     *
+     * @param permits how many, 1 to {@value RateLimit#MOST_PERMITS}
+     * @param timeout as in {@link #tryAcquire(long, Duration)}
+     * @return the decision, as Redis made it before the wait
+     * @throws IllegalArgumentException if {@code permits} is out of its range
+     * @throws dev.interlock.RedisUnavailableException as {@link #tryAcquire()}
+     * @throws IllegalStateException if the session is closed
+     */
+    Decision decide(long permits, Duration timeout);
+
+    /**
+     * Returns how many permits are available now, and takes none. A round trip; not a request that listeners and meters
+     * count.
+     *
+     * @return how many, 0 if Redis doesn't answer and the policy isn't {@link OutagePolicy#FAIL}
+     * @throws dev.interlock.RedisUnavailableException as {@link #tryAcquire()}
+     * @throws IllegalStateException if the session is closed
+     */
+    long availablePermits();
+
+    /**
      * As {@link #tryAcquire(long)}, without blocking. The result fails with what that method throws, except for wrong
      * arguments.
      *

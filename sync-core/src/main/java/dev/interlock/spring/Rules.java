@@ -103,11 +103,9 @@ final class Rules {
         return call -> {
             RateLimiter shared = interlock.get().rateLimiter(name, limit).whenUnavailable(limited.whenUnavailable());
             RateLimiter limiter = keys == null ? shared : shared.forKey(keys.of(call.getThis(), call.getArguments()));
-            if (wait.isZero() || !limiter.tryAcquire(1, wait)) {
-                Decision decision = limiter.decide(1);
-                if (!decision.allowed()) {
-                    throw new RateLimitExceededException(name, limiter.limit(), decision);
-                }
+            Decision decision = limiter.decide(1, wait);
+            if (!decision.allowed()) {
+                throw new RateLimitExceededException(name, limiter.limit(), decision);
             }
             return AnnotationAdvisor.proceed(call);
         };

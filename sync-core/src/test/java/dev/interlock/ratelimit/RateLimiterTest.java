@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.interlock.Interlock;
+import dev.interlock.SyncListener;
 import dev.interlock.testing.MovableTicker;
 import dev.interlock.testing.RedisServer;
 import java.time.Duration;
@@ -13,6 +14,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -428,5 +430,47 @@ class RateLimiterTest {
                 client.shutdown(0, 2, TimeUnit.SECONDS);
             }
         }
+    }
+
+    @ParameterizedTest
+    @MethodSource("threeAMonth")
+    void availablePermitsAreSeenAndNotTaken(RateLimit limit) {
+        RateLimiter limiter = one.rateLimiter("seen", limit);
+        assertThat(limiter.availablePermits()).isEqualTo(3);
+        assertThat(server.keys()).isEmpty();
+        assertThat(limiter.tryAcquire(2)).isTrue();
+        for (int i = 0; i < 3; i++) {
+            assertThat(other.rateLimiter("seen", limit).availablePermits()).isEqualTo(1);
+        }
+        assertThat(limiter.forKey("user").availablePermits()).isEqualTo(3);
+        assertThat(limiter.prefetch(2).availablePermits()).isEqualTo(1);
+    }
+
+    /** A request that waits is one request, and a look is none. */
+    @Test
+    void listenersHearOfEachRequestOnce() {
+        List<String> heard = new CopyOnWriteArrayList<>();
+        SyncListener listener = new SyncListener() {
+            @Override
+            public void decided(String name, long permits, boolean granted) {
+                heard.add(permits + " " + granted);
+            }
+        };
+        one.addListener(listener);
+        try {
+            RateLimiter limiter = one.rateLimiter("heard", RateLimit.tokenBucket(2, MONTH));
+            assertThat(limiter.availablePermits()).isEqualTo(2);
+            assertThat(limiter.decide(2, MINUTE).allowed()).isTrue();
+            Decision refusal = limiter.decide(1, MINUTE);
+            assertThat(refusal.allowed()).isFalse();
+            assertThat(refusal.retryAfter()).isGreaterThan(MINUTE);
+            assertThat(limiter.availablePermits()).isZero();
+            RateLimiter soon = one.rateLimiter("soon", RateLimit.tokenBucket(1, Duration.ofMillis(50)));
+            assertThat(soon.decide(1, MINUTE).allowed()).isTrue();
+            assertThat(soon.decide(1, MINUTE).allowed()).isTrue();
+        } finally {
+            one.removeListener(listener);
+        }
+        assertThat(heard).containsExactly("2 true", "1 false", "1 true", "1 true");
     }
 }

@@ -32,6 +32,9 @@ final class ScriptRateLimiter implements RateLimiter {
     /** A wait without bounds: 285 years, the longest that scripts tell. */
     private static final long FOREVER_MICROS = 1L << 53;
 
+    /** A request that only looks at the state. */
+    private static final long NONE = 0;
+
     /** When a request that is refused without Redis may be made again. */
     private static final long RETRY_MICROS = 1_000_000;
 
@@ -75,11 +78,7 @@ final class ScriptRateLimiter implements RateLimiter {
 
     @Override
     public boolean tryAcquire(long permits, Duration timeout) {
-        Answer answer = awaited(checkPermits(permits), patience(timeout));
-        if (answer.isGranted()) {
-            sleep(answer.waiting());
-        }
-        return answer.isGranted();
+        return decide(permits, timeout).allowed();
     }
 
     @Override
@@ -92,6 +91,20 @@ final class ScriptRateLimiter implements RateLimiter {
     @Override
     public Decision decide(long permits) {
         return decision(awaited(checkPermits(permits), 0));
+    }
+
+    @Override
+    public Decision decide(long permits, Duration timeout) {
+        Answer answer = awaited(checkPermits(permits), patience(timeout));
+        if (answer.isGranted()) {
+            sleep(answer.waiting());
+        }
+        return decision(answer);
+    }
+
+    @Override
+    public long availablePermits() {
+        return decision(awaited(NONE, 0)).remaining();
     }
 
     @Override
@@ -208,7 +221,7 @@ final class ScriptRateLimiter implements RateLimiter {
     }
 
     private CompletableFuture<Answer> ask(long permits, long patienceMicros) {
-        if (prefetched == null || permits > prefetched.size) {
+        if (prefetched == null || permits > prefetched.size || permits == NONE) {
             return queues.ask(keys, shared, permits, 0, patienceMicros);
         }
         session.ensureOpen();
@@ -286,6 +299,9 @@ final class ScriptRateLimiter implements RateLimiter {
     }
 
     private void tellDecided(long permits, boolean granted) {
+        if (permits == NONE) {
+            return;
+        }
         session.settings().listener().decided(shared.name, permits, granted);
     }
 
@@ -296,7 +312,9 @@ final class ScriptRateLimiter implements RateLimiter {
             throw closed;
         }
         session.ensureOpen();
-        session.tell(() -> session.settings().listener().decidedWithoutRedis(shared.name, permits, policy));
+        if (permits != NONE) {
+            session.tell(() -> session.settings().listener().decidedWithoutRedis(shared.name, permits, policy));
+        }
         return switch (policy) {
             case ADMIT -> Answer.withoutRedis(shared.latest(), permits, 0);
             case REFUSE -> Answer.withoutRedis(shared.latest(), 0, RETRY_MICROS);
