@@ -19,9 +19,10 @@ import org.slf4j.LoggerFactory;
 /**
  * ShedLock's {@code LockProvider}, for applications that have its {@code @SchedulerLock} already; {@link Once} is the
  * same in our own words. {@code lockAtLeastFor} counts from the beginning of a run and holds whatever becomes of the
- * JVM. {@code lockAtMostFor} is the lease of the lock, which isn't renewed: a run that takes longer may overlap with
- * the next one, as ShedLock has it, and a warning in the log says so. ShedLock's times are counted by Redis from when
- * it grants the lock, so clocks of JVMs don't matter.
+ * JVM; it is counted in steps of 50 ms, rounded up, and that of the last run counts, not that of the next.
+ * {@code lockAtMostFor} is the lease of the lock, which isn't renewed: a run that takes longer may overlap with the
+ * next one, as ShedLock has it, and a warning in the log says so. ShedLock's times are counted by Redis from when it
+ * grants the lock, so clocks of JVMs don't matter.
  *
  * <p>The thread that has got a lock unlocks it, as ShedLock does. A lock can't be extended: {@code LockExtender} throws
  * {@link UnsupportedOperationException}.
@@ -53,37 +54,60 @@ public final class InterlockLockProvider implements LockProvider {
         DistributedReentrantLock lock = OncePerPeriod.tryBegin(
                 interlock,
                 "shedlock:" + configuration.getName(),
-                wholeMillis(configuration.getLockAtLeastFor()),
+                configuration.getLockAtLeastFor(),
                 most.compareTo(LEAST_LEASE) < 0 ? LEAST_LEASE : most);
-        return lock == null ? Optional.empty() : Optional.of(new Run(configuration, lock));
+        return lock == null ? Optional.empty() : Optional.of(new Run(configuration, lock, token(lock)));
     }
 
-    // Up, since a run that waits for less than it was told is the worse one.
-    private static Duration wholeMillis(Duration duration) {
-        return Duration.ofMillis(duration.plusNanos(999_999).toMillis());
+    private static long token(DistributedReentrantLock lock) {
+        try {
+            return lock.fencingToken();
+        } catch (LeaseLostException e) {
+            return 0; // it is over already, which unlock() finds out
+        }
     }
 
     private static final class Run extends AbstractSimpleLock {
         private final DistributedReentrantLock lock;
+        private final long token;
+        private final Thread thread = Thread.currentThread();
 
-        Run(LockConfiguration configuration, DistributedReentrantLock lock) {
+        Run(LockConfiguration configuration, DistributedReentrantLock lock, long token) {
             super(configuration);
             this.lock = lock;
+            this.token = token;
         }
 
         @Override
         protected void doUnlock() {
             try {
-                lock.unlock();
+                if (thread == Thread.currentThread() && isReplaced()) {
+                    warn(null);
+                } else {
+                    lock.unlock();
+                }
             } catch (LeaseLostException e) {
-                // ShedLock's locks end in silence, and a run that is done has nothing to undo.
-                log.warn(
-                        "A run of {} took longer than its lockAtMostFor of {}, and may have overlapped with the next"
-                                + " one; let lockAtMostFor be longer than any run",
-                        Names.quoted(lockConfiguration.getName()),
-                        lockConfiguration.getLockAtMostFor(),
-                        e);
+                warn(e);
             }
+        }
+
+        /** Returns whether its thread has begun another run since, for which this one had to have ended. */
+        private boolean isReplaced() {
+            try {
+                return !lock.isHeldByCurrentThread() || lock.fencingToken() != token;
+            } catch (LeaseLostException e) {
+                return false; // unlock() says so
+            }
+        }
+
+        // ShedLock's locks end in silence, and a run that is done has nothing to undo.
+        private void warn(@Nullable Throwable loss) {
+            log.warn(
+                    "A run of {} took longer than its lockAtMostFor of {}, and may have overlapped with the next one;"
+                            + " let lockAtMostFor be longer than any run",
+                    Names.quoted(lockConfiguration.getName()),
+                    lockConfiguration.getLockAtMostFor(),
+                    loss);
         }
     }
 }

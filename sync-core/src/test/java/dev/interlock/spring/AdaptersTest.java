@@ -69,6 +69,29 @@ class AdaptersTest {
         assertThat(second.lock(job("least", HOUR, HOUR))).isEmpty();
     }
 
+    /** Of the run that has begun, whatever the next one states. */
+    @Test
+    void theLeastTimeIsThatOfTheHolder() {
+        first.lock(job("whose", HOUR, HOUR)).orElseThrow().unlock();
+        assertThat(first.lock(job("whose", HOUR, Duration.ZERO))).isEmpty();
+        assertThat(second.lock(job("whose", HOUR, Duration.ZERO))).isEmpty();
+        await().during(Duration.ofMillis(200)).until(() -> true);
+        assertThat(second.lock(job("whose", HOUR, Duration.ofMillis(100)))).isEmpty();
+
+        first.lock(job("none", HOUR, Duration.ZERO)).orElseThrow().unlock();
+        assertThat(second.lock(job("none", HOUR, HOUR))).isPresent();
+    }
+
+    /** The most that there can be: half a year, and no whole number of steps. */
+    @Test
+    void theLeastTimeIsAsLongAsOneLikes() {
+        Duration longest = Duration.ofDays(364).plusMillis(3);
+        first.lock(job("long", Duration.ofDays(365), longest)).orElseThrow().unlock();
+        assertThat(second.lock(job("long", HOUR, Duration.ZERO))).isEmpty();
+        assertThat((Long) REDIS.command("PTTL", "interlock:{shedlock:long}:rate"))
+                .isGreaterThan(longest.toMillis() - 60_000);
+    }
+
     /** As ShedLock has it: the run that takes too long isn't told. */
     @Test
     void aLockOfShedLockIsHeldForAtMostItsTime() {
@@ -83,5 +106,18 @@ class AdaptersTest {
             });
             assertThatCode(() -> runner.run(lock::unlock)).doesNotThrowAnyException();
         }
+    }
+
+    /** Its thread, which begins another run, isn't kept out by the one that it hasn't ended. */
+    @Test
+    void aRunThatIsOverKeepsItsOwnThreadOutNoLonger() {
+        Duration most = Duration.ofMillis(100);
+        SimpleLock over = first.lock(job("again", most, Duration.ZERO)).orElseThrow();
+        await().until(() -> !REDIS.keys().contains("shedlock:again"));
+        SimpleLock next = first.lock(job("again", HOUR, Duration.ZERO)).orElseThrow();
+        over.unlock();
+        assertThat(second.lock(job("again", HOUR, Duration.ZERO))).isEmpty();
+        next.unlock();
+        assertThat(second.lock(job("again", HOUR, Duration.ZERO))).isPresent();
     }
 }

@@ -3,12 +3,15 @@ package dev.interlock.spring;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.interlock.Interlock;
+import dev.interlock.SyncListener;
 import dev.interlock.ratelimit.RateLimit;
 import dev.interlock.testing.Actor;
 import dev.interlock.testing.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
@@ -48,6 +51,14 @@ class OnceTest {
             return "run " + RUNS.incrementAndGet();
         }
 
+        @Once(name = "hourly", atLeast = "1ms")
+        public @Nullable String hourlyInAnotherVersion() {
+            return "run " + RUNS.incrementAndGet();
+        }
+
+        @RateLimited(name = "impatient", permits = 1, per = "1h", waitAtMost = "1ms")
+        public void impatient() {}
+
         @Once(name = "fails", atLeast = "1h")
         public void fails() {
             throw new IllegalStateException("failed");
@@ -80,6 +91,7 @@ class OnceTest {
         assertThat(jobs(0).hourly()).isEqualTo("run 1");
         assertThat(jobs(0).hourly()).isNull();
         assertThat(jobs(1).hourly()).isNull();
+        assertThat(jobs(1).hourlyInAnotherVersion()).isNull();
         assertThat(RUNS).hasValue(1);
     }
 
@@ -113,6 +125,26 @@ class OnceTest {
                 })
                 .hasMessageContaining("rate limiter 'search' admits no more than a sliding window of 2 in PT1H");
         assertThat(jobs(0).search("bob")).isEqualTo("hits of bob");
+    }
+
+    /** One request each, whether it would wait or not. */
+    @Test
+    void aRefusalIsCountedOnce() {
+        List<Boolean> decisions = new CopyOnWriteArrayList<>();
+        Interlock session = APPLICATIONS.get(0).getBean(Interlock.class);
+        SyncListener listener = new SyncListener() {
+            @Override
+            public void decided(String name, long permits, boolean granted) {
+                if (name.equals("impatient")) {
+                    decisions.add(granted);
+                }
+            }
+        };
+        session.addListener(listener);
+        jobs(0).impatient();
+        assertThatThrownBy(() -> jobs(0).impatient()).isInstanceOf(RateLimitExceededException.class);
+        session.removeListener(listener);
+        assertThat(decisions).containsExactly(true, false);
     }
 
     @Test

@@ -1,0 +1,59 @@
+package dev.interlock.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import dev.interlock.Interlock;
+import dev.interlock.testing.RedisServer;
+import java.time.Duration;
+import java.util.Objects;
+import net.javacrumbs.shedlock.core.LockProvider;
+import net.javacrumbs.shedlock.test.support.AbstractLockProviderIntegrationTest;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+/** ShedLock's own tests of a provider whose locks aren't extended. */
+@Tag("proof")
+class ShedLockSuiteTest extends AbstractLockProviderIntegrationTest {
+    private static final RedisServer REDIS = RedisServer.launch();
+    private static final Interlock SESSION = Interlock.connect(REDIS.url());
+
+    @AfterAll
+    static void close() {
+        SESSION.close();
+        REDIS.close();
+    }
+
+    @BeforeEach
+    void forget() {
+        REDIS.command("FLUSHALL");
+    }
+
+    @Override
+    protected LockProvider getLockProvider() {
+        return new InterlockLockProvider(SESSION);
+    }
+
+    private static boolean isLocked(String name) {
+        return Objects.equals(REDIS.command("EXISTS", "shedlock:" + name), 1L)
+                || Objects.equals(REDIS.command("EXISTS", "interlock:{shedlock:" + name + "}:rate"), 1L);
+    }
+
+    @Override
+    protected void assertUnlocked(String lockName) {
+        assertThat(isLocked(lockName)).isFalse();
+    }
+
+    @Override
+    protected void assertLocked(String lockName) {
+        assertThat(isLocked(lockName)).isTrue();
+    }
+
+    /** With the shortest {@code lockAtMostFor} that there is. */
+    @Override
+    @Test
+    public void shouldTimeout() throws InterruptedException {
+        doTestTimeout(Duration.ofMillis(100));
+    }
+}
