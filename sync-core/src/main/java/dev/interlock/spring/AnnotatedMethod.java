@@ -1,22 +1,73 @@
 package dev.interlock.spring;
 
+import static java.util.Objects.requireNonNull;
+
 import dev.interlock.internal.Names;
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
+import java.lang.reflect.Modifier;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.Optional;
-import java.util.concurrent.Future;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
+import org.springframework.aop.config.AopConfigUtils;
+import org.springframework.aop.framework.ProxyConfig;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
 import org.springframework.boot.convert.DurationStyle;
-import org.springframework.core.ReactiveAdapterRegistry;
+import org.springframework.core.ResolvableType;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.scheduling.annotation.Async;
+import org.springframework.util.ClassUtils;
 
-/** A method with one of our annotations, whose attributes it reads; its errors say where the annotation stands. */
-record AnnotatedMethod(Class<? extends Annotation> annotation, Method method, ConfigurableBeanFactory beans) {
+/**
+ * A method with one of our annotations, whose attributes it reads; its errors say where the annotation stands.
+ *
+ * @param method the one that runs, of the class of the bean or a superclass
+ * @param type the class of the bean
+ */
+record AnnotatedMethod(
+        Class<? extends Annotation> annotation, Method method, Class<?> type, ConfigurableBeanFactory beans) {
+
+    /** A proxy has to come between the caller and the method: one that is called past it runs without any rule. */
+    AnnotatedMethod checkInterceptable() {
+        int modifiers = method.getModifiers();
+        if (Modifier.isPrivate(modifiers) || Modifier.isStatic(modifiers)) {
+            throw refusal(
+                    "a " + (Modifier.isStatic(modifiers) ? "static" : "private")
+                            + " method can't be intercepted, and would run without it; make it an instance method"
+                            + " that is public, and call it from another bean",
+                    null);
+        }
+        if (Modifier.isFinal(modifiers) && !(isOfInterface() && areProxiesOfInterfaces())) {
+            throw refusal(
+                    "a final method can't be intercepted, and would run without it; let it not be final (in Kotlin,"
+                            + " open)",
+                    null);
+        }
+        boolean isHidden = (modifiers & (Modifier.PUBLIC | Modifier.PROTECTED)) == 0
+                && !method.getDeclaringClass().getPackageName().equals(type.getPackageName());
+        if (isHidden) {
+            throw refusal(
+                    "a method that is visible in the package of "
+                            + method.getDeclaringClass().getName()
+                            + " only can't be intercepted in a subclass elsewhere; make it public",
+                    null);
+        }
+        return this;
+    }
+
+    private boolean isOfInterface() {
+        return !ClassUtils.getInterfaceMethodIfPossible(method, type).equals(method);
+    }
+
+    /** Whether a proxy implements the interfaces of a bean, instead of being a subclass. */
+    private boolean areProxiesOfInterfaces() {
+        String creator = AopConfigUtils.AUTO_PROXY_CREATOR_BEAN_NAME;
+        return beans.containsSingleton(creator)
+                && beans.getSingleton(creator) instanceof ProxyConfig proxies
+                && !proxies.isProxyTargetClass();
+    }
 
     /** Returns an attribute that may contain properties and expressions. */
     NameTemplate template(String attribute, String text) {
@@ -67,16 +118,40 @@ record AnnotatedMethod(Class<? extends Annotation> annotation, Method method, Co
 
     /** What is held until the method returns must not be needed by work that it only begins. */
     AnnotatedMethod checkDoneOnReturn() {
-        Class<?> result = method.getReturnType();
-        boolean later = Future.class.isAssignableFrom(result)
-                || ReactiveAdapterRegistry.getSharedInstance().getAdapter(result) != null;
-        if (later && !AnnotatedElementUtils.hasAnnotation(method, Async.class)) {
+        ResolvableType result = ResolvableType.forMethodReturnType(method, type);
+        DeferredWork.Kind work = DeferredWork.suspends(method.getParameterTypes())
+                ? DeferredWork.Kind.SUSPENDED
+                : DeferredWork.declared(result, isAsync());
+        if (work != null) {
+            String what = work == DeferredWork.Kind.SUSPENDED ? "suspends" : "returns its " + shown(result);
             throw refusal(
-                    "the lock would be released when the method returns its " + result.getSimpleName()
-                            + ", before the work is done; return the result itself, or make the method @Async",
+                    "the lock would be released when the method " + what + ", before the work is done; " + work.instead,
                     null);
         }
         return this;
+    }
+
+    private static String shown(ResolvableType type) {
+        return type.hasGenerics() ? type.toString() : type.toClass().getSimpleName();
+    }
+
+    private boolean isAsync() {
+        return AnnotatedElementUtils.hasAnnotation(method, Async.class)
+                || AnnotatedElementUtils.hasAnnotation(type, Async.class);
+    }
+
+    /** The same of what the method has returned, which its declared type may not tell. */
+    @Nullable
+    Object checkedResult(@Nullable Object result) {
+        DeferredWork.Kind work = DeferredWork.returned(result);
+        if (work != null) {
+            throw refusal(
+                    "the method has returned a "
+                            + requireNonNull(result).getClass().getName()
+                            + ", and the lock is released before the work is done; " + work.instead,
+                    null);
+        }
+        return result;
     }
 
     /** What a call that is skipped returns. */

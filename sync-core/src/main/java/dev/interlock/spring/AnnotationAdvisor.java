@@ -2,7 +2,10 @@ package dev.interlock.spring;
 
 import java.lang.annotation.Annotation;
 import java.lang.reflect.Method;
+import java.lang.reflect.Proxy;
+import java.util.LinkedHashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import org.aopalliance.aop.Advice;
 import org.aopalliance.intercept.MethodInterceptor;
@@ -13,9 +16,12 @@ import org.springframework.aop.PointcutAdvisor;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.aop.support.StaticMethodMatcherPointcut;
 import org.springframework.beans.factory.config.ConfigurableBeanFactory;
+import org.springframework.core.MethodClassKey;
 import org.springframework.core.Ordered;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
+import org.springframework.util.ClassUtils;
+import org.springframework.util.ReflectionUtils;
 
 /**
  * Surrounds the calls of methods with one annotation. It reads an annotation once, when the bean is created, so that a
@@ -41,7 +47,10 @@ final class AnnotationAdvisor<A extends Annotation> extends StaticMethodMatcherP
     private final int order;
     private final ConfigurableBeanFactory beans;
     private final Reader<A> reader;
-    private final Map<Method, Rule> rules = new ConcurrentHashMap<>();
+    private final Map<MethodClassKey, Rule> rules = new ConcurrentHashMap<>();
+
+    /** The classes whose methods have all been looked at. */
+    private final Set<Class<?>> read = ConcurrentHashMap.newKeySet();
 
     AnnotationAdvisor(Class<A> type, int order, ConfigurableBeanFactory beans, Reader<A> reader) {
         this.type = type;
@@ -53,21 +62,48 @@ final class AnnotationAdvisor<A extends Annotation> extends StaticMethodMatcherP
 
     @Override
     public boolean matches(Method method, Class<?> targetClass) {
-        return rule(AopUtils.getMostSpecificMethod(method, targetClass)) != null;
+        Class<?> bean = ClassUtils.getUserClass(targetClass);
+        // Spring doesn't ask for methods that no proxy intercepts, and of a bean that gets a proxy not for all others.
+        if (read.add(bean)) {
+            try {
+                readAll(bean);
+            } catch (RuntimeException e) {
+                read.remove(bean);
+                throw e;
+            }
+        }
+        return rule(method, bean) != null;
+    }
+
+    private void readAll(Class<?> bean) {
+        Set<Class<?>> types = new LinkedHashSet<>(ClassUtils.getAllInterfacesForClassAsSet(bean));
+        if (!Proxy.isProxyClass(bean)) {
+            types.add(bean);
+        }
+        for (Class<?> each : types) {
+            for (Method method : ReflectionUtils.getAllDeclaredMethods(each)) {
+                if (!method.isSynthetic()) {
+                    rule(method, bean);
+                }
+            }
+        }
     }
 
     @Override
     public @Nullable Object invoke(MethodInvocation call) {
-        Object bean = call.getThis();
-        Method method = bean == null
-                ? call.getMethod()
-                : AopUtils.getMostSpecificMethod(call.getMethod(), AopUtils.getTargetClass(bean));
-        Rule rule = rule(method);
+        Object target = call.getThis();
+        Class<?> bean = target == null
+                ? call.getMethod().getDeclaringClass()
+                : ClassUtils.getUserClass(AopUtils.getTargetClass(target));
+        Rule rule = rule(call.getMethod(), bean);
         return rule == null ? proceed(call) : rule.around(call);
     }
 
-    private @Nullable Rule rule(Method method) {
-        Rule known = rules.get(method);
+    private @Nullable Rule rule(Method called, Class<?> bean) {
+        // All methods of a bean that is a proxy by itself are final.
+        Method method = Proxy.isProxyClass(bean) ? called : AopUtils.getMostSpecificMethod(called, bean);
+        var key = new MethodClassKey(method, bean);
+        Rule known = rules.get(key);
         if (known != null) {
             return known;
         }
@@ -75,7 +111,9 @@ final class AnnotationAdvisor<A extends Annotation> extends StaticMethodMatcherP
         return annotation == null
                 ? null
                 : rules.computeIfAbsent(
-                        method, absent -> reader.read(annotation, new AnnotatedMethod(type, absent, beans)));
+                        key,
+                        absent -> reader.read(
+                                annotation, new AnnotatedMethod(type, method, bean, beans).checkInterceptable()));
     }
 
     /** Runs the method itself, and throws what it throws. */

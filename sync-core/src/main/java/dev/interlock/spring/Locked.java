@@ -24,9 +24,11 @@ import org.springframework.core.Ordered;
  * the caller has begun a transaction before, the lock is released before that one is committed, and a warning in the
  * log says so, once per method.
  *
- * <p>Works as all annotations of Spring AOP do: for calls from other beans, not for private methods. A method that
- * returns a future or a publisher is refused when its bean is created, unless it is {@code @Async}: the lock would be
- * released before the work is done.
+ * <p>Works as all annotations of Spring AOP do: for calls from other beans. On a method that no proxy intercepts, a
+ * private, static or final one, it is an error when the bean is created. So it is on a method whose declared type says
+ * that its work goes on when it has returned, without the lock: a future, unless the method is {@code @Async}, a
+ * publisher, a task, a lazy stream, an asynchronous response, a function of Kotlin's that suspends. If only what is
+ * returned tells, such as a future that isn't done, the call throws an {@link IllegalStateException}.
  *
  * <p>Besides what the method throws, its caller may get a {@link LockBusyException},
  * {@link dev.interlock.RedisUnavailableException}, or {@link dev.interlock.LeaseLostException} if the method has

@@ -41,7 +41,7 @@ final class Rules {
             warnOfTransaction(method, warned);
             DistributedReentrantLock lock = interlock.get().lock(names.of(call.getThis(), call.getArguments()));
             if (acquire(lock, wait)) {
-                return runAndUnlock(call, lock);
+                return runAndUnlock(call, method, lock);
             }
             if (skips) {
                 return method.nothing();
@@ -77,15 +77,16 @@ final class Rules {
         return call -> {
             String name = "once:" + names.of(call.getThis(), call.getArguments());
             DistributedReentrantLock lock = OncePerPeriod.tryBegin(interlock.get(), name, atLeast, null);
-            return lock == null ? method.nothing() : runAndUnlock(call, lock);
+            return lock == null ? method.nothing() : runAndUnlock(call, method, lock);
         };
     }
 
     /** If both throw, what the method throws has the loss of the lock as a suppressed exception. */
     @SuppressWarnings("try") // it is enough to hold the lock
-    private static @Nullable Object runAndUnlock(MethodInvocation call, DistributedReentrantLock lock) {
+    private static @Nullable Object runAndUnlock(
+            MethodInvocation call, AnnotatedMethod method, DistributedReentrantLock lock) {
         try (Hold hold = lock::unlock) {
-            return AnnotationAdvisor.proceed(call);
+            return method.checkedResult(AnnotationAdvisor.proceed(call));
         }
     }
 
