@@ -1,5 +1,6 @@
 package dev.interlock.ops;
 
+import com.fasterxml.jackson.annotation.JsonFormat;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -29,7 +30,7 @@ public record Deadlock(List<Step> steps) {
             long pid,
             String thread,
             String holds,
-            long token,
+            @JsonFormat(shape = JsonFormat.Shape.STRING) long token,
             String waitsFor) {
         @Override
         public String toString() {

@@ -1,5 +1,6 @@
 package dev.interlock.ops;
 
+import com.fasterxml.jackson.annotation.JsonFormat;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -51,7 +52,7 @@ public record NameView(String name, String kind, List<Holder> holders, List<Wait
             boolean reads,
             long readLocks,
             long permits,
-            long token,
+            @JsonFormat(shape = JsonFormat.Shape.STRING) long token,
             @Nullable Duration age) {}
 
     /**
