@@ -225,8 +225,9 @@ public final class DistributedReentrantLock extends ReentrantLock {
 
     /**
      * Calls the listener whenever this lock is lost while a thread of this JVM holds it; if the loss is foreseeable,
-     * before the lease expires. A thread of the session that only runs listeners calls it. Keep a reference to the
-     * lock: a lock object that is neither referenced nor held is dropped, together with its listeners.
+     * before the lease expires. A thread of the session calls it, which does nothing else meanwhile: one listener
+     * delays no other. Keep a reference to the lock: a lock object that is neither referenced nor held is dropped,
+     * together with its listeners.
      *
      * @param listener what to call
      * @return removes the listener when run

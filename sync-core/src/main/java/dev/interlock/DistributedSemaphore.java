@@ -332,8 +332,9 @@ public final class DistributedSemaphore extends Semaphore {
 
     /**
      * Calls the listener when permits are lost that threads of this JVM have; if the loss is foreseeable, before the
-     * lease expires. A thread of the session that only runs listeners calls it. Keep a reference to the semaphore: a
-     * semaphore object that is not referenced and has no acquired permits is dropped, together with its listeners.
+     * lease expires. A thread of the session calls it, which does nothing else meanwhile: one listener delays no other.
+     * Keep a reference to the semaphore: a semaphore object that is not referenced and has no acquired permits is
+     * dropped, together with its listeners.
      *
      * @param listener what to call
      * @return removes the listener when run

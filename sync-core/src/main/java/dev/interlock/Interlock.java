@@ -650,4 +650,18 @@ public final class Interlock implements AutoCloseable {
     public void close(Duration await) {
         session.close(InterlockBuilder.checked("await", await, Duration.ZERO).toNanos());
     }
+
+    /**
+     * Waits until threads of this session hold no locks, readers among them, and have no permits that belong to the
+     * session, as {@link #close(Duration)} does, but refuses nothing: for an application that has more to do before it
+     * closes the session. It would wait in vain for what the calling thread itself holds.
+     *
+     * @param await for how long to wait, 0 to 365 days. An interrupt ends the wait, and stays set
+     * @return whether there was a moment when they had nothing
+     * @throws IllegalArgumentException if {@code await} is out of its range
+     */
+    public boolean awaitHolders(Duration await) {
+        return session.awaitHolders(
+                InterlockBuilder.checked("await", await, Duration.ZERO).toNanos());
+    }
 }

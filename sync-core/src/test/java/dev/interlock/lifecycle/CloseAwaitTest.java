@@ -240,4 +240,25 @@ class CloseAwaitTest extends CloseAwaitFixture {
         session.lock(NAME).unlock();
         session.close(Duration.ofDays(365));
     }
+
+    /** What an application does before it closes its session. */
+    @Test
+    void awaitHoldersRefusesNothing() {
+        Interlock session = session(builder -> builder.listener(recorder));
+        DistributedReentrantLock lock = lock(session, NAME);
+        Actor holder = actor("holder");
+        holder.run(lock::lock);
+        assertThat(session.awaitHolders(Duration.ofMillis(10))).isFalse();
+        CompletableFuture<Boolean> waiting = actor("waiter").ask(() -> session.awaitHolders(LONG));
+        DistributedReentrantLock other = lock(session, "other");
+        assertThat(other.tryLock()).isTrue();
+        other.unlock();
+        assertThat(waiting).isNotDone();
+        holder.run(lock::unlock);
+        assertThat(waiting).succeedsWithin(PATIENCE).isEqualTo(true);
+        assertThat(lock.tryLock()).isTrue();
+        lock.unlock();
+        session.close();
+        assertNothingIsLost();
+    }
 }

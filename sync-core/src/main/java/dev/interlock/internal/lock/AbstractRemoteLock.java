@@ -54,7 +54,7 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
     private volatile Sightings sightings = Sightings.NOTHING;
 
     /** Made for the first of them: most locks have none. */
-    private volatile List<Consumer<? super LeaseLostException>> lossListeners = List.of();
+    private volatile List<Consumer<LeaseLostException>> lossListeners = List.of();
 
     /** Creates the remote half of the lock of this name. */
     protected AbstractRemoteLock(S session, String name, Halves<?> local) {
@@ -296,6 +296,11 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
             waiting.wake();
         }
         cleanUp();
+        return held();
+    }
+
+    @Override
+    public final @Nullable String held() {
         T current = tenure();
         // A thread takes the local half before it looks whether the session is about to be closed.
         boolean isHeld =
@@ -305,11 +310,11 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
 
     @Override
     public final synchronized Runnable onLost(Consumer<? super LeaseLostException> lossListener) {
-        List<Consumer<? super LeaseLostException>> all =
-                lossListeners.isEmpty() ? new CopyOnWriteArrayList<>() : lossListeners;
+        List<Consumer<LeaseLostException>> all = lossListeners.isEmpty() ? new CopyOnWriteArrayList<>() : lossListeners;
         lossListeners = all;
-        all.add(lossListener);
-        return () -> all.remove(lossListener);
+        Consumer<LeaseLostException> told = session.aside(lossListener);
+        all.add(told);
+        return () -> all.remove(told);
     }
 
     /** Tells listeners of a loss. */

@@ -13,7 +13,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Holdings {
     /** Listeners that are told of a loss. */
-    final List<Consumer<? super LeaseLostException>> listeners = new CopyOnWriteArrayList<>();
+    final List<Consumer<LeaseLostException>> listeners = new CopyOnWriteArrayList<>();
 
     private long valid;
     private long lost;

@@ -229,6 +229,16 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
             state.local().failed(session::closure);
             carryOut();
             keepAlive();
+            return held();
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    @Override
+    public @Nullable String held() {
+        mutex.lock();
+        try {
             long held = state.local().holdings.valid();
             return held == 0 ? null : held + " of the permits of " + Names.quoted(name);
         } finally {

@@ -363,9 +363,10 @@ public final class SemaphoreSync {
 
     /** Calls the listener when permits are lost that threads have. The result ends that. */
     public Runnable onLost(Consumer<? super LeaseLostException> listener) {
+        Consumer<LeaseLostException> told = session.aside(listener);
         return remote.call(known -> {
-            known.holdings.listeners.add(listener);
-            return () -> known.holdings.listeners.remove(listener);
+            known.holdings.listeners.add(told);
+            return () -> known.holdings.listeners.remove(told);
         });
     }
 }

@@ -21,6 +21,11 @@ public interface Environment extends LeaseRenewer.Timer {
     /** Runs users' listeners, which may take their time, one after the other. */
     Executor listeners();
 
+    /** Returns what runs one of users' listeners, one call after the other, whatever other listeners do meanwhile. */
+    default Executor listenerOfItsOwn() {
+        return listeners();
+    }
+
     /**
      * As {@link #listeners}, for reports of which there may be many, and that needn't be told one by one: if too many
      * wait, further ones are dropped, which the log says.

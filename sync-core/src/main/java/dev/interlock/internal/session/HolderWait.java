@@ -4,9 +4,11 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Function;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
-/** The wait of a thread that closes a session: until the threads of the session have given back what they have. */
+/** The wait of a thread until the threads of a session have given back what they have. */
 final class HolderWait {
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
@@ -18,12 +20,13 @@ final class HolderWait {
     /**
      * Waits until no thread has anything, for so long at most. An interrupt ends the wait, and is kept.
      *
+     * @param look what a participant's threads have, for people, or null; called again and again
      * @return what threads still have, for people; the empty string for nothing
      */
-    static String await(Session session, long waitNanos) {
+    static String await(Session session, long waitNanos, Function<Participant, @Nullable String> look) {
         long begun = session.nanoTime();
         while (true) {
-            List<String> held = retire(session);
+            List<String> held = held(session, look);
             long left = waitNanos - (session.nanoTime() - begun);
             if (held.isEmpty()
                     || left <= 0
@@ -40,11 +43,11 @@ final class HolderWait {
         return held.size() <= MOST_NAMES ? some : some + " and " + (held.size() - MOST_NAMES) + " more";
     }
 
-    private static List<String> retire(Session session) {
+    private static List<String> held(Session session, Function<Participant, @Nullable String> look) {
         List<String> held = new ArrayList<>();
         session.participants()
                 .forEach(participant -> Session.guarded(() -> {
-                            String what = participant.retire();
+                            String what = look.apply(participant);
                             if (what != null) {
                                 held.add(what);
                             }

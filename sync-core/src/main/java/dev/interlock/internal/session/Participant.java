@@ -57,13 +57,21 @@ public interface Participant {
     }
 
     /**
+     * Returns what threads of this session have, for people; null if they have nothing that the end of the session
+     * would take away.
+     */
+    default @Nullable String held() {
+        return null;
+    }
+
+    /**
      * Sends away the threads that wait to acquire this, and gives up what no thread has, because the session is about
      * to be closed. It may be called again and again.
      *
-     * @return what threads of this session have, for people; null if they have nothing that the session would take away
+     * @return as {@link #held}
      */
     default @Nullable String retire() {
-        return null;
+        return held();
     }
 
     /** Gives everything up because the session is closed. The result completes when Redis has confirmed. */

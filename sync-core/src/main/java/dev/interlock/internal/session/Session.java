@@ -433,16 +433,32 @@ public abstract class Session {
         }
     }
 
-    /** Tells the session's listener and those of the lock. */
-    public final void reportLoss(LeaseLostException loss, List<Consumer<? super LeaseLostException>> local) {
+    /**
+     * Returns a listener of losses as one that may be called by any thread, and neither delays nor fails others. Calls
+     * come one after the other.
+     */
+    public final Consumer<LeaseLostException> aside(Consumer<? super LeaseLostException> listener) {
+        Executor executor = environment.listenerOfItsOwn();
+        return loss -> executor.execute(() -> {
+            try {
+                listener.accept(loss);
+            } catch (RuntimeException | Error e) {
+                log.warn(
+                        "Listener {} failed; what it has thrown is ignored",
+                        listener.getClass().getName(),
+                        e);
+            }
+        });
+    }
+
+    /** Tells the session's listener and those of the lock, which are {@link #aside}. */
+    public final void reportLoss(LeaseLostException loss, List<Consumer<LeaseLostException>> local) {
         LOST.say(
                 id() + loss.lockName(),
                 often -> log.atLevel(closed ? Level.DEBUG : Level.WARN).log("{}{}", loss.getMessage(), often));
         FlightEvents.lost(id(), loss, true);
         listeners().execute(() -> settings.listener().lost(loss));
-        for (Consumer<? super LeaseLostException> listener : local) {
-            listeners().execute(() -> listener.accept(loss));
-        }
+        local.forEach(listener -> listener.accept(loss));
     }
 
     /** Tells the session's listener of a loss of which the thread that relied on the lock has not heard. */
@@ -459,6 +475,11 @@ public abstract class Session {
 
     // ---- the end
 
+    /** Waits so long at most until no thread has anything, and refuses nothing. Returns whether it is so. */
+    public final boolean awaitHolders(long waitNanos) {
+        return HolderWait.await(this, waitNanos, Participant::held).isEmpty();
+    }
+
     /** Gives everything back. */
     public final void close() {
         close(0);
@@ -467,7 +488,7 @@ public abstract class Session {
     /** Refuses new acquisitions, waits so long at most for threads that have something, and gives everything back. */
     public final void close(long waitNanos) {
         closing = true;
-        String held = HolderWait.await(this, waitNanos);
+        String held = HolderWait.await(this, waitNanos, Participant::retire);
         synchronized (this) {
             if (closed) {
                 return;

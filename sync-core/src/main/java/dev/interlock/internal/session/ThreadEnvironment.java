@@ -1,5 +1,6 @@
 package dev.interlock.internal.session;
 
+import com.google.common.util.concurrent.MoreExecutors;
 import com.google.common.util.concurrent.ThreadFactoryBuilder;
 import dev.interlock.internal.RareLog;
 import dev.interlock.internal.redis.AnswerSpinner;
@@ -22,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
-/** Real time and the threads of this JVM: one for the timer, one for users' listeners, some for continuations. */
+/** Real time and the threads of this JVM: one for the timer, some for users' listeners and for continuations. */
 final class ThreadEnvironment implements Environment {
     private static final Logger log = LoggerFactory.getLogger(ThreadEnvironment.class);
     private static final RareLog DROPPED = new RareLog();
@@ -33,11 +34,15 @@ final class ThreadEnvironment implements Environment {
     /** How many continuations may block without stalling others. One that joins a future stalls none. */
     private static final int CONTINUATIONS = 16;
 
+    /** So many listeners may stand still before they delay others. */
+    private static final int MOST_SLEEPING = 32;
+
     private final String id;
     private final ScheduledThreadPoolExecutor timer;
     private volatile @Nullable Thread timerThread;
     private final ThreadPoolExecutor listeners;
     private final ForkJoinPool continuations;
+    private final ThreadPoolExecutor ownListeners;
 
     /** By the real time, however slowly the ticker goes. */
     private final AnswerSpinner spinner = new AnswerSpinner(System::nanoTime);
@@ -48,10 +53,15 @@ final class ThreadEnvironment implements Environment {
         ThreadFactory timers = threads("timer");
         this.timer = new ScheduledThreadPoolExecutor(1, task -> timerThread = timers.newThread(task));
         this.timer.setRemoveOnCancelPolicy(true);
-        this.listeners =
-                new ThreadPoolExecutor(1, 1, 5, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), threads("listeners"));
-        this.listeners.allowCoreThreadTimeOut(true);
+        this.listeners = pool(1, "listeners");
+        this.ownListeners = pool(MOST_SLEEPING, "listener");
         this.continuations = new ForkJoinPool(CONTINUATIONS, this::continuationThread, null, true);
+    }
+
+    private ThreadPoolExecutor pool(int most, String role) {
+        var pool = new ThreadPoolExecutor(most, most, 5, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), threads(role));
+        pool.allowCoreThreadTimeOut(true);
+        return pool;
     }
 
     private ForkJoinWorkerThread continuationThread(ForkJoinPool pool) {
@@ -95,9 +105,18 @@ final class ThreadEnvironment implements Environment {
 
     @Override
     public Executor listeners() {
+        return unlessClosed(listeners);
+    }
+
+    @Override
+    public Executor listenerOfItsOwn() {
+        return unlessClosed(MoreExecutors.newSequentialExecutor(ownListeners));
+    }
+
+    private static Executor unlessClosed(Executor executor) {
         return task -> {
             try {
-                listeners.execute(Session.guarded(task));
+                executor.execute(Session.guarded(task));
             } catch (RejectedExecutionException e) {
                 log.debug("A listener was not told since the session is closed", e);
             }
@@ -159,5 +178,6 @@ final class ThreadEnvironment implements Environment {
         timer.shutdownNow();
         listeners.shutdown();
         continuations.shutdown();
+        ownListeners.shutdown();
     }
 }

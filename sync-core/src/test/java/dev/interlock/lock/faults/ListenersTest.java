@@ -3,6 +3,10 @@ package dev.interlock.lock.faults;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import ch.qos.logback.classic.Logger;
+import ch.qos.logback.classic.spi.ILoggingEvent;
+import ch.qos.logback.core.AppenderBase;
+import com.google.common.util.concurrent.Uninterruptibles;
 import dev.interlock.DistributedReadWriteLock;
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.DistributedSemaphore;
@@ -17,10 +21,12 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Condition;
 import org.junit.jupiter.api.Test;
+import org.slf4j.LoggerFactory;
 
 /** Several listeners of one session, which come and go, and what they hear of the threads that lock. */
 class ListenersTest extends FaultFixture {
@@ -318,5 +324,56 @@ class ListenersTest extends FaultFixture {
             return late.count(Recorder.Kind.REACHABLE) == 1;
         });
         assertThat(early.count(Recorder.Kind.UNREACHABLE)).isEqualTo(1);
+    }
+
+    /** A user's listener that fails is no defect of the library, and one that stands still delays no other. */
+    @Test
+    void aListenerOfLossesNeitherFailsNorDelaysOthers() {
+        Recorder recorder = new Recorder();
+        Interlock session = session(b -> b.listener(recorder));
+        DistributedReentrantLock lock = lock(session, NAME);
+        DistributedReentrantLock another = lock(session, "another");
+        List<String> told = new CopyOnWriteArrayList<>();
+        CountDownLatch goOn = new CountDownLatch(1);
+        Runnable removal = lock.onLost(loss -> told.add("removed"));
+        lock.onLost(loss -> {
+            throw new IllegalStateException("a bad listener");
+        });
+        lock.onLost(loss -> Uninterruptibles.awaitUninterruptibly(goOn));
+        lock.onLost(loss -> told.add(loss.lockName()));
+        another.onLost(loss -> told.add(loss.lockName()));
+        removal.run();
+        try (var log = new LogLines()) {
+            lock.lock();
+            another.lock();
+            session.close();
+            await("the others").until(() -> told.size() == 2 && recorder.count(Recorder.Kind.LOST) == 2);
+            assertThat(told).containsExactlyInAnyOrder(NAME, "another");
+            await("the bad one").until(() -> log.lines.stream().anyMatch(line -> line.contains("what it has thrown")));
+            assertThat(log.lines).noneMatch(line -> line.contains("defect"));
+        } finally {
+            goOn.countDown();
+        }
+    }
+
+    private static final class LogLines extends AppenderBase<ILoggingEvent> implements AutoCloseable {
+        private final Logger logger = (Logger) LoggerFactory.getLogger("dev.interlock");
+        private final List<String> lines = new CopyOnWriteArrayList<>();
+
+        LogLines() {
+            start();
+            logger.addAppender(this);
+        }
+
+        @Override
+        protected void append(ILoggingEvent event) {
+            lines.add(event.getFormattedMessage());
+        }
+
+        @Override
+        public void close() {
+            logger.detachAppender(this);
+            stop();
+        }
     }
 }
