@@ -368,7 +368,11 @@ public final class InterlockBuilder {
     }
 
     /**
-     * Opens the session.
+     * Opens the session. Makes several attempts within 10 s if Redis doesn't answer, is loading its data, or has too
+     * many clients, and also if sentinels or nodes of a cluster can't be reached, since others may take their place.
+     * Waits for nothing that lasts: a user or password that Redis refuses, a certificate that isn't trusted, a single
+     * server whose host refuses the connection because nothing listens there. An application that may start before its
+     * Redis opens a {@link #lazy} session.
      *
      * @return the session
      * @throws IllegalArgumentException if neither or both of {@code uri} and {@code client} were given, or credentials
@@ -382,6 +386,12 @@ public final class InterlockBuilder {
         checkAccess();
         Duration timeout = commandTimeout == null ? COMMAND_TIMEOUT : commandTimeout;
         Settings settings = settings(timeout);
+        return lazy
+                ? open(timeout, settings)
+                : Opening.open(uri != null && uri.isOneServer(), () -> open(timeout, settings));
+    }
+
+    private Interlock open(Duration timeout, Settings settings) {
         RedissonClient used =
                 client != null ? client : requireNonNull(uri).connect(access, timeout, settings.sessionName(), lazy);
         return new Interlock(RedisSession.open(used, client == null, lazy, settings), used, deadlockWatch);

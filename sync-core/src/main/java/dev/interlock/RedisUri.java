@@ -1,9 +1,9 @@
 package dev.interlock;
 
+import static java.nio.charset.StandardCharsets.US_ASCII;
 import static java.util.Objects.requireNonNull;
 
 import com.google.common.base.CharMatcher;
-import com.google.common.base.Throwables;
 import com.google.common.primitives.Ints;
 import com.google.common.util.concurrent.MoreExecutors;
 import dev.interlock.internal.Names;
@@ -11,7 +11,6 @@ import dev.interlock.internal.redis.Failures;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.net.Socket;
-import java.net.SocketTimeoutException;
 import java.net.URI;
 import java.net.URISyntaxException;
 import java.security.GeneralSecurityException;
@@ -21,6 +20,7 @@ import java.util.List;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import javax.net.ssl.SSLContext;
+import javax.net.ssl.SSLHandshakeException;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
@@ -50,6 +50,7 @@ final class RedisUri {
     private static final CharMatcher AFTER_HOSTS = CharMatcher.anyOf("/?#");
     private static final Pattern DATABASE = Pattern.compile("\\d{1,9}");
     private static final int REDISSON_THREADS = 32;
+    private static final int CLEAR_MILLIS = 1_000;
     private static final int PORT = 6379;
     private static final int SENTINEL_PORT = 26379;
 
@@ -72,7 +73,7 @@ final class RedisUri {
     /**
      * Parses a URI of one of the forms that {@link InterlockBuilder#uri} describes.
      *
-     * @throws IllegalArgumentException if it has another form; the message leaves out the password
+     * @throws IllegalArgumentException if it has another form; the message shows no more of it than the scheme
      */
     static RedisUri parse(String uri) {
         requireNonNull(uri, "uri");
@@ -81,7 +82,7 @@ final class RedisUri {
         } catch (URISyntaxException e) {
             // The exception's message contains the whole URI with its password, so it isn't the cause.
             throw new IllegalArgumentException(
-                    "uri '" + withoutPassword(uri) + "' isn't understood: " + e.getReason() + "; it must be " + FORMS);
+                    "uri '" + schemeOf(uri) + "' isn't understood: " + e.getReason() + "; it must be " + FORMS);
         }
     }
 
@@ -92,7 +93,6 @@ final class RedisUri {
                 !"socket".equals(scheme.group(2)),
                 "Redisson reaches a unix socket only with Netty's native epoll or kqueue transport; configure such a"
                         + " client, with a redis+uds:// address, and give it to client()");
-        shown = withoutPassword(uri);
         protocol = scheme.group(1);
         topology = topology(scheme.group(2));
         List<URI> parts = split(uri, scheme.end());
@@ -117,6 +117,7 @@ final class RedisUri {
         int colon = credentials == null ? -1 : credentials.indexOf(':');
         user = credentials == null || colon <= 0 ? null : decoded(credentials.substring(0, colon));
         password = credentials == null ? null : decoded(credentials.substring(colon + 1));
+        shown = withoutCredentials(uri, scheme.end());
     }
 
     private static void check(boolean holds, String otherwise) throws URISyntaxException {
@@ -162,18 +163,27 @@ final class RedisUri {
         return URI.create("/" + part).getPath().substring(1);
     }
 
-    private static String withoutPassword(String uri) {
+    /** Returns what may be shown of a URI that is understood: all but the credentials. */
+    private static String withoutCredentials(String uri, int start) {
+        int hosts = uri.lastIndexOf('@') + 1;
+        return Names.escaped(uri.substring(0, start) + (hosts > 0 ? "…@" : "") + uri.substring(Math.max(start, hosts)));
+    }
+
+    /**
+     * Returns what may be shown of one that isn't: its scheme. Nobody can tell which part of the rest is the password.
+     */
+    private static String schemeOf(String uri) {
         Matcher scheme = SCHEME.matcher(uri);
-        int start = scheme.lookingAt() ? scheme.end() : 0;
-        int tail = Math.max(start, uri.lastIndexOf('@') + 1);
-        int query = uri.indexOf('?', tail);
-        return Names.escaped(uri.substring(0, start)
-                + (tail > start ? "…@" : "")
-                + (query < 0 ? uri.substring(tail) : uri.substring(tail, query) + "?…"));
+        return (scheme.lookingAt() ? scheme.group() : "") + "…";
     }
 
     boolean isEncrypted() {
         return protocol.equals("rediss") || protocol.equals("valkeys");
+    }
+
+    /** Returns whether nobody else can take the place of a server that isn't there. */
+    boolean isOneServer() {
+        return topology == Topology.SERVER;
     }
 
     boolean hasCredentials() {
@@ -265,10 +275,27 @@ final class RedisUri {
             ((SSLSocket) context.getSocketFactory().createSocket(socket, node.getHostString(), node.getPort(), false))
                     .startHandshake();
         } catch (GeneralSecurityException | IOException e) {
-            if (Throwables.getCausalChain(e).stream().anyMatch(SocketTimeoutException.class::isInstance)) {
-                throw unavailable(
-                        "doesn't answer a TLS handshake; a port without TLS needs redis:// instead of rediss://", e);
+            if (Failures.isSilence(e)) {
+                if (speaksInClear(node)) {
+                    throw unavailable(
+                            "doesn't answer a TLS handshake; a port without TLS needs redis:// instead of rediss://",
+                            new SSLHandshakeException("the port answers without TLS"));
+                }
+                throw unavailable("gives no answer to a TLS handshake", e);
             }
+        }
+    }
+
+    /** What answers a command without TLS, if only by an error, won't answer a handshake. */
+    private static boolean speaksInClear(InetSocketAddress node) {
+        try (Socket socket = new Socket()) {
+            socket.connect(new InetSocketAddress(node.getHostString(), node.getPort()), CLEAR_MILLIS);
+            socket.setSoTimeout(CLEAR_MILLIS);
+            socket.getOutputStream().write("PING\r\n".getBytes(US_ASCII));
+            int first = socket.getInputStream().read();
+            return first == '+' || first == '-';
+        } catch (IOException e) {
+            return false;
         }
     }
 

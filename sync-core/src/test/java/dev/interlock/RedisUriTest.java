@@ -3,6 +3,7 @@ package dev.interlock;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 
+import com.google.common.base.Throwables;
 import java.util.List;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -156,5 +157,37 @@ class RedisUriTest {
                                 String.valueOf(refusal.getMessage()).lines().findFirst())
                         .hasValueSatisfying(
                                 line -> assertThat(line).startsWith("uri '").contains("isn't understood: ", reason)));
+    }
+
+    /** Nobody can tell which part of a URI that isn't understood is a password. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "redis://app:s3cret",
+                "redis://:s3cret%40host:6379",
+                "redis://app:s3cret@host:port",
+                "redis://app:p@s3cret:x",
+                "redis://app:s3cret@host/db",
+                "redis://host/s3cret",
+                "redis://host?password=s3cret",
+                "redis://host#s3cret",
+                "redis://app:s3cret host:6379",
+                "redis://app:s3cret/host:6379",
+                "redis://app:987654",
+                "redis-sentinel://app:s3cret@a,b",
+                "redis-cluster://app:s3cret,a",
+                "app:s3cret@host:6379",
+                "http://app:s3cret@host",
+                "s3cret",
+                "redis:s3cret@host",
+                "redis-socket://s3cret",
+                "redis://[s3cret"
+            })
+    void nothingIsShownOfOneThatIsntUnderstood(String uri) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> RedisUri.parse(uri))
+                .satisfies(refusal -> assertThat(Throwables.getStackTraceAsString(refusal))
+                        .doesNotContain("s3cret", "987654")
+                        .contains("isn't understood: "));
     }
 }

@@ -3,9 +3,14 @@ package dev.interlock.internal.redis;
 import com.google.common.base.Throwables;
 import dev.interlock.internal.Names;
 import java.io.IOException;
+import java.net.ConnectException;
+import java.net.UnknownHostException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
+import javax.net.ssl.SSLHandshakeException;
+import org.jspecify.annotations.Nullable;
 import org.redisson.RedissonShutdownException;
 import org.redisson.client.RedisAuthRequiredException;
 import org.redisson.client.RedisException;
@@ -115,17 +120,51 @@ public final class Failures {
 
     /** Returns what to say of a Redis to which no connection could be made: its own words, if it has turned us away. */
     public static String whyUnreachable(Throwable failure) {
-        return Throwables.getCausalChain(failure).stream()
+        return chain(failure)
                 .map(Failures::error)
                 .filter(error -> TURNED_AWAY.matcher(error).find())
                 .findFirst()
                 .map(error -> "refuses the connection: " + Names.escaped(error))
-                .orElseGet(() -> "can't be reached: " + reason(Throwables.getRootCause(failure)));
+                .orElseGet(() -> isSilence(failure) ? "gives no answer" : "can't be reached: " + reason(failure));
     }
 
-    private static String reason(Throwable cause) {
-        String message = cause.getMessage();
-        return message == null ? cause.getClass().getSimpleName() : Names.excerpt(withoutCredentials(message));
+    private static Stream<Throwable> chain(Throwable failure) {
+        return Throwables.getCausalChain(failure).stream();
+    }
+
+    private static String reason(Throwable failure) {
+        Throwable reason = chain(failure)
+                .filter(UnknownHostException.class::isInstance)
+                .findFirst()
+                .orElseGet(() -> Throwables.getRootCause(failure));
+        return reason.getMessage() == null
+                ? reason.getClass().getSimpleName()
+                : Names.escaped(withoutCredentials(words(reason)));
+    }
+
+    /** Returns whether an attempt to connect has failed because there was no answer in time: of Redis, or of DNS. */
+    public static boolean isSilence(@Nullable Throwable failure) {
+        return failure != null
+                && chain(failure)
+                        .anyMatch(cause -> cause.getClass().getSimpleName().endsWith("TimeoutException"));
+    }
+
+    /**
+     * Returns whether an attempt to connect has failed by what lasts: the user or the certificate isn't accepted, or
+     * the client is shut down.
+     */
+    public static boolean isTurnedAway(Throwable failure) {
+        return chain(failure)
+                .anyMatch(cause -> cause instanceof SSLHandshakeException
+                        || cause instanceof RedissonShutdownException
+                        || TURNED_AWAY.matcher(error(cause)).find());
+    }
+
+    /** Returns whether an attempt to connect has failed because nothing listens there, or there is no such host. */
+    public static boolean isAbsent(Throwable failure) {
+        return !isSilence(failure)
+                && chain(failure)
+                        .anyMatch(cause -> cause instanceof ConnectException || cause instanceof UnknownHostException);
     }
 
     /** Returns text without the user and the password of each URI in it. */
@@ -139,8 +178,8 @@ public final class Failures {
     public static String brief(Throwable failure) {
         Throwable cause = cause(failure);
         Throwable root = cause.getCause();
-        return cause.getClass().getSimpleName() + ": " + Names.escaped(words(cause))
-                + (root == null ? "" : " (" + Names.excerpt(String.valueOf(root.getMessage())) + ")");
+        return withoutCredentials(cause.getClass().getSimpleName() + ": " + Names.escaped(words(cause))
+                + (root == null ? "" : " (" + Names.excerpt(String.valueOf(root.getMessage())) + ")"));
     }
 
     /** Returns what a future failed with, without the wrapping. */

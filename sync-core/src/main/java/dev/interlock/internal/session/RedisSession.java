@@ -148,8 +148,7 @@ public final class RedisSession extends Session {
     }
 
     private static RedisUnavailableException unavailable(Throwable cause) {
-        return new RedisUnavailableException(
-                "Redis " + Failures.whyUnreachable(cause) + "; so the session's mailbox doesn't open", cause);
+        return new RedisUnavailableException("Redis " + Failures.whyUnreachable(cause), cause);
     }
 
     // ---- a session that is opened lazily

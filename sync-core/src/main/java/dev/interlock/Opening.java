@@ -1,0 +1,53 @@
+package dev.interlock;
+
+import dev.interlock.internal.redis.Failures;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The opening of a session: several attempts within one patience, since a Redis that is slow, or whose machine is,
+ * looks at first like one that is absent. An attempt whose failure lasts is the only one.
+ */
+final class Opening {
+    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(10);
+
+    /** Before the next attempt, if Redis has answered at once that it isn't ready. */
+    private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
+
+    private Opening() {}
+
+    /**
+     * Makes attempts until one succeeds, its failure lasts, or the patience is over.
+     *
+     * @param isOneServer whether nobody else can take the place of a server that isn't there
+     * @throws RedisUnavailableException says what was tried, and for how long
+     */
+    static <T> T open(boolean isOneServer, Supplier<T> attempt) {
+        long begun = System.nanoTime();
+        for (int attempts = 1; ; attempts++) {
+            try {
+                return attempt.get();
+            } catch (RedisUnavailableException e) {
+                Throwable cause = e.getCause();
+                long elapsed = System.nanoTime() - begun;
+                if (isLasting(cause, isOneServer)) {
+                    throw e;
+                }
+                if (elapsed >= PATIENCE_NANOS || Thread.currentThread().isInterrupted()) {
+                    throw new RedisUnavailableException(
+                            e.getMessage() + (Failures.isSilence(cause) ? " for " : "; tried for ")
+                                    + TimeUnit.NANOSECONDS.toSeconds(elapsed) + " s (" + attempts
+                                    + (attempts == 1 ? " attempt)" : " attempts)"),
+                            cause);
+                }
+                LockSupport.parkNanos(Opening.class, PAUSE_NANOS);
+            }
+        }
+    }
+
+    private static boolean isLasting(@Nullable Throwable cause, boolean isOneServer) {
+        return cause != null && (Failures.isTurnedAway(cause) || (isOneServer && Failures.isAbsent(cause)));
+    }
+}
