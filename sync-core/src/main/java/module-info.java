@@ -28,7 +28,6 @@ module dev.interlock {
     requires static spring.boot.actuator;
     requires static spring.boot.actuator.autoconfigure;
     requires static spring.boot.autoconfigure;
-    requires static spring.boot.data.redis;
     requires static spring.boot.health;
     requires static spring.context;
     requires static spring.core;

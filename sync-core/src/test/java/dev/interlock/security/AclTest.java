@@ -8,11 +8,16 @@ import dev.interlock.Interlock;
 import dev.interlock.QuorumInterlock;
 import dev.interlock.ops.Operator;
 import dev.interlock.ops.SessionView;
+import dev.interlock.spring.boot.InterlockAutoConfiguration;
+import dev.interlock.spring.boot.InterlockEndpoint;
+import dev.interlock.spring.boot.InterlockIntegrationsAutoConfiguration;
 import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.RespConnection;
 import dev.interlock.testing.RespError;
 import java.io.IOException;
 import java.net.URI;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -29,6 +34,8 @@ import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 
 /** The rights that {@code docs/security.md} lists are enough, and none of them is too many. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
@@ -118,6 +125,31 @@ class AclTest {
             assertThat(operator.inspect("app:name")).isEmpty();
             assertThat(Rights.refusedAt(server)).isEmpty();
         }
+    }
+
+    /** So does Actuator's endpoint, of which the page about Spring tells. */
+    @Test
+    void theEndpointOfAnApplicationNeedsThatRightToo() throws IOException {
+        rights.giveAt(server);
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(
+                        InterlockAutoConfiguration.class, InterlockIntegrationsAutoConfiguration.class))
+                .withPropertyValues(
+                        "interlock.uri=" + Rights.urlOf(server),
+                        "interlock.namespace=app",
+                        "management.endpoints.web.exposure.include=interlock")
+                .run(context -> {
+                    InterlockEndpoint endpoint = context.getBean(InterlockEndpoint.class);
+                    assertThatThrownBy(() -> endpoint.fleet(null))
+                            .isInstanceOf(IllegalStateException.class)
+                            .hasMessageStartingWith("Redis refuses to answer an operator's question: ");
+                    Rights.under("An operator").giveAt(server);
+                    assertThat(endpoint.fleet(null).sessions()).hasSize(1);
+                    assertThat(endpoint.name("free")).isNull();
+                });
+        assertThat(Rights.under("An operator").given())
+                .allSatisfy(right -> assertThat(Files.readString(Path.of("..", "docs", "spring.md")))
+                        .contains(right));
     }
 
     private void tour() {

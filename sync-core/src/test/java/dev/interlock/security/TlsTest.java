@@ -67,7 +67,7 @@ class TlsTest {
         server.command("CONFIG", "SET", "requirepass", PASSWORD_OF_DEFAULT);
     }
 
-    private static RedisServer launch(Certificate certificate, int port, String... more) {
+    static RedisServer launch(Certificate certificate, int port, String... more) {
         try {
             return RedisServer.launch(arguments(certificate, port, more));
         } catch (IllegalStateException e) {
@@ -89,7 +89,7 @@ class TlsTest {
         return Stream.concat(Stream.of(arguments), Stream.of(more)).toArray(String[]::new);
     }
 
-    private static int freePort() throws IOException {
+    static int freePort() throws IOException {
         try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
             return socket.getLocalPort();
         }

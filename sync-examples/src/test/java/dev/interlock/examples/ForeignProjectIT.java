@@ -5,9 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -22,17 +24,46 @@ class ForeignProjectIT {
     private static final String VERSION = "0.1.0-SNAPSHOT";
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
     private static final Path JAR = ROOT.resolve("sync-core/target/sync-core-" + VERSION + ".jar");
-    private static final List<String> FILES = List.of("pom.xml", "src/test/java/shop/OrdersTest.java");
 
     /** Where Maven keeps what it has downloaded for this build. */
     private static final Path DOWNLOADED = Path.of(System.getProperty(
             "localRepository",
             Path.of(System.getProperty("user.home"), ".m2/repository").toString()));
 
+    @TempDir
+    private Path folder;
+
     /** On the class path, and as a module. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
-    void testsWithThreeLines(boolean isModule, @TempDir Path folder) throws IOException, InterruptedException {
+    void testsWithThreeLines(boolean isModule) throws IOException, InterruptedException {
+        Path project = project("foreign", List.of("pom.xml", "src/test/java/shop/OrdersTest.java"), Map.of());
+        if (isModule) {
+            write(project.resolve("src/main/java/module-info.java"), "module shop { requires dev.interlock; }");
+        }
+        assertThat(test(project)).contains("Tests run: 3, Failures: 0, Errors: 0, Skipped: 0", "BUILD SUCCESS");
+    }
+
+    /** The lines of Spring Boot that are supported, each with the versions of all else that it states. */
+    @ParameterizedTest
+    @ValueSource(strings = {"spring-boot.version", "spring-boot-3.version"})
+    void anApplicationOfEachLineOfSpringBoot(String line) throws IOException, InterruptedException {
+        Path project = project(
+                "foreign-boot",
+                List.of("pom.xml", "src/test/java/shop/ApplicationTest.java"),
+                Map.of("line", property(line)));
+        assertThat(test(project)).contains("Tests run: 5, Failures: 0, Errors: 0, Skipped: 0", "BUILD SUCCESS");
+    }
+
+    private Path project(String name, List<String> files, Map<String, String> values) throws IOException {
+        Path project = folder.resolve("orders");
+        for (String file : files) {
+            write(project.resolve(file), withVersions(read("/" + name + "/" + file), values));
+        }
+        return project;
+    }
+
+    private String test(Path project) throws IOException, InterruptedException {
         assumeTrue(Files.exists(JAR), "mvn package has not been here");
         Path repository = folder.resolve("repository");
         deploy(repository, "interlock-parent", ".pom", ROOT.resolve("pom.xml"));
@@ -43,13 +74,6 @@ class ForeignProjectIT {
                 "sync-core",
                 "-tests.jar",
                 ROOT.resolve("sync-core/target/sync-core-" + VERSION + "-tests.jar"));
-        Path project = folder.resolve("orders");
-        for (String file : FILES) {
-            write(project.resolve(file), withVersions(read("/foreign/" + file)));
-        }
-        if (isModule) {
-            write(project.resolve("src/main/java/module-info.java"), "module shop { requires dev.interlock; }");
-        }
         Path settings = write(folder.resolve("settings.xml"), settings(folder, repository));
         Path output = folder.resolve("output.txt");
 
@@ -63,8 +87,7 @@ class ForeignProjectIT {
         } finally {
             maven.destroy();
         }
-        assertThat(Files.readString(output))
-                .contains("Tests run: 3, Failures: 0, Errors: 0, Skipped: 0", "BUILD SUCCESS");
+        return Files.readString(output);
     }
 
     private static void deploy(Path repository, String artifact, String suffix, Path file) throws IOException {
@@ -92,14 +115,23 @@ class ForeignProjectIT {
         return "<" + element + "><id>" + id + "</id><url>" + folder.toUri() + "</url></" + element + ">";
     }
 
-    /** Replaces each {@code @property@} by its value in this build. */
-    private static String withVersions(String text) throws IOException {
-        String pom = Files.readString(ROOT.resolve("pom.xml"));
-        return Pattern.compile("@([a-z.-]+)@").matcher(text).replaceAll(found -> {
-            Matcher value = Pattern.compile("<" + found.group(1) + ">(.*?)<").matcher(pom);
-            assertThat(value.find()).as(found.group()).isTrue();
-            return Matcher.quoteReplacement(value.group(1));
-        });
+    /** Replaces each {@code @property@} by its value here, or in this build. */
+    private static String withVersions(String text, Map<String, String> values) {
+        return Pattern.compile("@([a-z0-9.-]+)@")
+                .matcher(text)
+                .replaceAll(found -> Matcher.quoteReplacement(
+                        values.containsKey(found.group(1)) ? values.get(found.group(1)) : property(found.group(1))));
+    }
+
+    private static String property(String name) {
+        try {
+            Matcher value = Pattern.compile("<" + Pattern.quote(name) + ">(.*?)<")
+                    .matcher(Files.readString(ROOT.resolve("pom.xml")));
+            assertThat(value.find()).as(name).isTrue();
+            return value.group(1);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
     }
 
     private static String read(String resource) throws IOException {

@@ -38,7 +38,8 @@ public final class InterlockEndpoint {
      * @param glob as in {@link dev.interlock.ops.Operator#find}; null for all names
      */
     @ReadOperation
-    public Fleet fleet(@Nullable String glob) {
+    @SuppressWarnings("deprecation") // by which Boot 3.5 knows that a parameter may be missing
+    public Fleet fleet(@org.springframework.lang.Nullable String glob) {
         return new Fleet(
                 interlock.operator().sessions(),
                 interlock.operator().find(glob == null || glob.isEmpty() ? "*" : glob));

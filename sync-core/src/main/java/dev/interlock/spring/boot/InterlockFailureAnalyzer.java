@@ -10,9 +10,10 @@ final class InterlockFailureAnalyzer extends AbstractFailureAnalyzer<RedisUnavai
     protected FailureAnalysis analyze(Throwable root, RedisUnavailableException cause) {
         return new FailureAnalysis(
                 "Interlock can't reach Redis: " + cause.getMessage(),
-                "Start Redis, or say where it is: by a bean of type RedissonClient, a service connection of Spring"
-                        + " Boot, or the property interlock.uri. With interlock.lazy=true the application starts"
-                        + " without Redis, and connects when it is there.",
+                "Start Redis, or say where it is, and the user and password: by a bean of type RedissonClient, a"
+                        + " service connection of Spring Boot, or the properties interlock.uri, username and"
+                        + " password. With interlock.lazy=true the application starts without Redis, and connects"
+                        + " when it is there.",
                 cause);
     }
 }

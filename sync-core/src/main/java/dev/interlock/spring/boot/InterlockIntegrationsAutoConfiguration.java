@@ -19,6 +19,7 @@ import org.springframework.boot.autoconfigure.condition.ConditionalOnWebApplicat
 import org.springframework.boot.health.autoconfigure.contributor.ConditionalOnEnabledHealthIndicator;
 import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.integration.support.locks.LockRegistry;
@@ -58,6 +59,18 @@ public final class InterlockIntegrationsAutoConfiguration {
             return new InterlockHealthIndicator(interlock);
         }
     }
+
+    /** The same for Boot 3.5. */
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(
+            name = {
+                Boot3HealthIndicator.TYPE,
+                "org.springframework.boot.actuate.autoconfigure.health.ConditionalOnEnabledHealthIndicator"
+            })
+    @ConditionalOnSingleCandidate(Interlock.class)
+    @Conditional(Boot3HealthIndicator.IsEnabled.class)
+    @Import(Boot3HealthIndicator.Registrar.class)
+    static class Boot3HealthCheck {}
 
     @Configuration(proxyBeanMethods = false)
     @ConditionalOnClass({Endpoint.class, ConditionalOnAvailableEndpoint.class})

@@ -5,8 +5,9 @@ import java.time.Duration;
 import org.springframework.context.SmartLifecycle;
 
 /**
- * Closes the session at the end of an application, when the threads that use it have had their time: after the web
- * server has answered its last request, and after all other beans with a life cycle of usual phases have stopped.
+ * At the end of an application, waits for threads that hold something, after the web server has answered its last
+ * request, and after all other beans with a life cycle of usual phases have stopped. Nothing is refused meanwhile:
+ * {@link SessionEnd} closes the session, later.
  */
 final class InterlockLifecycle implements SmartLifecycle {
     /** Beans of lower phases stop later; plain ones have 0. */
@@ -29,7 +30,7 @@ final class InterlockLifecycle implements SmartLifecycle {
     @Override
     public void stop() {
         running = false;
-        interlock.close(await);
+        interlock.awaitHolders(await);
     }
 
     @Override
@@ -42,7 +43,7 @@ final class InterlockLifecycle implements SmartLifecycle {
         return PHASE;
     }
 
-    /** A closed session can't be opened again, so a context that only pauses leaves it open. */
+    /** A context that only pauses goes on with what its threads hold. */
     @Override
     public boolean isPauseable() {
         return false;

@@ -32,17 +32,22 @@ final class SessionOpening {
     }
 
     /** Returns the builder of a session with the one of these that comes first. */
-    InterlockBuilder builder(
-            @Nullable RedissonClient client, @Nullable RedisAddress address, @Nullable SslBundles bundles) {
+    InterlockBuilder builder(@Nullable RedissonClient client, @Nullable BootRedis boot, @Nullable SslBundles bundles) {
         boolean named = properties.uri() != null;
         if (client != null) {
             tellUnused(named, "the bean of type RedissonClient");
             builder.client(client);
-        } else if (address != null && (address.asService() || !named)) {
+        } else if (boot != null && (boot.isService() || !named)) {
             tellUnused(named, "the service connection");
-            connect(address.uri(), address.username(), address.password(), address.bundle());
+            RedisAddress address = boot.address();
+            connect("spring.data.redis", address.uri(), address.username(), address.password(), address.bundle());
         } else {
-            connect(properties.uri(), properties.username(), properties.password(), bundle(bundles));
+            connect(
+                    SecretProperties.URI,
+                    properties.uri(),
+                    properties.username(),
+                    properties.password(),
+                    bundle(bundles));
         }
         set("namespace", properties.namespace(), builder::namespace);
         set("session-name", properties.sessionName(), builder::sessionName);
@@ -64,11 +69,20 @@ final class SessionOpening {
     }
 
     private void connect(
-            @Nullable String uri, @Nullable String username, @Nullable String password, @Nullable SslBundle bundle) {
-        set("uri", uri, builder::uri);
+            String source,
+            @Nullable String uri,
+            @Nullable String username,
+            @Nullable String password,
+            @Nullable SslBundle bundle) {
+        try {
+            if (uri != null) {
+                builder.uri(uri);
+            }
+        } catch (IllegalArgumentException e) {
+            throw new SecretPropertyException(source, String.valueOf(e.getMessage()));
+        }
         if (username != null && (password == null || password.isEmpty())) {
-            throw new InvalidConfigurationPropertyValueException(
-                    "interlock.username", username, "a user needs a password, interlock.password");
+            throw new SecretPropertyException(SecretProperties.USERNAME, "a user needs a password, interlock.password");
         }
         if (password != null && !password.isEmpty()) {
             builder.credentials(username == null ? "" : username, password);
@@ -147,10 +161,8 @@ final class SessionOpening {
         try {
             setter.accept(value);
         } catch (IllegalArgumentException e) {
-            String name = "interlock." + property;
-            // Of a URI the message says what may be shown.
-            Object shown = property.equals("uri") ? "(hidden)" : value;
-            throw new InvalidConfigurationPropertyValueException(name, shown, String.valueOf(e.getMessage()), e);
+            throw new InvalidConfigurationPropertyValueException(
+                    "interlock." + property, value, String.valueOf(e.getMessage()), e);
         }
     }
 }

@@ -1,6 +1,7 @@
 package dev.interlock.spring.boot;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.interlock.DistributedReentrantLock;
@@ -9,17 +10,25 @@ import dev.interlock.RedisUnavailableException;
 import dev.interlock.micrometer.InterlockMetrics;
 import dev.interlock.spring.InterlockLockProvider;
 import dev.interlock.spring.InterlockLockRegistry;
+import dev.interlock.spring.Locked;
 import dev.interlock.testing.Actor;
 import dev.interlock.testing.RedisServer;
 import io.micrometer.core.instrument.binder.MeterBinder;
+import jakarta.annotation.PreDestroy;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Stream;
 import net.javacrumbs.shedlock.core.LockProvider;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.config.Config;
+import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.context.properties.source.InvalidConfigurationPropertyValueException;
@@ -30,6 +39,9 @@ import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.ApplicationContext;
+import org.springframework.context.annotation.AnnotationConfigUtils;
+import org.springframework.context.support.GenericApplicationContext;
 import org.springframework.core.io.support.SpringFactoriesLoader;
 import org.springframework.integration.support.locks.LockRegistry;
 
@@ -86,8 +98,22 @@ class InterlockAutoConfigurationTest {
         refused("interlock.replica-acknowledgements", "101", "must be from 0 to 100");
         refused("interlock.shutdown.await", "-1s", "from 0 to 365 days");
         refused("interlock.ssl.bundle", "shop", "begins with rediss");
-        refused("interlock.username", "ann", "needs a password");
-        refused("interlock.uri", "http://localhost", "it must begin with redis://");
+    }
+
+    @Test
+    void ofAWrongSettingThatMayBeSecretTheValueIsntShown() {
+        refusedInSecret("interlock.username", "ann", "needs a password");
+        refusedInSecret("interlock.uri", "http://localhost", "it must begin with redis://");
+    }
+
+    private void refusedInSecret(String property, String value, String why) {
+        connected
+                .withPropertyValues(property + "=" + value)
+                .run(context -> assertThat(context.getStartupFailure())
+                        .hasStackTraceContaining("Property " + property + " is wrong")
+                        .hasStackTraceContaining(why)
+                        .rootCause()
+                        .hasMessageNotContaining(value));
     }
 
     private void refused(String property, String value, String why) {
@@ -225,17 +251,19 @@ class InterlockAutoConfigurationTest {
                 .hasSingleBean(InterlockLockProvider.class));
     }
 
-    /** The holder unlocks when the session is closing already; one that did not wait would have taken the lock. */
+    /** The holder unlocks when the application is waiting already; one that did not wait would have taken the lock. */
     @Test
     void theSessionIsClosedWhenItsThreadsAreDone() {
         try (var holder = new Actor("holder")) {
             CompletableFuture<?>[] done = new CompletableFuture<?>[1];
+            Thread stopping = Thread.currentThread();
             connected.withPropertyValues("interlock.shutdown.await=1h").run(context -> {
-                Interlock interlock = context.getBean(Interlock.class);
-                DistributedReentrantLock lock = interlock.lock("shutdown");
+                DistributedReentrantLock lock = context.getBean(Interlock.class).lock("shutdown");
                 holder.run(lock::lock);
                 done[0] = holder.begin(() -> {
-                    awaitClosing(interlock);
+                    await().atMost(Duration.ofMinutes(1))
+                            .until(() -> Stream.of(stopping.getStackTrace())
+                                    .anyMatch(frame -> frame.getMethodName().equals("awaitHolders")));
                     lock.assertHeld();
                     lock.unlock();
                 });
@@ -245,19 +273,63 @@ class InterlockAutoConfigurationTest {
         }
     }
 
-    // A closing session admits nobody to what he doesn't have.
-    private static void awaitClosing(Interlock interlock) {
-        await().atMost(Duration.ofMinutes(1)).until(() -> {
-            try (var other = new Actor("other")) {
-                return other.get(() -> {
-                    try {
-                        interlock.execute("other", Duration.ofSeconds(30), () -> 0);
-                        return false;
-                    } catch (IllegalStateException e) {
-                        return true;
-                    }
-                });
-            }
+    static class Stock {
+        private final Interlock interlock;
+
+        Stock(Interlock interlock) {
+            this.interlock = interlock;
+        }
+
+        @Locked(name = "stock")
+        public boolean save() {
+            return interlock.lock("stock").isHeldByCurrentThread();
+        }
+    }
+
+    /** One that is destroyed late, since it was made early, and knows the other only when it needs it. */
+    static class Saving {
+        private final ApplicationContext context;
+        private final List<Boolean> saved;
+
+        Saving(ApplicationContext context, List<Boolean> saved) {
+            this.context = context;
+            this.saved = saved;
+        }
+
+        @PreDestroy
+        public void save() {
+            saved.add(context.getBean(Stock.class).save());
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void beansMayLockWhileTheyAreDestroyed(boolean isOwn) {
+        List<Boolean> saved = new ArrayList<>();
+        Interlock[] session = new Interlock[1];
+        ApplicationContextRunner runner =
+                isOwn ? bare.withBean("own", Interlock.class, () -> Interlock.connect(REDIS.url())) : connected;
+        runner.withInitializer(context -> {
+                    AnnotationConfigUtils.registerAnnotationConfigProcessors(
+                            (BeanDefinitionRegistry) context.getBeanFactory());
+                    ((GenericApplicationContext) context)
+                            .registerBean("saving", Saving.class, () -> new Saving(context, saved));
+                })
+                .withBean(Stock.class)
+                .run(context -> session[0] = context.getBean(Interlock.class));
+        assertThat(saved).containsExactly(true);
+        assertThatThrownBy(() -> session[0].lock("stock"))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("closed");
+    }
+
+    /** As by an application that is paused, or restarts its beans. */
+    @Test
+    void aContextThatIsStoppedCanBeStartedAgain() {
+        connected.run(context -> {
+            context.getSourceApplicationContext().stop();
+            context.getSourceApplicationContext().start();
+            assertThat(context.getBean(Interlock.class).ping()).isPositive();
         });
     }
 }
