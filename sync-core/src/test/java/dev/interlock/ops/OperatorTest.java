@@ -74,6 +74,14 @@ class OperatorTest extends FaultFixture {
         assertThat(operator.find("*")).isEmpty();
     }
 
+    /** As after a restart. */
+    @Test
+    void aRedisThatHasForgottenItsScriptsAnswers() {
+        assertThat(operator.inspect(NAME)).isEmpty();
+        server().command("SCRIPT", "FLUSH");
+        assertThat(operator.inspect(NAME)).isEmpty();
+    }
+
     /** A name may have all that a message uses to tell its words apart. */
     @Test
     void namesOfSessionsAreSeen() {

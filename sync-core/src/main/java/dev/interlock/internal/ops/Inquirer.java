@@ -301,12 +301,17 @@ public final class Inquirer implements Operator {
     }
 
     private List<List<Object>> answersTo(List<Call> calls) {
+        // Once more, since a batch fails if Redis has forgotten one of its scripts, and only then loads it.
+        CompletableFuture<List<List<Object>>> replies = replies(calls)
+                .exceptionallyCompose(failure ->
+                        Failures.isTransient(failure) ? replies(calls) : CompletableFuture.failedFuture(failure));
+        return session.answer(replies, "an operator's question");
+    }
+
+    private CompletableFuture<List<List<Object>>> replies(List<Call> calls) {
         List<CompletableFuture<List<Object>>> replies = session.runner().runAll(calls);
-        CompletableFuture<Void> all = CompletableFuture.allOf(replies.toArray(CompletableFuture<?>[]::new));
-        return session.answer(
-                all.thenApply(
-                        done -> replies.stream().map(CompletableFuture::join).toList()),
-                "an operator's question");
+        return CompletableFuture.allOf(replies.toArray(CompletableFuture<?>[]::new))
+                .thenApply(done -> replies.stream().map(CompletableFuture::join).toList());
     }
 
     private static IllegalStateException refusal(Throwable cause) {

@@ -202,15 +202,17 @@ public final class RedissonScriptRunner implements ScriptRunner {
             for (Call call : part) {
                 futures.add(eval(script, call).toCompletableFuture());
             }
-            executed(batch, part).whenComplete((done, failure) -> {
+            // A command's own future fails earlier than its script is loaded, after which a repeat is worth while.
+            CompletableFuture<?> executed = executed(batch, part).handle((done, failure) -> {
                 for (CompletableFuture<List<Object>> future : futures) {
                     if (failure != null) {
                         future.completeExceptionally(failure);
                     }
                 }
+                return done;
             });
             for (CompletableFuture<List<Object>> future : futures) {
-                replies.add(observed(sent, future, outage::heard));
+                replies.add(observed(sent, executed.thenCompose(done -> future), outage::heard));
             }
         }
         return replies;
