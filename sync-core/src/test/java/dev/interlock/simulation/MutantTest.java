@@ -55,7 +55,24 @@ class MutantTest {
                         .java(
                                 "redis/Failures",
                                 "return error.startsWith(\"WRONGTYPE \")",
-                                "return error.startsWith(\"MISCONF \") || error.startsWith(\"WRONGTYPE \")"));
+                                "return error.startsWith(\"MISCONF \") || error.startsWith(\"WRONGTYPE \")"),
+                Mutant.named("a lost lock keeps its own JVM out")
+                        .calling(Call.LOCK, Call.TRY_LOCK_TIMED, Call.LOCK_AND_OUTSTAY, Call.LOCK_AND_LOSE)
+                        .showing(Trait.LOST_LOCKS_BLOCK_NOBODY)
+                        .java("lock/Halves", "if (isInside.getAsBoolean()) {", "if (false) {"),
+                Mutant.named("tokens of an older copy are drawn again")
+                        .under(Fault.Kind.STALE_COPY)
+                        .showing(Trait.TOKENS_OUTLIVE_LOSSES)
+                        .lua(
+                                "math.max(least, (micros",
+                                "redis.call('get', token) and least or math.max(least, (micros"),
+                Mutant.named("a wait for a condition doesn't hear that Redis refuses")
+                        .calling(Call.LOCK, Call.TAKE, Call.TAKE_OR_PUT, Call.PUT)
+                        .under(Fault.Kind.WRONG_TYPE, Fault.Kind.NO_PERMISSION)
+                        .java("lock/script/LockMonitor", "state.conditions().refused(cause, session.now());", ""),
+                Mutant.named("a request that overtakes a release asks nobody")
+                        .calling(Call.LOCK, Call.TRY_LOCK, Call.TRY_LOCK_TIMED)
+                        .lua("local isAsked = not enqueue and", "local isAsked = not enqueue and wasHeld and"));
     }
 
     /** The rules of the model about what belongs to what. */
