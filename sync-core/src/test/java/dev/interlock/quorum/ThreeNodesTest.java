@@ -378,6 +378,23 @@ class ThreeNodesTest extends QuorumFixture {
         awaitFree(0, 1, 2);
     }
 
+    /** Neither one that has ended without unlocking nor one that hangs. */
+    @Test
+    void aThreadThatHasLostTheLockKeepsNoOtherOut() throws InterruptedException {
+        DistributedReentrantLock lock = session().lock(NAME);
+        Thread gone = new Thread(() -> lock.lock(600, TimeUnit.MILLISECONDS), "gone");
+        gone.start();
+        gone.join();
+        Actor loser = actor("loser");
+        loser.run(() -> lock.lock(600, TimeUnit.MILLISECONDS));
+        Actor waiter = actor("waiter");
+        assertThat(waiter.begin(lock::lock)).succeedsWithin(PATIENCE);
+        assertThatThrownBy(() -> loser.run(lock::lock)).isInstanceOf(LeaseLostException.class);
+        assertThatThrownBy(() -> loser.run(lock::unlock)).isInstanceOf(LeaseLostException.class);
+        waiter.run(lock::assertHeld);
+        waiter.run(lock::unlock);
+    }
+
     /** A fixed lease isn't renewed. */
     @Test
     void aFixedLeaseEnds() {
