@@ -3,7 +3,9 @@ package dev.interlock.refusal;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.Interlock;
+import dev.interlock.LeaseLostException;
 import dev.interlock.QuorumInterlock;
+import dev.interlock.SyncListener;
 import dev.interlock.lock.faults.FaultFixture;
 import dev.interlock.refusal.Calls.Call;
 import dev.interlock.refusal.Waits.Side;
@@ -14,6 +16,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
@@ -203,11 +206,15 @@ class LastingRefusalTest extends FaultFixture {
     @ParameterizedTest
     @ValueSource(ints = {0, 2})
     void aKeyOfAnotherTypeEndsEachWait(int number) {
+        assertEachWaitEnds(() -> waits.all().stream()
+                .flatMap(wait -> wait.keys().stream().skip(number).limit(1))
+                .forEach(this::replace));
+    }
+
+    private void assertEachWaitEnds(Runnable refusal) {
         List<Actor> others = others();
         List<Begun> waiting = beginToWait(others);
-        waits.all().stream()
-                .flatMap(wait -> wait.keys().stream().skip(number).limit(1))
-                .forEach(this::replace);
+        refusal.run();
         interrupt(waiting);
         forEachWait(others, (wait, other) -> other.begin(() -> give(wait)));
         awaitEnds(waiting);
@@ -229,6 +236,15 @@ class LastingRefusalTest extends FaultFixture {
     @Tag("proof")
     void anotherKeyOfAnotherTypeEndsEachWait(int number) {
         aKeyOfAnotherTypeEndsEachWait(number);
+    }
+
+    /** The same if some of what scripts call is not allowed any more: they end halfway. */
+    @ParameterizedTest
+    @ValueSource(
+            strings = {"-zadd", "-zrem", "-hset", "-hdel", "-set", "-incr", "-pexpire", "-publish", "resetchannels"})
+    @Tag("proof")
+    void aMissingRightEndsEachWait(String rule) {
+        assertEachWaitEnds(() -> setUser(rule));
     }
 
     private void replace(String key) {
@@ -305,6 +321,40 @@ class LastingRefusalTest extends FaultFixture {
                 .as(one.what)
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageMatching("(Redis|Redisson) refuses .*");
+    }
+
+    // ---- leases
+
+    /** What threads hold can't be renewed, and is reported as lost when its lease is over. */
+    @ParameterizedTest
+    @EnumSource
+    @Tag("proof")
+    void whatIsNotRenewedIsLost(Cause cause) {
+        List<String> lost = new CopyOnWriteArrayList<>();
+        SyncListener listener = new SyncListener() {
+            @Override
+            public void lost(LeaseLostException loss) {
+                lost.add(loss.lockName());
+            }
+        };
+        side.session().addListener(listener);
+        side.quorum().addListener(listener);
+        List<String> held = new ArrayList<>();
+        Actor holder = actor("holder");
+        for (LockKind kind : LockKind.values()) {
+            held.add("held-" + kind);
+            holder.run(kind.of(side.session(), "held-" + kind)::lock);
+        }
+        held.addAll(List.of("held-permit", "held-quorum"));
+        holder.run(side.session().semaphore("held-permit", 1)::acquire);
+        holder.run(side.quorum().lock("held-quorum")::lock);
+        if (cause == Cause.NO_CLIENT) {
+            // Else only Redisson knows.
+            held.add("held-adapted");
+            holder.run(side.session().adapt(side.client().getLock("held-adapted"))::lock);
+        }
+        cause.begin(this);
+        await("losses").atMost(BOUND).untilAsserted(() -> assertThat(lost).containsAll(held));
     }
 
     // ---- calls

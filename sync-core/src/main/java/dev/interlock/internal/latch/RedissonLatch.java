@@ -168,7 +168,7 @@ public final class RedissonLatch implements RemoteLatch, Participant, CommandLoo
             carryOut(state.forgotten());
         } else {
             // Not at once: a request made by the answer to another would go round on Redisson's threads.
-            session.execute(this::pulse);
+            session.execute(this::beat);
         }
     }
 
@@ -189,8 +189,26 @@ public final class RedissonLatch implements RemoteLatch, Participant, CommandLoo
         return null;
     }
 
+    /**
+     * Also looks, since an answer says less than that: Redisson takes a channel to which a client may not listen any
+     * more for one on which nothing is heard.
+     */
     @Override
     public void pulse() {
+        beat();
+        ask().whenComplete((count, failure) -> {
+            if (failure != null && !Failures.isTransient(failure)) {
+                mutex.lock();
+                try {
+                    refused(Failures.cause(failure));
+                } finally {
+                    mutex.unlock();
+                }
+            }
+        });
+    }
+
+    private void beat() {
         mutex.lock();
         try {
             requests.beat(true);
