@@ -71,10 +71,6 @@ final class Calls {
         all.add(new Call(what, () -> {}, call, true));
     }
 
-    private void looks(String what, Step call) {
-        all.add(new Call(what, () -> {}, call, false));
-    }
-
     private void gives(String what, Step before, Step call) {
         all.add(new Call(what, before, call, false));
     }
@@ -91,7 +87,7 @@ final class Calls {
         Lock held = kind.of(session, nextName());
         gives(of + "unlock()", held::lock, held::unlock);
         if (kind.of(session, nextName()) instanceof DistributedReentrantLock lock) {
-            looks(of + "isRemotelyLocked()", lock::isRemotelyLocked);
+            asks(of + "isRemotelyLocked()", lock::isRemotelyLocked);
         }
     }
 
@@ -205,11 +201,11 @@ final class Calls {
         DistributedReentrantLock tried = session.adapt(client.getLock(nextName()));
         asks("adapted tryLock()", tried::tryLock);
         DistributedReentrantLock seen = session.adapt(client.getLock(nextName()));
-        looks("adapted isRemotelyLocked()", seen::isRemotelyLocked);
+        asks("adapted isRemotelyLocked()", seen::isRemotelyLocked);
         DistributedReentrantLock held = session.adapt(client.getLock(nextName()));
         gives("adapted unlock()", held::lock, held::unlock);
         DistributedReentrantLock fenced = session.adapt(client.getFencedLock(nextName()));
-        all.add(new Call("adapted fencingToken()", fenced::lock, fenced::fencingToken, false));
+        all.add(new Call("adapted fencingToken()", fenced::lock, fenced::fencingToken, true));
         DistributedReadWriteLock readWrite = session.adapt(client.getReadWriteLock(nextName()));
         asks("adapted readLock().lock()", readWrite.readLock()::lock);
         DistributedReadWriteLock read = session.adapt(client.getReadWriteLock(nextName()));

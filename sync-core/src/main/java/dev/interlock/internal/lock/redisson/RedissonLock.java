@@ -442,7 +442,9 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
         } else if (current.isOver(now)) {
             current.lose("its lease is over");
         } else if (isShutDown()) {
-            current.lose("its client is shut down, so that nobody renews it");
+            if (current.leaseMillis == RENEWED) {
+                current.lose("its client is shut down, so that nobody renews it");
+            }
         } else if (current.isToCheck(now)) {
             confirm(current);
         }

@@ -56,7 +56,7 @@ final class LockState {
     /** The untimed {@code tryLock()} that is under way. */
     private @Nullable IdleQuestion question;
 
-    /** What no repetition will mend, until a thread has been told. */
+    /** What no repetition will mend, until a thread has been told; only while there is a ticket that it concerns. */
     private @Nullable Throwable refusal;
 
     LockState(String key, LockView view, Settings settings, LockEffects effects, long now) {
