@@ -311,7 +311,7 @@ class KeptNameTest {
                 assertThat(reader).succeedsWithin(PATIENCE.multipliedBy(3)).isEqualTo(0));
     }
 
-    /** Whoever looks while no thread is inside sees that. */
+    /** A thread that looks while no other one is inside sees that. */
     @ParameterizedTest
     @EnumSource
     void doesNotLookLockedWhileNobodyIsInside(Subject subject) throws InterruptedException {

@@ -20,11 +20,12 @@ import org.jspecify.annotations.Nullable;
  * meanwhile. If it isn't free, be it that a writer waits itself, all queue for shares. One that gets a share and finds
  * no tenure leads with that share, and the others keep theirs until it has entered or has left; then one of these takes
  * its place. So readers have their places in the local queue: they enter when the writer before them stops writing, and
- * before the writers behind them. Each has its own deadline.
+ * before the writers behind them. Each has its own deadline. A thread that doesn't wait takes a share, if the local
+ * half lets it, and asks with that.
  *
  * <p>Where nothing tells readers that they may join those inside, the leader queues for the whole half until these have
- * left, or for a while. No thread enters before it: else readers could wait for readers. A thread that reads or writes
- * already passes in any case, or it would wait for itself.
+ * left, or for a while. No thread that waits enters before it: else readers could wait for readers. A thread that reads
+ * or writes already passes in any case, or it would wait for itself.
  */
 public final class ReadSync implements Lock {
     private static final long FOREVER = Long.MAX_VALUE;

@@ -9,11 +9,11 @@ import org.jspecify.annotations.Nullable;
  * whether a thread is inside.
  *
  * <p>A thread enters by taking the tenure, and frees it when it leaves and the session keeps the name. While no thread
- * is inside, the session may give the name up, by any thread and at any moment. Nobody needs the local half for that: a
- * thread that wants to have it need not know. Instead, the tenure is <em>closed</em> first, with the mutex of its lock
- * held, and reopened if a thread turns out to have the local half, or a share of it. A thread takes the local half
- * first and then looks whether the tenure is closed; so one of the two sees the other. One that finds it closed looks
- * again with the mutex held: the tenure is either over by then, or open.
+ * is inside, the session may give the name up, on any thread and at any moment. It doesn't take the local half for
+ * that, since threads that come would be refused. Instead it <em>closes</em> the tenure, with the mutex of its lock
+ * held, and reopens it if a thread turns out to have the local half, or a share of it. A thread takes the local half
+ * first and then looks whether the tenure is closed; so one of the two sees the other. A thread that finds the tenure
+ * closed looks again with the mutex held: by then the tenure is either over or open.
  *
  * <p>A tenure that is lost while threads are inside is <em>abandoned</em>: they keep nobody out, see {@link Halves}.
  *
@@ -72,7 +72,7 @@ public abstract class Tenure {
     public final boolean take(long nowNanos) {
         boolean enters = !closed && isUsable(nowNanos) && draw();
         if (enters) {
-            // Who sees that it has the local half doesn't have to see this at once.
+            // No fence: what must not miss this looks at the local half as well.
             TAKERS.lazySet(this, 1);
         }
         return enters;
