@@ -337,7 +337,9 @@ class ListenerTest extends FaultFixture {
         };
         Duration lease = Duration.ofMillis(1_500);
         RedissonClient client = client(server().url());
-        Interlock session = over(client, b -> b.listener(blocking).lease(lease));
+        // Long enough for a reader to leave within it on a busy machine.
+        Duration slice = Duration.ofSeconds(1);
+        Interlock session = over(client, b -> b.listener(blocking).lease(lease).handoffSlice(slice));
         DistributedReentrantLock lock = lock(session, NAME);
         Actor holder = actor("holder");
         Actor leaver = actor("leaver");
