@@ -13,7 +13,7 @@ const fromTemplate = id => byId(id).content.firstElementChild.cloneNode(true);
 const count = (number, one, many) => `${number} ${number === 1 ? one : many}`;
 
 // Names and threads come from users: they are only ever text, never markup, and don't turn or hide other text.
-const plain = text => text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, c => `\\u{${c.codePointAt(0).toString(16)}}`);
+const plain = text => text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, c => `\\u{${c.codePointAt(0).toString(16)}}`);
 
 function setText(element, text) {
   if (element.textContent !== text) {
@@ -118,7 +118,7 @@ function groupsOf(fleet, { holders, waiters }) {
 
 function showName(fleet, card, name) {
   setText(card.querySelector('h3'), plain(name.name));
-  setText(card.querySelector('.kind'), name.kind);
+  setText(card.querySelector('.kind'), plain(name.kind));
   setState(card.querySelector('header .state'), stateOf(name));
   const position = (row, i) => `${i} ${row.details ? 'details' : 'row'}`;
   sync(card.querySelector('table'), groupsOf(fleet, name), group => group.key, () => fromTemplate('group'),
@@ -138,7 +138,7 @@ function showSession(fleet, row, session) {
   setText(id.firstChild, session.name ? `${plain(session.name)} (${shortId(session.id)})` : plain(session.id));
   setText(process.firstChild, session.host ? `${plain(session.host)} ${session.pid}` : 'unknown');
   setText(process.lastChild, session.id === fleet.self ? 'this service' : '');
-  setState(state.firstChild, session.host ? 'answers' : 'silent');
+  setState(state.firstChild, session.age === null ? 'silent' : 'answers');
   setText(open.firstChild, age(session.age));
 }
 

@@ -24,17 +24,20 @@ public final class Names {
                 : escaped(Ascii.truncate(text, EXCERPT, "…")) + " (" + text.length() + " characters)";
     }
 
-    /** Returns text without what could end a line, or turn it around. */
+    /** Returns text without what could act on a terminal, end a line, turn it around, or not be seen. */
     public static String escaped(String text) {
         StringBuilder escaped = new StringBuilder(text.length());
-        for (int i = 0; i < text.length(); i++) {
-            char c = text.charAt(i);
+        text.codePoints().forEach(c -> {
             switch (Character.getType(c)) {
-                case Character.CONTROL, Character.FORMAT, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR ->
-                    escaped.append(String.format("\\u%04x", (int) c));
-                default -> escaped.append(c);
+                case Character.CONTROL,
+                        Character.FORMAT,
+                        Character.LINE_SEPARATOR,
+                        Character.PARAGRAPH_SEPARATOR,
+                        Character.SURROGATE ->
+                    escaped.append(String.format(Character.isBmpCodePoint(c) ? "\\u%04x" : "\\u{%x}", c));
+                default -> escaped.appendCodePoint(c);
             }
-        }
+        });
         return escaped.toString();
     }
 }

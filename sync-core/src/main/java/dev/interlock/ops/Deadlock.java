@@ -1,6 +1,7 @@
 package dev.interlock.ops;
 
 import com.fasterxml.jackson.annotation.JsonFormat;
+import dev.interlock.internal.Names;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
@@ -32,12 +33,13 @@ public record Deadlock(List<Step> steps) {
             String holds,
             @JsonFormat(shape = JsonFormat.Shape.STRING) long token,
             String waitsFor) {
+        /** Returns it for people: text that anybody may have written is shown without control characters. */
         @Override
         public String toString() {
             String process = "process " + pid + " on " + host;
             String owner = sessionName == null ? process : "session " + sessionName + " (" + process + ")";
-            return "thread '" + thread + "' of " + owner + " holds '" + holds + "' (token " + token
-                    + ") and waits for '" + waitsFor + "'";
+            return Names.escaped("thread '" + thread + "' of " + owner + " holds '" + holds + "' (token " + token
+                    + ") and waits for '" + waitsFor + "'");
         }
     }
 }
