@@ -56,6 +56,7 @@ import org.redisson.api.RedissonClient;
  */
 public final class Interlock implements AutoCloseable {
     private static final Duration DAY = Duration.ofDays(1);
+    private static final Duration SHORTEST_WAIT = Duration.ofMillis(10);
     private static final Duration LEAST_RETENTION = Duration.ofSeconds(1);
     private static final Duration MOST_RETENTION = Duration.ofDays(365);
 
@@ -82,7 +83,7 @@ public final class Interlock implements AutoCloseable {
             new MapMaker().weakKeys().weakValues().makeMap();
     private final Barriers barriers;
     private final RequestQueues requestQueues;
-    private final Operator operator;
+    private final Inquirer operator;
     private final ConcurrentMap<RSemaphore, DistributedSemaphore> adaptedSemaphores =
             new MapMaker().weakKeys().weakValues().makeMap();
 
@@ -91,12 +92,11 @@ public final class Interlock implements AutoCloseable {
         this.watchdogMillis = client.getConfig().getLockWatchdogTimeout();
         this.barriers = new Barriers(session);
         this.requestQueues = new RequestQueues(session);
-        Inquirer inquirer = new Inquirer(session);
-        this.operator = inquirer;
+        this.operator = new Inquirer(session);
         session.onUnclaimed(mail -> ScriptLock.receiveUnclaimed(session, mail));
         ScriptLock.prepare(session);
         if (deadlockWatch != null) {
-            inquirer.watch(deadlockWatch.toMillis());
+            operator.watch(deadlockWatch.toMillis());
         }
     }
 
@@ -509,6 +509,16 @@ public final class Interlock implements AutoCloseable {
     /** Returns what sees who holds what, in this session and all others. */
     public Operator operator() {
         return operator;
+    }
+
+    /**
+     * Returns what sees who holds what, and waits for slow sessions.
+     *
+     * @param wait for how long nothing may be heard of sessions, before those that haven't answered are taken to be
+     *     silent: 10 ms or more; {@link #operator()} waits for a second
+     */
+    public Operator operator(Duration wait) {
+        return operator.waiting(InterlockBuilder.checked("wait", wait, SHORTEST_WAIT));
     }
 
     /**

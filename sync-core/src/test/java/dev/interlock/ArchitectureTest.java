@@ -178,7 +178,7 @@ class ArchitectureTest {
                     .layer("words")
                     .definedBy("dev.interlock.internal"))
             .whereLayer("command line")
-            .mayOnlyAccessLayers("facade", "values")
+            .mayOnlyAccessLayers("facade", "values", "words")
             .whereLayer("spring")
             .mayOnlyAccessLayers("facade", "values", "words", "metrics")
             .whereLayer("metrics")

@@ -44,7 +44,7 @@ final class Document {
         return document;
     }
 
-    static Map<String, @Nullable Object> deadlocks(List<Deadlock> deadlocks) {
+    static Map<String, @Nullable Object> deadlocks(List<Deadlock> deadlocks, Snapshot seen) {
         Map<String, @Nullable Object> document = new LinkedHashMap<>();
         document.put(
                 "deadlocks",
@@ -52,6 +52,7 @@ final class Document {
                         .map(deadlock ->
                                 deadlock.steps().stream().map(Document::step).toList())
                         .toList());
+        silent(document, seen);
         return document;
     }
 
@@ -71,8 +72,12 @@ final class Document {
     private static Map<String, @Nullable Object> names(Snapshot seen, List<NameView> names) {
         Map<String, @Nullable Object> document = new LinkedHashMap<>();
         document.put("names", names.stream().map(name -> name(seen, name)).toList());
-        document.put("silent", seen.silent().stream().map(SessionView::id).toList());
+        silent(document, seen);
         return document;
+    }
+
+    private static void silent(Map<String, @Nullable Object> document, Snapshot seen) {
+        document.put("silent", seen.silent().stream().map(SessionView::id).toList());
     }
 
     private static Map<String, @Nullable Object> name(Snapshot seen, NameView name) {
@@ -114,7 +119,7 @@ final class Document {
         document.put("sessionName", session.name());
         document.put("silent", session.isSilent());
         document.put("host", session.host());
-        document.put("pid", session.isSilent() ? null : session.pid());
+        document.put("pid", session.host() == null ? null : session.pid());
         return document;
     }
 

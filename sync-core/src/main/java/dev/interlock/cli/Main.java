@@ -6,12 +6,15 @@ import com.google.common.base.Throwables;
 import dev.interlock.Interlock;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.ops.Deadlock;
+import dev.interlock.ops.FleetView;
+import dev.interlock.ops.Operator;
 import java.io.Console;
 import java.io.FileDescriptor;
 import java.io.FileOutputStream;
 import java.io.OutputStreamWriter;
 import java.io.PrintWriter;
 import java.nio.charset.Charset;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Supplier;
@@ -56,6 +59,9 @@ public final class Main {
     private static final int DEFECT = 70;
 
     private static final String GLOB = "Which names: * stands for anything, ? for one character. Default: all.";
+    private static final double MILLIS = 1_000;
+    private static final double SHORTEST_WAIT = 0.1;
+    private static final double LONGEST_WAIT = 60;
     private static final double SHORTEST_INTERVAL = 0.1;
     private static final double LONGEST_INTERVAL = 3_600;
 
@@ -72,6 +78,14 @@ public final class Main {
             scope = ScopeType.INHERIT,
             description = "Print a JSON document instead; of 'top', one per line.")
     private boolean json;
+
+    @Option(
+            names = "--wait",
+            paramLabel = "SECONDS",
+            defaultValue = "1",
+            scope = ScopeType.INHERIT,
+            description = "A session is silent if nothing has come from it for so long, 0.1 to 60. Default: 1.")
+    private double wait;
 
     @Option(
             names = {"-h", "--help"},
@@ -119,7 +133,7 @@ public final class Main {
     private static int misused(ParameterException misuse) {
         CommandLine command = misuse.getCommandLine();
         PrintWriter err = command.getErr();
-        err.println(Text.plain(String.valueOf(misuse.getMessage())));
+        err.println(Text.lines(String.valueOf(misuse.getMessage()).lines()));
         if (!UnmatchedArgumentException.printSuggestions(misuse, err)) {
             err.println("Try '" + command.getCommandSpec().qualifiedName() + " --help'.");
         }
@@ -131,7 +145,8 @@ public final class Main {
             return misused(new ParameterException(command, String.valueOf(failure.getMessage())));
         }
         if (failure instanceof RedisUnavailableException || failure instanceof IllegalStateException) {
-            command.getErr().println(failure.getMessage());
+            command.getErr()
+                    .println(Text.lines(String.valueOf(failure.getMessage()).lines()));
             return NO_REDIS;
         }
         Throwables.throwIfUnchecked(failure);
@@ -140,8 +155,8 @@ public final class Main {
 
     @Command(name = "ls", description = "Lists the names that sessions have or wait for, and who has them.")
     int list(@Parameters(paramLabel = "GLOB", arity = "0..1", defaultValue = "*", description = GLOB) String glob) {
-        try (Interlock session = connection.open()) {
-            Snapshot seen = Snapshot.take(session, operator -> operator.find(glob));
+        try (Interlock session = open()) {
+            Snapshot seen = Snapshot.of(session, operator(session).look(glob));
             show(() -> Text.names(seen), () -> Document.names(seen));
             warnOfSilent(seen);
             return seen.names().isEmpty() ? NOTHING : FOUND;
@@ -150,8 +165,8 @@ public final class Main {
 
     @Command(name = "who", description = "Shows who has a name, and who waits for it.")
     int who(@Parameters(paramLabel = "NAME", description = "The name, without namespace.") String name) {
-        try (Interlock session = connection.open()) {
-            Snapshot seen = Snapshot.take(session, operator -> operator.inspect(name));
+        try (Interlock session = open()) {
+            Snapshot seen = Snapshot.of(session, operator(session).lookAt(name));
             show(() -> Text.who(name, seen), () -> Document.names(seen));
             warnOfSilent(seen);
             return seen.isFree() ? NOTHING : FOUND;
@@ -160,8 +175,8 @@ public final class Main {
 
     @Command(name = "sessions", description = "Lists the sessions that are connected, but for the one of this command.")
     int sessions() {
-        try (Interlock session = connection.open()) {
-            Snapshot seen = Snapshot.take(session, operator -> List.of());
+        try (Interlock session = open()) {
+            Snapshot seen = Snapshot.of(session, operator(session).sessions());
             show(() -> Text.sessions(seen), () -> Document.sessions(seen));
             return seen.sessions().isEmpty() ? NOTHING : FOUND;
         }
@@ -169,9 +184,12 @@ public final class Main {
 
     @Command(name = "deadlocks", description = "Shows the threads that wait for each other, across JVMs.")
     int deadlocks() {
-        try (Interlock session = connection.open()) {
-            List<Deadlock> deadlocks = session.operator().deadlocks();
-            show(() -> Text.deadlocks(deadlocks), () -> Document.deadlocks(deadlocks));
+        try (Interlock session = open()) {
+            FleetView fleet = operator(session).look("*");
+            Snapshot seen = Snapshot.of(session, fleet);
+            List<Deadlock> deadlocks = fleet.deadlocks();
+            show(() -> Text.deadlocks(deadlocks, seen), () -> Document.deadlocks(deadlocks, seen));
+            warnOfSilent(seen);
             return deadlocks.isEmpty() ? NOTHING : FOUND;
         }
     }
@@ -185,13 +203,13 @@ public final class Main {
                             required = true,
                             description = "The fencing token that 'who' shows.")
                     long token) {
-        try (Interlock session = connection.open()) {
-            boolean isReleased = session.operator().forceRelease(name, token);
+        try (Interlock session = open()) {
+            boolean isReleased = operator(session).forceRelease(name, token);
             if (isReleased) {
                 show(() -> Text.released(name, token), () -> Map.of("released", true));
                 return FOUND;
             }
-            Snapshot seen = Snapshot.take(session, operator -> operator.inspect(name));
+            Snapshot seen = Snapshot.of(session, operator(session).lookAt(name));
             show(() -> Text.notReleased(name, token, seen), () -> Map.of("released", false));
             return seen.isFree() ? NOTHING : REFUSED;
         }
@@ -223,15 +241,24 @@ public final class Main {
         check("--interval", interval, SHORTEST_INTERVAL, LONGEST_INTERVAL);
         check("--count", count, 1, Integer.MAX_VALUE);
         check("--rows", rows, 1, Integer.MAX_VALUE);
-        try (Interlock session = connection.open()) {
+        try (Interlock session = open()) {
             int refreshes = 0;
             do {
-                Snapshot seen = Snapshot.take(session, operator -> operator.find(glob));
+                Snapshot seen = Snapshot.of(session, operator(session).look(glob));
                 show(() -> (isTerminal ? CLEAR : "") + Text.top(seen, rows), () -> Document.top(seen, rows));
                 refreshes++;
             } while (refreshes < count && !out().checkError() && isPaused(interval));
         }
         return FOUND;
+    }
+
+    private Interlock open() {
+        check("--wait", wait, SHORTEST_WAIT, LONGEST_WAIT);
+        return connection.open();
+    }
+
+    private Operator operator(Interlock session) {
+        return session.operator(Duration.ofMillis((long) (wait * MILLIS)));
     }
 
     private static void check(String option, double value, double least, double most) {
@@ -243,7 +270,7 @@ public final class Main {
 
     private static boolean isPaused(double seconds) {
         try {
-            Thread.sleep((long) (seconds * 1_000));
+            Thread.sleep((long) (seconds * MILLIS));
             return true;
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();

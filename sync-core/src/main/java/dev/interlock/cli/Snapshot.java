@@ -1,15 +1,14 @@
 package dev.interlock.cli;
 
 import dev.interlock.Interlock;
+import dev.interlock.ops.FleetView;
 import dev.interlock.ops.NameView;
-import dev.interlock.ops.Operator;
 import dev.interlock.ops.SessionView;
 import java.time.Clock;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Function;
 
 /**
  * An operator's look at names and sessions, and its time.
@@ -19,14 +18,19 @@ import java.util.function.Function;
  * @param at when, by the clock of this machine
  */
 record Snapshot(List<NameView> names, Map<String, SessionView> sessions, Instant at) {
-    /** Asks for names, and for the sessions that have them. */
-    static Snapshot take(Interlock session, Function<Operator, List<NameView>> question) {
-        Operator operator = session.operator();
-        List<NameView> names = question.apply(operator);
+    /** Returns what a session has seen. */
+    static Snapshot of(Interlock session, FleetView seen) {
+        return of(session, seen.names(), seen.sessions());
+    }
+
+    /** Returns the sessions that one has seen. */
+    static Snapshot of(Interlock session, List<SessionView> seen) {
+        return of(session, List.of(), seen);
+    }
+
+    private static Snapshot of(Interlock session, List<NameView> names, List<SessionView> seen) {
         Map<String, SessionView> sessions = new LinkedHashMap<>();
-        operator.sessions().stream()
-                .filter(one -> !one.id().equals(session.id()))
-                .forEach(one -> sessions.put(one.id(), one));
+        seen.stream().filter(one -> !one.id().equals(session.id())).forEach(one -> sessions.put(one.id(), one));
         return new Snapshot(names, sessions, Clock.systemUTC().instant());
     }
 

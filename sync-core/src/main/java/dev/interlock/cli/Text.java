@@ -1,5 +1,6 @@
 package dev.interlock.cli;
 
+import dev.interlock.internal.Names;
 import dev.interlock.ops.Deadlock;
 import dev.interlock.ops.NameView;
 import dev.interlock.ops.NameView.Holder;
@@ -11,7 +12,15 @@ import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
+import picocli.CommandLine.Help;
+import picocli.CommandLine.Help.Ansi;
+import picocli.CommandLine.Help.ColorScheme;
+import picocli.CommandLine.Help.Column;
+import picocli.CommandLine.Help.Column.Overflow;
+import picocli.CommandLine.Help.TextTable;
 
 /** What was seen, for people. */
 final class Text {
@@ -22,22 +31,40 @@ final class Text {
     private static final String UNCONNECTED =
             "It can't be told of a loss. Its lease ends by itself, unless a plain RLock"
                     + " client is alive and renews it: stop that client.";
+    private static final int GAP = 2;
     private static final String NEW_LINE = System.lineSeparator();
 
     private Text() {}
 
-    /** Returns text without what could act on a terminal, end a line, or turn it around. */
-    static String plain(String text) {
-        StringBuilder plain = new StringBuilder(text.length());
-        for (int i = 0; i < text.length(); i++) {
-            char c = text.charAt(i);
-            switch (Character.getType(c)) {
-                case Character.CONTROL, Character.FORMAT, Character.LINE_SEPARATOR, Character.PARAGRAPH_SEPARATOR ->
-                    plain.append(String.format("\\u%04x", (int) c));
-                default -> plain.append(c);
-            }
-        }
-        return plain.toString();
+    /**
+     * Returns lines that do nothing to a terminal. All that is shown goes through this: names, threads, and what
+     * sessions say of themselves may be written by anybody.
+     */
+    static String lines(Stream<String> lines) {
+        return lines.map(Names::escaped).collect(Collectors.joining(NEW_LINE));
+    }
+
+    /** Returns rows, the first of which is the header, in columns as wide as what is in them. */
+    private static String table(Stream<List<String>> rows) {
+        List<List<String>> cells =
+                rows.map(row -> row.stream().map(Names::escaped).toList()).toList();
+        ColorScheme plain = Help.defaultColorScheme(Ansi.OFF);
+        TextTable table = TextTable.forColumns(
+                plain,
+                IntStream.range(0, cells.get(0).size())
+                        .mapToObj(i -> {
+                            int indent = i == 0 ? 0 : GAP;
+                            int width = cells.stream()
+                                    .mapToInt(row -> row.get(i).length())
+                                    .max()
+                                    .orElse(0);
+                            return new Column(indent + width, indent, Overflow.TRUNCATE);
+                        })
+                        .toArray(Column[]::new));
+        // Strings would be read as markup of picocli's.
+        cells.forEach(row -> table.addRowValues(
+                row.stream().map(cell -> plain.apply(cell, List.of())).toArray(Ansi.Text[]::new)));
+        return table.toString().stripTrailing();
     }
 
     /** Returns a duration in the two largest of its units. */
@@ -56,14 +83,22 @@ final class Text {
 
     static String names(Snapshot seen) {
         if (seen.names().isEmpty()) {
-            return "No names.";
+            return "No names" + limit(seen);
         }
-        Table table = new Table("NAME", "KIND", "STATE", "HOLDER", "WAITERS");
-        for (NameView name : seen.names()) {
-            String waiters = String.valueOf(name.waiters().size());
-            table.row(plain(name.name()), name.kind(), Contention.state(name), holder(seen, name), waiters);
-        }
-        return table.toString();
+        return table(Stream.concat(
+                Stream.of(List.of("NAME", "KIND", "STATE", "HOLDER", "WAITERS")),
+                seen.names().stream()
+                        .map(name -> List.of(
+                                name.name(),
+                                name.kind(),
+                                Contention.state(name),
+                                holder(seen, name),
+                                String.valueOf(name.waiters().size())))));
+    }
+
+    /** Returns how a sentence ends that says that there is nothing. */
+    private static String limit(Snapshot seen) {
+        return seen.silent().isEmpty() ? "." : " of those sessions that have answered.";
     }
 
     static String top(Snapshot seen, int rows) {
@@ -76,62 +111,65 @@ final class Text {
                 seen.silent().size(),
                 seen.names().size(),
                 waiting);
-        Table table = new Table("WAITERS", "HELD FOR", "NAME", "KIND", "STATE", "HOLDER");
-        Contention.sorted(seen.names()).stream()
-                .limit(rows)
-                .forEach(name -> table.row(
-                        String.valueOf(name.waiters().size()),
-                        age(Contention.age(name).orElse(null)),
-                        plain(name.name()),
-                        name.kind(),
-                        Contention.state(name),
-                        holder(seen, name)));
-        return String.join(NEW_LINE, head, "", table.toString(), "");
+        String table = table(Stream.concat(
+                Stream.of(List.of("WAITERS", "HELD FOR", "NAME", "KIND", "STATE", "HOLDER")),
+                Contention.sorted(seen.names()).stream()
+                        .limit(rows)
+                        .map(name -> List.of(
+                                String.valueOf(name.waiters().size()),
+                                age(Contention.age(name).orElse(null)),
+                                name.name(),
+                                name.kind(),
+                                Contention.state(name),
+                                holder(seen, name)))));
+        return String.join(NEW_LINE, head, "", table, "");
     }
 
     static String sessions(Snapshot seen) {
         if (seen.sessions().isEmpty()) {
             return "No sessions.";
         }
-        Table table = new Table("SESSION", "NAME", "HOST", "PID", "OPEN FOR");
-        for (SessionView session : seen.sessions().values()) {
-            String host = session.host();
-            if (host == null) {
-                table.row(plain(session.id()), UNKNOWN, "silent", UNKNOWN, UNKNOWN);
-            } else {
-                String name = session.name() == null ? UNKNOWN : plain(session.name());
-                table.row(plain(session.id()), name, plain(host), String.valueOf(session.pid()), age(session.age()));
-            }
-        }
-        return table.toString();
+        return table(Stream.concat(
+                Stream.of(List.of("SESSION", "NAME", "HOST", "PID", "OPEN FOR")),
+                seen.sessions().values().stream()
+                        .map(session -> List.of(
+                                session.id(),
+                                known(session.name()),
+                                known(session.host()),
+                                session.host() == null ? UNKNOWN : String.valueOf(session.pid()),
+                                session.isSilent() ? "silent" : age(session.age())))));
+    }
+
+    private static String known(@Nullable String text) {
+        return text == null ? UNKNOWN : text;
     }
 
     static String silent(Snapshot seen) {
-        return seen.silent().stream()
-                .map(session -> plain(session.id()))
-                .collect(Collectors.joining(", ", "Silent, so that not all may be shown that they have: ", ""));
+        String sessions = seen.silent().stream()
+                .map(session -> session.id() + (session.host() == null ? "" : " (" + process(session) + ")"))
+                .collect(Collectors.joining(", "));
+        return lines(Stream.of("Silent, so that not all may be shown that they have: " + sessions));
     }
 
-    static String deadlocks(List<Deadlock> deadlocks) {
+    static String deadlocks(List<Deadlock> deadlocks, Snapshot seen) {
         return deadlocks.isEmpty()
-                ? "No deadlocks."
-                : deadlocks.stream()
-                        .map(deadlock -> deadlock.steps().stream()
-                                .map(step -> "  " + plain(step.toString()))
-                                .collect(Collectors.joining(NEW_LINE, "Deadlock:" + NEW_LINE, "")))
-                        .collect(Collectors.joining(NEW_LINE));
+                ? "No deadlocks" + limit(seen)
+                : lines(deadlocks.stream()
+                        .flatMap(deadlock -> Stream.concat(
+                                Stream.of("Deadlock:"),
+                                deadlock.steps().stream().map(step -> "  " + step))));
     }
 
     static String released(String name, long token) {
-        return plain(name) + ": released; the thread of token " + token + " has lost it";
+        return lines(Stream.of(name + ": released; the thread of token " + token + " has lost it"));
     }
 
     static String notReleased(String name, long token, Snapshot seen) {
         if (seen.isFree()) {
-            return plain(name) + ": free";
+            return lines(Stream.of(name + ": free"));
         }
         List<String> lines = new ArrayList<>();
-        lines.add(plain(name) + ": not released, since no thread is known to be inside with token " + token);
+        lines.add(name + ": not released, since no thread is known to be inside with token " + token);
         seen.names().stream()
                 .flatMap(view -> view.holders().stream())
                 .filter(holder -> holder.state() == State.SILENT)
@@ -140,19 +178,18 @@ final class Text {
                     lines.add("  owned by " + session(seen, owner));
                     lines.add("    " + (seen.sessions().containsKey(owner) ? SILENT : UNCONNECTED));
                 });
-        return String.join(NEW_LINE, lines);
+        return lines(lines.stream());
     }
 
     static String who(String asked, Snapshot seen) {
-        if (seen.names().isEmpty()) {
-            return plain(asked) + ": free";
-        }
-        return seen.names().stream().map(name -> who(seen, name)).collect(Collectors.joining(NEW_LINE));
+        return seen.names().isEmpty()
+                ? lines(Stream.of(asked + ": free"))
+                : lines(seen.names().stream().flatMap(name -> who(seen, name)));
     }
 
-    private static String who(Snapshot seen, NameView name) {
+    private static Stream<String> who(Snapshot seen, NameView name) {
         List<String> lines = new ArrayList<>();
-        lines.add(plain(name.name()) + ": " + name.kind() + ", " + Contention.state(name));
+        lines.add(name.name() + ": " + name.kind() + ", " + Contention.state(name));
         for (Holder holder : name.holders()) {
             lines.add("  " + verb(holder) + " " + thread(holder.thread()) + session(seen, holder.session()));
             String details = details(holder);
@@ -168,9 +205,9 @@ final class Text {
             String condition = waiter.condition();
             lines.add("    " + place++ + ". " + thread(waiter.thread()) + session(seen, waiter.session())
                     + (waiter.age() == null ? "" : ", for " + age(waiter.age()))
-                    + (condition == null ? "" : ", for condition '" + plain(condition) + "'"));
+                    + (condition == null ? "" : ", for condition '" + condition + "'"));
         }
-        return String.join(NEW_LINE, lines);
+        return lines.stream();
     }
 
     private static String verb(Holder holder) {
@@ -200,20 +237,23 @@ final class Text {
     }
 
     private static String thread(@Nullable String thread) {
-        return thread == null ? "" : "thread '" + plain(thread) + "' of ";
+        return thread == null ? "" : "thread '" + thread + "' of ";
     }
 
     private static String session(Snapshot seen, String id) {
         SessionView session = seen.session(id);
-        String host = session.host();
-        if (host != null) {
-            String name = session.name() == null ? "" : plain(session.name()) + ", ";
-            return "pid " + session.pid() + " on " + plain(host) + " (session " + name + plain(id) + ")";
+        String name = session.name() == null ? "" : session.name() + ", ";
+        if (!session.isSilent()) {
+            return process(session) + " (session " + name + id + ")";
         }
-        return "session " + plain(id)
-                + (seen.sessions().containsKey(id)
-                        ? ", which is silent"
-                        : ", which isn't connected: a plain RLock client, or one that is gone");
+        if (!seen.sessions().containsKey(id)) {
+            return "session " + id + ", which isn't connected: a plain RLock client, or one that is gone";
+        }
+        return "session " + id + ", which is silent" + (session.host() == null ? "" : ": " + name + process(session));
+    }
+
+    private static String process(SessionView session) {
+        return "pid " + session.pid() + " on " + session.host();
     }
 
     /** Returns the first holder, and how many others there are, in a few words. */
@@ -225,10 +265,10 @@ final class Text {
         String thread = first.thread();
         SessionView session = seen.session(first.session());
         String host = session.host();
-        String process = host == null ? plain(first.session()) : plain(host) + ":" + session.pid();
+        String process = host == null ? first.session() : host + ":" + session.pid();
         int others = name.holders().size() - 1;
-        return (thread == null ? "" : plain(thread) + " on ")
-                + (session.name() == null ? process : plain(session.name()))
+        return (thread == null ? "" : thread + " on ")
+                + (session.name() == null ? process : session.name())
                 + (others == 0 ? "" : " and " + others + " more");
     }
 }

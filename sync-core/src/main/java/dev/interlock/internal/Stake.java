@@ -22,6 +22,8 @@ public record Stake(String name, String kind, List<Hold> holds, List<Wait> waits
     /** In place of milliseconds that aren't known. */
     public static final long UNKNOWN = -1;
 
+    private static final long MOST = 1L << 53;
+
     /**
      * How it has the name.
      *
@@ -126,18 +128,18 @@ public record Stake(String name, String kind, List<Hold> holds, List<Wait> waits
                 holds.add(new Hold(
                         words.next(),
                         text(words.next()),
-                        number(words.next()),
+                        count(words.next()),
                         words.next().equals("1"),
-                        number(words.next()),
-                        number(words.next()),
-                        number(words.next())));
+                        count(words.next()),
+                        Long.parseLong(words.next()),
+                        age(words.next())));
             } else {
                 waits.add(new Wait(
                         text(words.next()),
-                        number(words.next()),
+                        count(words.next()),
                         text(words.next()),
-                        number(words.next()),
-                        number(words.next())));
+                        Long.parseLong(words.next()),
+                        age(words.next())));
             }
         }
         return new Stake(name, kind, holds, waits);
@@ -153,7 +155,20 @@ public record Stake(String name, String kind, List<Hold> holds, List<Wait> waits
         return URLDecoder.decode(word, UTF_8);
     }
 
-    private static long number(String word) {
-        return Long.parseLong(word);
+    /**
+     * Returns what such a word counts.
+     *
+     * @throws IllegalArgumentException if that is less than nothing, or more than all programs can read in JSON
+     */
+    public static long count(String word) {
+        long count = Long.parseLong(word);
+        if (count < 0 || count > MOST) {
+            throw new IllegalArgumentException("not from 0 to 2^53");
+        }
+        return count;
+    }
+
+    private static long age(String word) {
+        return word.equals(String.valueOf(UNKNOWN)) ? UNKNOWN : count(word);
     }
 }

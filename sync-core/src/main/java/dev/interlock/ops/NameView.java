@@ -35,7 +35,7 @@ public record NameView(String name, String kind, List<Holder> holders, List<Wait
      * A session that has the name.
      *
      * @param session the id of the session
-     * @param sessionName the name of the session, or null if it is silent or doesn't tell
+     * @param sessionName the name of the session, or null if that isn't known
      * @param state how it has the name
      * @param thread the thread that is inside, or null if there is none, it isn't known, or threads share the lock
      * @param reads whether the session has it for reading only
@@ -59,7 +59,7 @@ public record NameView(String name, String kind, List<Holder> holders, List<Wait
      * A thread that waits for the name.
      *
      * @param session the id of the session
-     * @param sessionName the name of the session, or null if it is silent or doesn't tell
+     * @param sessionName the name of the session, or null if that isn't known
      * @param thread the thread, or null if the session is silent
      * @param condition the condition that has to be signalled before, or null
      * @param age for how long it has waited for Redis; if it waits for another thread of its session, for how long it

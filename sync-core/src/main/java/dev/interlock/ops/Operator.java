@@ -5,8 +5,11 @@ import java.util.List;
 
 /**
  * Sees what the sessions of a fleet hold and wait for, by asking them all through their mailboxes. Nothing of that is
- * kept anywhere: it costs sessions nothing while nobody asks. Each method waits for the answers for half a second at
- * most, and for Redis for one command time-out. What it returns was so a moment ago, in each session at its own time.
+ * kept anywhere: it costs sessions nothing while nobody asks. Each method waits for Redis for one command time-out, and
+ * for the answers until none has come for a second, or for as long as
+ * {@link dev.interlock.Interlock#operator(java.time.Duration)} was told: ten times as long at most. A session that
+ * hasn't answered by then is <em>silent</em>, and what it has may be missing. What is returned was so a moment ago, in
+ * each session at its own time.
  *
  * <p>Locks of all kinds are seen, with their conditions, and semaphores, latches and barriers; not adapted objects of
  * Redisson's. Names are those of the operator's namespace; without one, all names are seen, with the namespaces before
@@ -22,7 +25,8 @@ public interface Operator {
     List<SessionView> sessions();
 
     /**
-     * Returns the names in which sessions have something, as these tell: 10,000 of each session at most.
+     * Returns all sessions, the names in which they have something, and the deadlocks in these, by one question: so it
+     * is known which sessions haven't told what they have.
      *
      * @param glob what the names have to match, 1,000 characters at most: {@code *} stands for any characters or none,
      *     {@code ?} for one
@@ -30,12 +34,33 @@ public interface Operator {
      * @throws RedisUnavailableException if Redis doesn't answer
      * @throws IllegalStateException if the session is closed
      */
+    FleetView look(String glob);
+
+    /**
+     * Returns all sessions, and the holders and waiters of a name, by one question: what the sessions tell and, of
+     * locks, what Redis knows. Synchronizers of one name but different kinds are different ones; so there is one view
+     * for each of them that is in use, none if the name is free.
+     *
+     * @param name the name, in this session's namespace
+     * @throws IllegalArgumentException if the name is empty
+     * @throws RedisUnavailableException if Redis doesn't answer
+     * @throws IllegalStateException if the session is closed
+     */
+    FleetView lookAt(String name);
+
+    /**
+     * Returns the names in which sessions have something, without what silent sessions have: {@link #look} tells which
+     * these are.
+     *
+     * @param glob what the names have to match, as for {@link #look}
+     * @throws IllegalArgumentException if the pattern is empty or too long
+     * @throws RedisUnavailableException if Redis doesn't answer
+     * @throws IllegalStateException if the session is closed
+     */
     List<NameView> find(String glob);
 
     /**
-     * Returns the holders and waiters of a name: what the sessions tell and, of locks, what Redis knows. Synchronizers
-     * of one name but different kinds are different ones; so this returns one view for each of them that is in use,
-     * none if the name is free.
+     * Returns the holders and waiters of a name, as {@link #lookAt} does.
      *
      * @param name the name, in this session's namespace
      * @throws IllegalArgumentException if the name is empty

@@ -7,9 +7,9 @@ import org.jspecify.annotations.Nullable;
  * A session.
  *
  * @param id its id, as Redis has it
- * @param name its {@linkplain dev.interlock.InterlockBuilder#sessionName name}, or null if it is silent or doesn't tell
- * @param host the machine on which it runs, or null if it is silent
- * @param pid its process, or 0 if it is silent
+ * @param name its {@linkplain dev.interlock.InterlockBuilder#sessionName name}, or null if that isn't known
+ * @param host the machine on which it runs, or null if that isn't known
+ * @param pid its process, or 0 if that isn't known
  * @param age since when it has been open, or null if it is silent
  */
 public record SessionView(
@@ -18,8 +18,11 @@ public record SessionView(
         @Nullable String host,
         long pid,
         @Nullable Duration age) {
-    /** Returns whether it hasn't answered in time: it stands still, can't be reached, or is of another version. */
+    /**
+     * Returns whether it hasn't answered in time, or not completely: it stands still, can't be reached, or is of
+     * another version. Who it is, Redis tells.
+     */
     public boolean isSilent() {
-        return host == null;
+        return age == null;
     }
 }

@@ -130,10 +130,25 @@ class TextTest {
     void sessionsAreInATable() {
         assertThat(Text.sessions(seen()).lines())
                 .containsExactly(
-                        "SESSION  NAME    HOST    PID  OPEN FOR",
-                        "s1       orders  web-1   17   1 d 6 h",
-                        "s2       -       silent  -    -");
+                        "SESSION  NAME    HOST   PID  OPEN FOR",
+                        "s1       orders  web-1  17   1 d 6 h",
+                        "s2       -       -      -    silent");
         assertThat(Text.silent(seen())).isEqualTo("Silent, so that not all may be shown that they have: s2");
+        Snapshot known = seen("s2", new SessionView("s2", "orders-2", "web-2", 18, null));
+        assertThat(Text.sessions(known).lines().toList().get(1)).matches("s2 +orders-2 +web-2 +18 +silent");
+        assertThat(Text.silent(known)).endsWith("s2 (pid 18 on web-2)");
+    }
+
+    private static Snapshot seen(String id, SessionView session) {
+        return new Snapshot(List.of(), Map.of(id, session), Instant.EPOCH);
+    }
+
+    @Test
+    void nothingIsNotSaidOfThoseThatHaveNotAnswered() {
+        Snapshot silent = seen("s2", STILL);
+        assertThat(Text.names(silent)).isEqualTo("No names of those sessions that have answered.");
+        assertThat(Text.deadlocks(List.of(), silent)).isEqualTo("No deadlocks of those sessions that have answered.");
+        assertThat(Text.names(seen("s1", ORDERS))).isEqualTo("No names.");
     }
 
     /** Versions before sessions told their names are shown without. */

@@ -85,10 +85,9 @@ class FleetViewTest {
         assertThat(stopped.holders()).extracting(Holder::state).containsExactly(State.SILENT);
         assertThat(stopped.holders()).extracting(Holder::session).containsExactly(holder.sessionId());
         assertThat(stopped.waiters()).extracting(Waiter::thread).containsExactly("t2", "t3");
-        assertThat(operator.sessions())
-                .filteredOn(SessionView::isSilent)
-                .extracting(SessionView::id)
-                .containsExactly(holder.sessionId());
+        assertThat(operator.lookAt(name).silent())
+                .singleElement()
+                .matches(one -> one.id().equals(holder.sessionId()) && one.host() != null && one.pid() > 0);
 
         holder.cont();
         assertThat(operator.forceRelease(name, entry.token())).isTrue();

@@ -26,6 +26,7 @@ import java.net.UnknownHostException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.locks.Condition;
 import org.jspecify.annotations.Nullable;
@@ -165,15 +166,17 @@ class OperatorTest extends FaultFixture {
         holder.run(lock::lock);
         Actor first = actor("first");
         Actor second = actor("second");
-        first.begin(lock::lock);
+        CompletableFuture<Boolean> entered = first.begin(lock::lock);
         awaitQueued(lock, first);
-        second.begin(lock::lock);
+        CompletableFuture<Boolean> entersLater = second.begin(lock::lock);
         awaitQueued(lock, second);
         await("two seconds of it")
                 .until(() -> inspected(NAME).waiters().stream()
                         .allMatch(waiter -> isAbove(Duration.ofSeconds(2), waiter.age())));
         holder.run(lock::unlock);
-        first.run(() -> {});
+        // The lock isn't fair.
+        await("one of them").until(() -> entered.isDone() || entersLater.isDone());
+        Actor inside = entered.isDone() ? first : second;
         assertThat(inspected(NAME).waiters())
                 .singleElement()
                 .satisfies(waiter ->
@@ -181,8 +184,9 @@ class OperatorTest extends FaultFixture {
         await("a second of it")
                 .until(() -> isAbove(
                         Duration.ofSeconds(1), inspected(NAME).waiters().get(0).age()));
-        first.run(lock::unlock);
-        second.run(lock::unlock);
+        inside.run(lock::unlock);
+        Actor last = inside == first ? second : first;
+        last.run(lock::unlock);
     }
 
     @Test
@@ -230,6 +234,7 @@ class OperatorTest extends FaultFixture {
                 .filteredOn(SessionView::isSilent)
                 .extracting(SessionView::id)
                 .containsExactly(silent.id());
+        assertThat(operator.lookAt(NAME).silent()).extracting(SessionView::id).containsExactly(silent.id());
         String host = InetAddress.getLocalHost().getHostName();
         assertThat(operator.sessions())
                 .filteredOn(session -> session.id().equals(other.id()))

@@ -1,13 +1,17 @@
 package dev.interlock.internal.ops;
 
+import com.google.common.base.Splitter;
 import dev.interlock.internal.Names;
+import dev.interlock.internal.Presence;
 import dev.interlock.internal.RareLog;
 import dev.interlock.internal.Stake;
+import dev.interlock.ops.NameView.State;
 import dev.interlock.ops.SessionView;
-import java.net.InetAddress;
-import java.net.UnknownHostException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
+import java.util.Set;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
@@ -15,76 +19,125 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What a session answers: a line about itself, and one for each name that was asked for.
+ * What is known of a session. It reports in parts, each of which begins with a line about itself: {@code <host> <pid>
+ * <age> <name> <JVM> <number of the part> <0 if it is the last, else 1>}. Versions that know fewer of these words read
+ * what is before. Behind that line is one for each {@link Stake}.
  *
- * @param name its name for people, or the empty string if it doesn't tell
- * @param host the machine on which it runs
- * @param pid its process
- * @param ageMillis since when it has been open
- * @param stakes what it has
+ * @param presence who it is, as far as it is known
+ * @param jvm what tells its JVM from others, or its own id
+ * @param ageMillis for how long it has been open, or {@link Stake#UNKNOWN} if it is silent: it hasn't reported all
+ * @param stakes what it has, as far as it has reported that
  */
-record Answer(String name, String host, long pid, long ageMillis, List<Stake> stakes) {
+record Answer(Presence presence, String jvm, long ageMillis, List<Stake> stakes) {
     private static final Logger log = LoggerFactory.getLogger(Answer.class);
     private static final RareLog UNREADABLE = new RareLog();
+    private static final Set<String> STATES =
+            Stream.of(State.values()).map(State::name).collect(Collectors.toUnmodifiableSet());
 
-    /** Returns what is the same in all answers of a session of this process: it has been open for no time. */
-    static Answer ofThisProcess(String name) {
-        String host;
-        try {
-            host = InetAddress.getLocalHost().getHostName();
-        } catch (UnknownHostException e) {
-            host = "unknown";
+    /**
+     * A part of a report.
+     *
+     * @param number how many were before it
+     * @param isLast whether no other follows
+     */
+    record Part(int number, boolean isLast) {
+        private static final int WORDS = 7;
+
+        /** Returns which part that is. A report of another version has but one. */
+        static Part of(String text) {
+            int end = text.indexOf('\n');
+            List<String> words = Splitter.on(' ').splitToList(end < 0 ? text : text.substring(0, end));
+            try {
+                return words.size() < WORDS
+                        ? new Part(0, true)
+                        : new Part(
+                                Integer.parseUnsignedInt(words.get(WORDS - 2)),
+                                words.get(WORDS - 1).equals("0"));
+            } catch (NumberFormatException e) {
+                return new Part(0, true);
+            }
         }
-        return new Answer(name, host, ProcessHandle.current().pid(), 0, List.of());
     }
 
-    Answer with(long millis, List<Stake> what) {
-        return new Answer(name, host, pid, millis, what);
-    }
-
-    String text() {
-        // The name comes last, since versions without it read only what is before it.
-        String own = Stake.word(host) + ' ' + pid + ' ' + ageMillis + ' ' + Stake.word(name);
+    /** Returns a part of the report of a session of this JVM. */
+    static String text(Presence presence, long ageMillis, Part part, List<Stake> stakes) {
+        String own = String.join(
+                " ",
+                Stake.word(presence.host()),
+                String.valueOf(presence.pid()),
+                String.valueOf(ageMillis),
+                Stake.word(presence.name()),
+                Presence.JVM,
+                String.valueOf(part.number),
+                part.isLast ? "0" : "1");
         return Stream.concat(Stream.of(own), stakes.stream().map(Stake::line)).collect(Collectors.joining("\n"));
     }
 
     /**
-     * Reads an answer; null if there is none, or it is of another version.
+     * Reads the answer of a session.
      *
+     * @param known who it is, if it doesn't say so now
+     * @param parts of its report, as many as have arrived
+     * @param isWhole whether these are all
      * @param prefix that of the names that matter, which then have it no longer
      */
-    static @Nullable Answer parse(@Nullable String text, String prefix) {
-        if (text == null) {
-            return null;
+    static Answer of(String id, Presence known, Collection<String> parts, boolean isWhole, String prefix) {
+        List<Stake> stakes = new ArrayList<>();
+        Answer answer = new Answer(known, id, Stake.UNKNOWN, stakes);
+        for (String part : parts) {
+            try {
+                List<String> lines = part.lines().toList();
+                lines.stream()
+                        .skip(1)
+                        .map(Answer::stake)
+                        .filter(stake -> stake.name().startsWith(prefix))
+                        .map(stake -> stake.named(stake.name().substring(prefix.length())))
+                        .forEach(stakes::add);
+                List<String> own = Splitter.on(' ').splitToList(lines.get(0));
+                String name = own.size() > 3 ? Stake.text(own.get(3)) : "";
+                answer = new Answer(
+                        new Presence(name, Stake.text(own.get(0)), Stake.count(own.get(1))),
+                        own.size() > 4 ? own.get(4) : id,
+                        isWhole ? Stake.count(own.get(2)) : Stake.UNKNOWN,
+                        stakes);
+            } catch (RuntimeException e) {
+                UNREADABLE.say(
+                        "",
+                        often -> log.warn(
+                                "The answer of a session can't be read; that may be of another version: {}{}",
+                                Names.excerpt(part),
+                                often));
+                return new Answer(known, id, Stake.UNKNOWN, stakes);
+            }
         }
-        try {
-            List<String> lines = text.lines().toList();
-            String[] own = lines.get(0).split(" ", -1);
-            List<Stake> stakes = lines.stream()
-                    .skip(1)
-                    .map(Stake::parse)
-                    .filter(stake -> stake.name().startsWith(prefix))
-                    .map(stake -> stake.named(stake.name().substring(prefix.length())))
-                    .toList();
-            String name = own.length > 3 ? Stake.text(own[3]) : "";
-            return new Answer(name, Stake.text(own[0]), Long.parseLong(own[1]), Long.parseLong(own[2]), stakes);
-        } catch (RuntimeException e) {
-            UNREADABLE.say(
-                    "",
-                    often -> log.warn(
-                            "The answer of a session can't be read; that may be of another version: {}{}",
-                            Names.excerpt(text),
-                            often));
-            return null;
-        }
+        return answer;
     }
 
-    /** Returns the name of the session that has given this answer, or null if it doesn't tell or is silent. */
-    static @Nullable String nameIn(@Nullable Answer answer) {
-        return answer == null || answer.name.isEmpty() ? null : answer.name;
+    private static Stake stake(String line) {
+        Stake stake = Stake.parse(line);
+        if (stake.holds().stream().anyMatch(hold -> !STATES.contains(hold.state()))) {
+            throw new IllegalArgumentException("unknown state");
+        }
+        return stake;
+    }
+
+    /** Returns whether the session hasn't reported all that it has. */
+    boolean isSilent() {
+        return ageMillis == Stake.UNKNOWN;
+    }
+
+    /** Returns the name of the session, or null if that isn't known. */
+    @Nullable
+    String name() {
+        return presence.name().isEmpty() ? null : presence.name();
     }
 
     SessionView session(String id) {
-        return new SessionView(id, nameIn(this), host, pid, Duration.ofMillis(ageMillis));
+        return new SessionView(
+                id,
+                name(),
+                presence.host().isEmpty() ? null : presence.host(),
+                presence.pid(),
+                isSilent() ? null : Duration.ofMillis(ageMillis));
     }
 }

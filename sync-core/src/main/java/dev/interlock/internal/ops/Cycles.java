@@ -1,112 +1,139 @@
 package dev.interlock.internal.ops;
 
+import static java.util.Objects.requireNonNull;
+
+import com.google.common.collect.LinkedHashMultimap;
+import com.google.common.collect.SetMultimap;
 import dev.interlock.internal.Stake;
 import dev.interlock.internal.Stake.Hold;
 import dev.interlock.internal.Stake.Wait;
 import dev.interlock.ops.Deadlock;
 import dev.interlock.ops.Deadlock.Step;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.HashSet;
+import java.util.Iterator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.jspecify.annotations.Nullable;
 
 /**
- * The graph of threads that hold locks and wait for others. A thread waits for one lock at a time, which one thread
- * holds; so a walk from thread to thread gets into a cycle or comes to an end. Threads that share a lock to read aren't
- * known, so that a walk ends there.
+ * The graph of threads that hold locks and wait for others. A lock is held by one thread: if several sessions tell that
+ * theirs does, by that with the greatest token, since the others have lost it. A thread waits for one lock at a time;
+ * but answers come from different moments, so that it may be seen to wait for several, each of which is followed.
+ * Threads that share a lock to read aren't known, so that a path ends there.
  */
 final class Cycles {
-    /** A thread of some JVM. */
-    private record Actor(String host, long pid, long threadId) {}
+    /**
+     * A thread of some JVM, which may use several sessions.
+     *
+     * @param jvm what tells the JVM from all others, on whatever host and with whatever process id
+     */
+    private record Actor(String jvm, long threadId) {}
 
-    private record Holding(
-            Actor actor, String session, @Nullable String sessionName, Hold hold) {}
+    private record Holding(Actor actor, String session, Answer answer, Hold hold) {}
+
+    /** A thread on a path, and the locks that it waits for and that have not been followed. */
+    private record Visit(Actor actor, Iterator<Site> rest) {
+        Visit(Actor actor, Set<Site> wanted) {
+            this(actor, wanted.iterator());
+        }
+    }
 
     private final Map<Site, Holding> holders = new HashMap<>();
-    private final Map<Actor, Site> wanted = new HashMap<>();
+    private final SetMultimap<Actor, Site> wanted = LinkedHashMultimap.create();
+    private final Set<Deadlock> found = new LinkedHashSet<>();
 
-    private Cycles(Map<String, @Nullable Answer> answers) {
-        answers.forEach((id, answer) -> {
-            if (answer != null) {
-                answer.stakes().forEach(stake -> add(id, answer, stake));
-            }
-        });
+    private Cycles(Map<String, Answer> answers) {
+        answers.forEach((id, answer) -> answer.stakes().forEach(stake -> add(id, answer, stake)));
     }
 
     /** Returns the cycles in what sessions have answered. */
-    static Set<Deadlock> in(Map<String, @Nullable Answer> answers) {
-        return new Cycles(answers).found();
+    static Set<Deadlock> in(Map<String, Answer> answers) {
+        Cycles cycles = new Cycles(answers);
+        cycles.find();
+        return cycles.found;
     }
 
     private void add(String id, Answer answer, Stake stake) {
         Site site = Site.of(stake);
         for (Hold hold : stake.holds()) {
             if (hold.threadId() != 0) {
-                Actor actor = new Actor(answer.host(), answer.pid(), hold.threadId());
-                holders.put(site, new Holding(actor, id, Answer.nameIn(answer), hold));
+                Actor actor = new Actor(answer.jvm(), hold.threadId());
+                holders.merge(
+                        site,
+                        new Holding(actor, id, answer, hold),
+                        (one, other) -> one.hold.token() >= other.hold.token() ? one : other);
             }
         }
         for (Wait wait : stake.waits()) {
             if (wait.condition().isEmpty()) {
-                wanted.put(new Actor(answer.host(), answer.pid(), wait.threadId()), site);
+                wanted.put(new Actor(answer.jvm(), wait.threadId()), site);
             }
         }
     }
 
-    private Set<Deadlock> found() {
-        Set<Deadlock> deadlocks = new LinkedHashSet<>();
+    private void find() {
         Set<Actor> seen = new HashSet<>();
         for (Actor start : wanted.keySet()) {
-            List<Actor> path = new ArrayList<>();
-            Actor next = start;
-            while (next != null && seen.add(next)) {
-                path.add(next);
-                next = ahead(next);
-            }
-            int begin = next == null ? -1 : path.indexOf(next);
-            if (begin >= 0) {
-                deadlocks.add(deadlock(path.subList(begin, path.size())));
+            if (seen.add(start)) {
+                findFrom(start, seen);
             }
         }
-        return deadlocks;
     }
 
-    /** Returns the thread that holds what another one waits for, if there is one. */
-    private @Nullable Actor ahead(Actor actor) {
-        Site site = wanted.get(actor);
-        Holding holding = site == null ? null : holders.get(site);
-        return holding == null ? null : holding.actor;
+    /** Follows all paths that begin with a thread, and that have not been followed from others. */
+    private void findFrom(Actor start, Set<Actor> seen) {
+        List<Visit> path = new ArrayList<>(List.of(new Visit(start, wanted.get(start))));
+        Map<Actor, Integer> places = new HashMap<>(Map.of(start, 0));
+        List<Site> ways = new ArrayList<>();
+        while (!path.isEmpty()) {
+            Visit last = path.get(path.size() - 1);
+            if (!last.rest.hasNext()) {
+                path.remove(path.size() - 1);
+                places.remove(last.actor);
+                if (!ways.isEmpty()) {
+                    ways.remove(ways.size() - 1);
+                }
+                continue;
+            }
+            Site way = last.rest.next();
+            Holding ahead = holders.get(way);
+            Integer place = ahead == null ? null : places.get(ahead.actor);
+            if (place != null) {
+                List<Site> cycle = new ArrayList<>(ways.subList(place, ways.size()));
+                cycle.add(way);
+                found.add(deadlock(cycle));
+            } else if (ahead != null && seen.add(ahead.actor)) {
+                places.put(ahead.actor, path.size());
+                path.add(new Visit(ahead.actor, wanted.get(ahead.actor)));
+                ways.add(way);
+            }
+        }
     }
 
-    private Deadlock deadlock(List<Actor> cycle) {
+    /** Returns the deadlock of locks, of which the thread that holds one waits for the next. */
+    private Deadlock deadlock(List<Site> cycle) {
         List<Step> steps = new ArrayList<>();
         for (int i = 0; i < cycle.size(); i++) {
-            Actor actor = cycle.get(i);
-            Actor before = cycle.get((i + cycle.size() - 1) % cycle.size());
-            Site held = wanted.get(before);
-            Site next = wanted.get(actor);
-            Holding holding = held == null ? null : holders.get(held);
-            if (held != null && next != null && holding != null) {
-                steps.add(new Step(
-                        holding.session,
-                        holding.sessionName,
-                        actor.host,
-                        actor.pid,
-                        holding.hold.thread(),
-                        held.name(),
-                        holding.hold.token(),
-                        next.name()));
-            }
+            Site held = cycle.get(i);
+            Holding holding = requireNonNull(holders.get(held));
+            steps.add(new Step(
+                    holding.session,
+                    holding.answer.name(),
+                    holding.answer.presence().host(),
+                    holding.answer.presence().pid(),
+                    holding.hold.thread(),
+                    held.name(),
+                    holding.hold.token(),
+                    cycle.get((i + 1) % cycle.size()).name()));
         }
         int first = steps.indexOf(
                 steps.stream().min(Comparator.comparing(Step::holds)).orElseThrow());
-        List<Step> ordered = new ArrayList<>(steps.subList(first, steps.size()));
-        ordered.addAll(steps.subList(0, first));
-        return new Deadlock(List.copyOf(ordered));
+        Collections.rotate(steps, -first);
+        return new Deadlock(List.copyOf(steps));
     }
 }

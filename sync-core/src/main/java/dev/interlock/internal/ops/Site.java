@@ -1,5 +1,6 @@
 package dev.interlock.internal.ops;
 
+import dev.interlock.internal.Presence;
 import dev.interlock.internal.Stake;
 import dev.interlock.internal.Stake.Hold;
 import dev.interlock.internal.Stake.Wait;
@@ -12,8 +13,8 @@ import dev.interlock.ops.NameView.Waiter;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.HashSet;
 import java.util.LinkedHashMap;
+import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -30,6 +31,7 @@ record Site(String name, String kind) implements Comparable<Site> {
     static final String READ_WRITE = "read-write lock";
 
     private static final String FAIR = "fair lock";
+    private static final Answer SILENT = new Answer(Presence.UNKNOWN, "", Stake.UNKNOWN, List.of());
     private static final Comparator<Site> ORDER =
             Comparator.comparing(Site::name).thenComparing(Site::kind);
 
@@ -60,44 +62,43 @@ record Site(String name, String kind) implements Comparable<Site> {
     /**
      * Returns its holders and waiters.
      *
-     * @param answers what sessions have said, null for those that are silent
+     * @param answers those of all sessions
+     * @param stakes what sessions have told of it
      * @param owners what Redis has of its owners
      * @param tickets what Redis has in its queue
      */
-    NameView view(Map<String, @Nullable Answer> answers, List<String> owners, List<String> tickets) {
-        Map<String, Stake> stakes = new LinkedHashMap<>();
-        answers.forEach((id, answer) -> {
-            if (answer != null) {
-                answer.stakes().stream()
-                        .filter(stake -> of(stake).equals(this))
-                        .forEach(stake -> stakes.put(id, stake));
-            }
-        });
+    NameView view(Map<String, Answer> answers, Map<String, Stake> stakes, List<String> owners, List<String> tickets) {
         String seen = stakes.values().stream().map(Stake::kind).findFirst().orElse(kind);
-        Set<String> ids = new HashSet<>();
+        Set<String> ids = new LinkedHashSet<>();
         owners.forEach(owner -> ids.add(sessionOf(owner)));
         return new NameView(name, seen, holders(answers, ids, stakes), waiters(answers, ids, stakes, tickets));
     }
 
-    private static List<Holder> holders(
-            Map<String, @Nullable Answer> answers, Set<String> owners, Map<String, Stake> stakes) {
+    private static List<Holder> holders(Map<String, Answer> answers, Set<String> owners, Map<String, Stake> stakes) {
         List<Holder> holders = new ArrayList<>();
-        stakes.forEach((id, stake) -> stake.holds().forEach(hold -> holders.add(holder(id, answers.get(id), hold))));
-        for (String owner : owners) {
-            if (holders.stream().noneMatch(holder -> holder.session().equals(owner))) {
-                Answer answer = answers.get(owner);
-                State state = answer == null ? State.SILENT : State.LEAVING;
-                holders.add(new Holder(owner, Answer.nameIn(answer), state, null, false, 0, 0, 0, null));
-            }
+        Set<String> silent = new LinkedHashSet<>(owners);
+        stakes.forEach((id, stake) -> stake.holds().forEach(hold -> {
+            holders.add(holder(id, answer(answers, id), hold));
+            silent.remove(id);
+        }));
+        for (String owner : silent) {
+            Answer answer = answer(answers, owner);
+            State state = answer.isSilent() ? State.SILENT : State.LEAVING;
+            holders.add(new Holder(owner, answer.name(), state, null, false, 0, 0, 0, null));
         }
         return holders;
     }
 
-    private static Holder holder(String id, @Nullable Answer answer, Hold hold) {
+    /** Returns the answer of a session; that it is silent, if it isn't connected. */
+    private static Answer answer(Map<String, Answer> answers, String id) {
+        return answers.getOrDefault(id, SILENT);
+    }
+
+    private static Holder holder(String id, Answer answer, Hold hold) {
         String thread = hold.thread().isEmpty() ? null : hold.thread();
         return new Holder(
                 id,
-                Answer.nameIn(answer),
+                answer.name(),
                 State.valueOf(hold.state()),
                 thread,
                 hold.reads(),
@@ -108,10 +109,7 @@ record Site(String name, String kind) implements Comparable<Site> {
     }
 
     private static List<Waiter> waiters(
-            Map<String, @Nullable Answer> answers,
-            Set<String> owners,
-            Map<String, Stake> stakes,
-            List<String> tickets) {
+            Map<String, Answer> answers, Set<String> owners, Map<String, Stake> stakes, List<String> tickets) {
         Map<String, Integer> places = new LinkedHashMap<>();
         for (String ticket : tickets) {
             places.putIfAbsent(requestOf(ticket), places.size());
@@ -123,13 +121,15 @@ record Site(String name, String kind) implements Comparable<Site> {
                 int elsewhere = owners.contains(id) ? -1 : places.size();
                 int rank = places.getOrDefault(id + ":" + wait.place(), elsewhere);
                 boolean isForCondition = !wait.condition().isEmpty();
-                placed.add(new Placed(isForCondition ? places.size() + 1 : rank, waiter(id, answers.get(id), wait)));
+                placed.add(
+                        new Placed(isForCondition ? places.size() + 1 : rank, waiter(id, answer(answers, id), wait)));
             }
         });
         places.forEach((request, rank) -> {
             String id = sessionOf(request);
-            if (answers.get(id) == null) {
-                placed.add(new Placed(rank, new Waiter(id, null, null, null, null)));
+            Answer answer = answer(answers, id);
+            if (answer.isSilent() && !stakes.containsKey(id)) {
+                placed.add(new Placed(rank, new Waiter(id, answer.name(), null, null, null)));
             }
         });
         return placed.stream()
@@ -138,21 +138,24 @@ record Site(String name, String kind) implements Comparable<Site> {
                 .toList();
     }
 
-    private static Waiter waiter(String id, @Nullable Answer answer, Wait wait) {
+    private static Waiter waiter(String id, Answer answer, Wait wait) {
         String condition = wait.condition().isEmpty() ? null : Stake.text(wait.condition());
-        return new Waiter(id, Answer.nameIn(answer), wait.thread(), condition, age(wait.ageMillis()));
+        return new Waiter(id, answer.name(), wait.thread(), condition, age(wait.ageMillis()));
     }
 
     private static @Nullable Duration age(long millis) {
         return millis == Stake.UNKNOWN ? null : Duration.ofMillis(millis);
     }
 
-    // Owners are `<session>:<sequence>`, tickets `<session>:<sequence>:<lease>…`; ids contain no colon.
+    // Owners are `<session>:<sequence>`, tickets `<session>:<sequence>:<lease>…`; ids contain no colon. What strangers
+    // have written has maybe none at all.
     private static String sessionOf(String text) {
-        return text.substring(0, text.indexOf(':'));
+        int end = text.indexOf(':');
+        return end < 0 ? text : text.substring(0, end);
     }
 
     private static String requestOf(String ticket) {
-        return ticket.substring(0, ticket.indexOf(':', ticket.indexOf(':') + 1));
+        int end = ticket.indexOf(':', ticket.indexOf(':') + 1);
+        return end < 0 ? ticket : ticket.substring(0, end);
     }
 }

@@ -4,10 +4,13 @@ import static java.util.Objects.requireNonNull;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.internal.Names;
+import dev.interlock.internal.Presence;
 import dev.interlock.internal.RareLog;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
@@ -38,6 +41,11 @@ public final class RedissonMailbox implements Mailbox {
     /** Prefix of a session's channel; scripts have it, too. */
     static final String CHANNEL = "interlock:mailbox:";
 
+    /** What is before and behind the id of a session in the rest of the channel that says who it is. */
+    private static final String PRESENCE = "{" + CHANNEL;
+
+    private static final String BEHIND_ID = "} ";
+
     /** What ids of sessions end in that listen in slots, too; scripts have it, too. */
     private static final String SHARDED = "-s";
 
@@ -54,11 +62,21 @@ public final class RedissonMailbox implements Mailbox {
     private final String session;
     private final RTopic topic;
 
+    /**
+     * A channel without messages, whose name says who the session is. Redis knows it for as long as the session is
+     * connected, also if that stands still and can't be asked. It is in the slot of the other channel.
+     */
+    private final RTopic presence;
+
     /** Whether the client connects when it is first used, for which the calling thread has to wait. */
     private final boolean isLazy;
 
     /** The last attempt to open it. */
     private volatile CompletableFuture<?> opening = CompletableFuture.completedFuture(null);
+
+    /** The last attempt to listen to the channel without messages, however it has ended. */
+    @GuardedBy("this")
+    private CompletableFuture<?> showing = CompletableFuture.completedFuture(null);
 
     /** The names about which something was heard lately, the latest last. */
     @GuardedBy("this")
@@ -93,16 +111,43 @@ public final class RedissonMailbox implements Mailbox {
     }
 
     /** Creates the mailbox of a session, not yet open. */
-    public RedissonMailbox(RedissonClient client, String session) {
+    public RedissonMailbox(RedissonClient client, String session, Presence presence) {
         this.client = client;
         this.session = session;
         this.topic = client.getTopic(CHANNEL + session, StringCodec.INSTANCE);
+        this.presence =
+                client.getTopic(CHANNEL + PRESENCE + session + BEHIND_ID + presence.words(), StringCodec.INSTANCE);
         this.isLazy = client.getConfig().isLazyInitialization();
     }
 
     /** Returns what the id of a session through this client ends in. */
     public static String suffix(RedissonClient client) {
         return client.getConfig().isClusterConfig() ? SHARDED : "";
+    }
+
+    /**
+     * Reads which sessions are connected, and who they are.
+     *
+     * @param channels what follows the prefix in the names of channels
+     * @param sessions takes the ids of those that have a mailbox
+     * @param presences takes who they are
+     */
+    public static void read(List<Object> channels, Set<String> sessions, Map<String, Presence> presences) {
+        for (Object channel : channels) {
+            String text = (String) channel;
+            int end = text.startsWith(PRESENCE) ? text.indexOf(BEHIND_ID) : -1;
+            if (end < 0) {
+                sessions.add(text);
+                continue;
+            }
+            try {
+                presences.put(
+                        text.substring(PRESENCE.length(), end),
+                        Presence.parse(text.substring(end + BEHIND_ID.length())));
+            } catch (RuntimeException e) {
+                log.debug("A channel of a stranger, or of another version: {}", Names.excerpt(text), e);
+            }
+        }
     }
 
     private static void runAside(Runnable task) {
@@ -134,11 +179,26 @@ public final class RedissonMailbox implements Mailbox {
                     .whenComplete((watching, failure) -> {
                         if (failure != null) {
                             unsubscribe();
+                        } else {
+                            show();
                         }
                     });
         } catch (RuntimeException e) {
             // A client that is shut down, or connects only now and can't, throws instead of returning a future.
             return CompletableFuture.failedFuture(e);
+        }
+    }
+
+    // Without it the session works as well.
+    private synchronized void show() {
+        if (closed) {
+            return;
+        }
+        try {
+            RFuture<Integer> listening = presence.addListenerAsync(String.class, (channel, text) -> {});
+            showing = listening.toCompletableFuture().handle((id, failure) -> id);
+        } catch (RuntimeException e) {
+            log.debug("Session {} can't show who it is", session, e);
         }
     }
 
@@ -261,11 +321,14 @@ public final class RedissonMailbox implements Mailbox {
 
     private CompletableFuture<?> unsubscribe() {
         try {
+            CompletableFuture<?> shown;
             synchronized (this) {
                 closed = true;
                 slots.values().forEach(this::leave);
+                shown = showing;
             }
-            return topic.removeAllListenersAsync().toCompletableFuture();
+            CompletableFuture<Void> hidden = shown.thenCompose(done -> presence.removeAllListenersAsync());
+            return CompletableFuture.allOf(topic.removeAllListenersAsync().toCompletableFuture(), hidden);
         } catch (RuntimeException e) {
             return CompletableFuture.failedFuture(e);
         }

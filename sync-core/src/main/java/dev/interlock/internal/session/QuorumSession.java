@@ -1,6 +1,7 @@
 package dev.interlock.internal.session;
 
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.Presence;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Mailbox;
 import dev.interlock.internal.redis.Node;
@@ -103,13 +104,14 @@ public final class QuorumSession extends Session {
 
     private static QuorumSession over(List<RedissonClient> clients, Settings settings) {
         Environment environment = new ThreadEnvironment("");
+        Presence presence = Presence.ofThisProcess(settings.sessionName());
         List<Node> nodes = IntStream.range(0, clients.size())
                 .mapToObj(i -> {
                     Outage outage = new Outage(
                             "Node " + (i + 1), environment.id(), settings.unheard(), environment.listeners());
                     return new Node(
                             new RedissonScriptRunner(clients.get(i), settings, outage, environment.spinner()),
-                            new RedissonMailbox(clients.get(i), environment.id()),
+                            new RedissonMailbox(clients.get(i), environment.id(), presence),
                             outage);
                 })
                 .toList();

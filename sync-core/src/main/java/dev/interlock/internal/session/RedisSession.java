@@ -2,6 +2,7 @@ package dev.interlock.internal.session;
 
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.Presence;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Mailbox;
@@ -78,8 +79,10 @@ public final class RedisSession extends Session {
             Environment environment = new ThreadEnvironment(RedissonMailbox.suffix(client));
             Outage outage = new Outage(environment.id(), settings, environment.listeners());
             var runner = new RedissonScriptRunner(client, settings, outage, environment.spinner());
+            Presence presence = Presence.ofThisProcess(settings.sessionName());
             var gate = lazy ? new Gate(runner, outage, settings) : null;
-            var node = new Node(gate == null ? runner : gate, new RedissonMailbox(client, environment.id()), outage);
+            var node = new Node(
+                    gate == null ? runner : gate, new RedissonMailbox(client, environment.id(), presence), outage);
             session = new RedisSession(settings, environment, node, new RedissonChannels(client), released);
             if (gate == null) {
                 session.open();

@@ -1,6 +1,7 @@
 package dev.interlock.spring.boot;
 
 import dev.interlock.Interlock;
+import dev.interlock.ops.FleetView;
 import dev.interlock.ops.NameView;
 import dev.interlock.ops.SessionView;
 import java.util.List;
@@ -40,9 +41,9 @@ public final class InterlockEndpoint {
     @ReadOperation
     @SuppressWarnings("deprecation") // by which Boot 3.5 knows that a parameter may be missing
     public Fleet fleet(@org.springframework.lang.Nullable String glob) {
-        return new Fleet(
-                interlock.operator().sessions(),
-                interlock.operator().find(glob == null || glob.isEmpty() ? "*" : glob));
+        // By one question: a session that answers late must not look as if it had nothing.
+        FleetView seen = interlock.operator().look(glob == null || glob.isEmpty() ? "*" : glob);
+        return new Fleet(seen.sessions(), seen.names());
     }
 
     /**

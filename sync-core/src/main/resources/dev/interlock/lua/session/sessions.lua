@@ -1,7 +1,8 @@
--- Tells which sessions have a mailbox at the node that owns a key.
+-- Tells which sessions have a mailbox at the node that owns a key, and who they are: a session listens to a second
+-- channel, `{<mailbox>} <host> <pid> <name>`, for that.
 --
 -- KEYS[1] any      any     routes the command
--- Reply: {session…}
+-- Reply: {session or what its second channel says…}
 -- Idempotent by: reads only
 local any = KEYS[1]
 

@@ -7,8 +7,8 @@ import com.google.common.base.Suppliers;
 import dev.interlock.Interlock;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.ops.Deadlock;
+import dev.interlock.ops.FleetView;
 import dev.interlock.ops.NameView;
-import dev.interlock.ops.Operator;
 import dev.interlock.ops.SessionView;
 import java.time.Duration;
 import java.util.Comparator;
@@ -69,16 +69,13 @@ final class FleetEndpoint {
 
     private Look look() {
         try {
-            Operator operator = interlock.operator();
-            // First, so that what is seen after it has the locks of a deadlock, too.
-            List<Deadlock> deadlocks = operator.deadlocks();
-            List<NameView> names = operator.find("*");
-            List<NameView> shown = names.stream()
+            FleetView seen = interlock.operator().look("*");
+            List<NameView> shown = seen.names().stream()
                     .sorted(MOST_WANTED)
                     .limit(MOST_NAMES)
                     .sorted(Comparator.comparing(NameView::name))
                     .toList();
-            var fleet = new Fleet(interlock.id(), operator.sessions(), names.size(), shown, deadlocks);
+            var fleet = new Fleet(interlock.id(), seen.sessions(), seen.names().size(), shown, seen.deadlocks());
             return new Look(fleet, null);
         } catch (RedisUnavailableException e) {
             return new Look(null, e);
