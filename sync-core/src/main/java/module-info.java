@@ -35,6 +35,8 @@ module dev.interlock {
     requires static spring.integration.core;
     requires static spring.tx;
     requires static spring.web;
+    requires static tools.jackson.core;
+    requires static tools.jackson.databind;
 
     exports dev.interlock;
     exports dev.interlock.micrometer;

@@ -12,10 +12,44 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
+import tools.jackson.core.SerializableString;
+import tools.jackson.core.io.CharacterEscapes;
+import tools.jackson.core.json.JsonFactory;
+import tools.jackson.core.json.JsonWriteFeature;
+import tools.jackson.databind.json.JsonMapper;
 
 /** What was seen, for programs: what isn't known is null. Members may be added, but never renamed. */
 final class Document {
+    private static final JsonMapper JSON = JsonMapper.builder(JsonFactory.builder()
+                    .characterEscapes(new Escapes())
+                    .enable(JsonWriteFeature.ESCAPE_NON_ASCII)
+                    .build())
+            .build();
+
+    /** Escapes DEL as well, since terminals get this, too. */
+    private static final class Escapes extends CharacterEscapes {
+        private static final long serialVersionUID = 1;
+        private static final int DEL = 127;
+
+        @Override
+        public int[] getEscapeCodesForAscii() {
+            int[] codes = standardAsciiEscapesForJSON();
+            codes[DEL] = ESCAPE_STANDARD;
+            return codes;
+        }
+
+        @Override
+        public @Nullable SerializableString getEscapeSequence(int character) {
+            return null;
+        }
+    }
+
     private Document() {}
+
+    /** Returns a document in one line of ASCII, whatever the encoding of the terminal. */
+    static String json(Map<String, @Nullable Object> document) {
+        return JSON.writeValueAsString(document);
+    }
 
     static Map<String, @Nullable Object> names(Snapshot seen) {
         return names(seen, seen.names());

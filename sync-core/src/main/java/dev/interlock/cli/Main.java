@@ -279,7 +279,7 @@ public final class Main {
     }
 
     private void show(Supplier<String> text, Supplier<Map<String, @Nullable Object>> document) {
-        out().println(json ? Json.of(document.get()) : text.get());
+        out().println(json ? Document.json(document.get()) : text.get());
         out().flush();
     }
 
