@@ -2,6 +2,11 @@ package dev.interlock.benchmarks.contestants;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import dev.interlock.benchmarks.contestants.Ledger.Timing;
+import dev.interlock.testing.Monotonic;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 
 class LedgerTest {
@@ -18,5 +23,18 @@ class LedgerTest {
             writes += isWrite ? 1 : 0;
         }
         assertThat(writes).isBetween(800, 1_200);
+    }
+
+    /** Looking would take processor time from the hand-off that is being timed. */
+    @Test
+    void aHandOffIsNotWatchedWhileItLasts() {
+        var ledger = new Ledger(Ledger.page(), Timing.HAND_OFFS, () -> {}, 0, 42);
+        ledger.book();
+        List<Long> looks = new ArrayList<>();
+        ledger.rest(() -> {
+            looks.add(Monotonic.nanos());
+            return looks.size() == 2;
+        });
+        assertThat(looks.get(1) - looks.get(0)).isGreaterThanOrEqualTo(TimeUnit.MILLISECONDS.toNanos(3));
     }
 }
