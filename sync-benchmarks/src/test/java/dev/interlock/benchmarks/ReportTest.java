@@ -160,7 +160,7 @@ class ReportTest {
     @Test
     void placeThatIsMissingIsNamed() throws IOException {
         Files.writeString(folder.resolve("README.md"), "nothing to replace\n");
-        assertThatThrownBy(() -> Pages.write(RESULTS, docs))
+        assertThatThrownBy(() -> Pages.quote(RESULTS, docs))
                 .hasMessageContaining("README.md has no place")
                 .hasMessageContaining("'figures'");
     }
@@ -177,7 +177,9 @@ class ReportTest {
         Files.copy(committed.resolve("jmh.json"), docs.resolve("jmh.json"));
         Files.copy(committed.resolve("choosing.md"), docs.resolve("choosing.md"));
         Files.copy(Path.of("..", "README.md"), folder.resolve("README.md"));
-        Pages.write(Results.read(committed.resolve("benchmarks.json")), docs);
+        Results results = Results.read(committed.resolve("benchmarks.json"));
+        Pages.write(results, docs);
+        Pages.quote(results, docs);
         assertThat(pages)
                 .allSatisfy(page -> assertThat(folder.resolve(page))
                         .hasSameTextualContentAs(Path.of("..").resolve(page)));
@@ -362,6 +364,38 @@ class ReportTest {
         assertThat(tables()).contains("## JMH");
     }
 
+    /** A look at a few scenarios must not cost the pages and charts of all others. */
+    @Test
+    void aCheckoutIsLeftAloneUnlessItIsToBeChanged() throws IOException {
+        Path readme = folder.resolve("README.md");
+        String quotes = "before\n<!-- figures: begin -->\nolder\n<!-- figures: end -->\nafter\n";
+        Files.writeString(readme, quotes);
+        Path results = folder.resolve("results.json");
+        RESULTS.write(results);
+        assertThat(run("--from", results.toString(), "--docs", docs.toString())).isZero();
+        assertThat(docs.resolve("charts/throughput-threads.png")).exists();
+        assertThat(readme).content().isEqualTo(quotes);
+
+        Path choosing = Files.createFile(docs.resolve("choosing.md"));
+        Files.writeString(docs.resolve("benchmarks.md"), "by a full run");
+        assertThat(run("--from", results.toString(), "--docs", docs.toString())).isEqualTo(CommandLine.ExitCode.USAGE);
+        assertThat(err.toString()).contains("--commit only");
+        assertThat(docs.resolve("benchmarks.md")).content().isEqualTo("by a full run");
+        Files.delete(choosing);
+        page();
+        assertThat(readme).content().doesNotContain("older");
+    }
+
+    @Test
+    void aRunHasAFolderOfItsOwn() throws IOException {
+        Path results = folder.resolve("results.json");
+        RESULTS.write(results);
+        Path own = Path.of("target", "benchmarks", "benchmarks.md");
+        Files.deleteIfExists(own);
+        assertThat(run("--from", results.toString())).isZero();
+        assertThat(own).content().contains("abc1234");
+    }
+
     @Test
     void optionsThatMakeNoSenseAreNamed() {
         assertThat(run("--docs", folder.resolve("none").toString())).isEqualTo(CommandLine.ExitCode.USAGE);
@@ -373,7 +407,7 @@ class ReportTest {
     private String page() throws IOException {
         Path file = folder.resolve("results.json");
         RESULTS.write(file);
-        assertThat(run("--from", file.toString(), "--docs", docs.toString()))
+        assertThat(run("--from", file.toString(), "--docs", docs.toString(), "--commit"))
                 .describedAs("%s", err)
                 .isZero();
         return Files.readString(docs.resolve("benchmarks.md"));

@@ -20,22 +20,27 @@ public final class Pages {
         Jmh.keep(jmh, docs);
     }
 
-    /** Writes them into a folder, with what is kept there of JMH's, and the README's part beside it. */
-    public static void write(Results results, Path docs) {
-        Optional<Jmh> jmh = Jmh.read(docs);
+    /** Writes them into a folder, with what is kept there of JMH's. */
+    public static void write(Results results, Path folder) {
+        Optional<Jmh> jmh = Jmh.read(folder);
         List<Chart> charts = Charts.of(results, jmh);
         try {
-            draw(charts, docs);
-            Files.writeString(docs.resolve("benchmarks.md"), Summary.text(results, charts));
-            Files.writeString(docs.resolve("benchmarks-tables.md"), Tables.text(results, jmh));
-            Passage.replace(docs.resolve("choosing.md"), "measured", Comparison.text(results));
-            Passage.replace(
-                    docs.toAbsolutePath().normalize().resolveSibling("README.md"),
-                    "figures",
-                    Headline.text(results, charts));
+            draw(charts, folder);
+            Files.writeString(folder.resolve("benchmarks.md"), Summary.text(results, charts));
+            Files.writeString(folder.resolve("benchmarks-tables.md"), Tables.text(results, jmh));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    /** Has the other pages of a folder, and the README beside it, quote them. */
+    public static void quote(Results results, Path docs) {
+        List<Chart> charts = Charts.of(results, Jmh.read(docs));
+        Passage.replace(docs.resolve("choosing.md"), "measured", Comparison.text(results));
+        Passage.replace(
+                docs.toAbsolutePath().normalize().resolveSibling("README.md"),
+                "figures",
+                Headline.text(results, charts));
     }
 
     private static void draw(List<Chart> charts, Path docs) throws IOException {
