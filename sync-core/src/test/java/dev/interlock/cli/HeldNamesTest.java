@@ -38,13 +38,18 @@ class HeldNamesTest extends FaultFixture {
     private static final int LOOKS = 5;
 
     @Override
+    protected Duration commandTimeout() {
+        return ORDINARY_TIMEOUT;
+    }
+
+    @Override
     protected String lasting() {
         return super.lasting() + "|:semaphore(-sessions|-retired)?$";
     }
 
     /** Holds names {@code <prefix>0} and so on. */
     private Interlock holding(String prefix, int count) {
-        Interlock session = session(builder -> builder.commandTimeout(PATIENCE));
+        Interlock session = session();
         List<CompletableFuture<Boolean>> holds = new ArrayList<>();
         for (int i = 0; i < ACTORS; i++) {
             int first = i;
@@ -127,7 +132,7 @@ class HeldNamesTest extends FaultFixture {
     /** The second question, by which the command line asked who is silent, was answered. */
     @Test
     void aSessionThatAnswersTooLateIsSilentAndNotWithoutNames() {
-        Interlock session = session(builder -> builder.commandTimeout(PATIENCE).sessionName("orders-1"));
+        Interlock session = session(builder -> builder.sessionName("orders-1"));
         Actor holder = actor("holder");
         holder.run(session.lock("latch")::lock);
         session.semaphore("permits", 2).acquireUninterruptibly();
@@ -156,7 +161,7 @@ class HeldNamesTest extends FaultFixture {
     /** One that stands still can't tell who it is, but Redis does. */
     @Test
     void ofASilentSessionItIsKnownWhereItRuns() {
-        Interlock silent = session(builder -> builder.sessionName("orders-1").commandTimeout(PATIENCE));
+        Interlock silent = session(builder -> builder.sessionName("orders-1"));
         Actor holder = actor("holder");
         holder.run(silent.lock("order")::lock);
         SessionView answering = undisturbed().operator().sessions().stream()
@@ -236,7 +241,7 @@ class HeldNamesTest extends FaultFixture {
     void noNameIsMarkup() {
         String name = "@|red,bold order|@ {x}";
         Actor holder = actor("holder @|red t|@");
-        Interlock session = session(builder -> builder.commandTimeout(PATIENCE));
+        Interlock session = session();
         holder.run(session.lock(name)::lock);
         assertThat(run("ls")).contains("\n" + name + " ", "holder @|red t|@ on ");
         assertThat(run("ls", "*order*").lines().map(String::length).toList()).isNotEmpty();

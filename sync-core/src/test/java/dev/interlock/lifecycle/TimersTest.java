@@ -49,6 +49,11 @@ class TimersTest extends FaultFixture {
         lock.unlock();
     }
 
+    @Override
+    protected Duration commandTimeout() {
+        return ORDINARY_TIMEOUT;
+    }
+
     @Test
     void retainedLocks() {
         List<Interlock> sessions = List.of(session(), session());

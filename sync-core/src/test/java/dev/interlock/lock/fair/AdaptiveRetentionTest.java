@@ -10,6 +10,7 @@ import dev.interlock.internal.redis.RedisMonitor.Command;
 import dev.interlock.lock.faults.FaultFixture;
 import dev.interlock.testing.Actor;
 import java.io.IOException;
+import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 import org.redisson.api.RLock;
@@ -46,6 +47,11 @@ class AdaptiveRetentionTest extends FaultFixture {
     }
 
     /** A machine that has other things to do may now and then take longer than a slice from one use to the next. */
+    @Override
+    protected Duration commandTimeout() {
+        return ORDINARY_TIMEOUT;
+    }
+
     @Test
     void usesCostAlmostNoRoundTrip() throws IOException {
         assertThat(scriptsOf(lock(session(), NAME))).isLessThan(PAIRS / 2);

@@ -47,6 +47,11 @@ class RetentionTest extends FaultFixture {
     private final TestReporter reporter;
     private final List<Interlock> retaining = new ArrayList<>();
 
+    @Override
+    protected Duration commandTimeout() {
+        return ORDINARY_TIMEOUT;
+    }
+
     RetentionTest(TestReporter reporter) {
         this.reporter = reporter;
     }
@@ -262,8 +267,11 @@ class RetentionTest extends FaultFixture {
     void anUntimedTryLockIsRefusedByASilentOwner() {
         Recorder recorder = new Recorder();
         DistributedReentrantLock lock = retained(session(), LONG);
-        DistributedReentrantLock other =
-                lock(over(client(server().url()), builder -> builder.listener(recorder)), NAME);
+        DistributedReentrantLock other = lock(
+                over(
+                        client(server().url()),
+                        builder -> builder.commandTimeout(COMMAND_TIMEOUT).listener(recorder)),
+                NAME);
         Actor actor = actor("other");
         lock.lock();
         lock.unlock();

@@ -60,6 +60,9 @@ import org.redisson.config.SubscriptionMode;
 public abstract class FaultFixture {
     protected static final Duration COMMAND_TIMEOUT = Duration.ofMillis(400);
 
+    /** What a command may take by default: on a busy machine, answers come late without any fault. */
+    protected static final Duration ORDINARY_TIMEOUT = Duration.ofSeconds(3);
+
     private static final int MAX_OPENINGS = 5;
 
     /** What anything may take that has to happen, on a machine with other things to do. */
@@ -217,7 +220,15 @@ public abstract class FaultFixture {
         return proxy.dropped() - droppedBefore;
     }
 
-    /** A session through the proxy, with default settings but for a short command time-out. */
+    /**
+     * How long sessions and clients wait for an answer. It is short, since tests of faults wait for its end; those that
+     * have no answer lost or delayed have the ordinary one.
+     */
+    protected Duration commandTimeout() {
+        return COMMAND_TIMEOUT;
+    }
+
+    /** A session through the proxy, with default settings but for the {@link #commandTimeout}. */
     protected final Interlock session() {
         return session(builder -> builder);
     }
@@ -227,9 +238,11 @@ public abstract class FaultFixture {
         return open(proxy.url(), settings);
     }
 
-    /** A session that no fault of the network concerns. */
+    /** A session that no fault of the network concerns, and which has the ordinary time-out for that reason. */
     protected final Interlock undisturbed() {
-        return open(server.url(), builder -> builder);
+        Config config = smallConfig();
+        small(config.useSingleServer(), server.url()).setTimeout((int) ORDINARY_TIMEOUT.toMillis());
+        return over(shuttingDown(Redisson.create(config)), builder -> builder.commandTimeout(ORDINARY_TIMEOUT));
     }
 
     private Interlock open(String url, UnaryOperator<InterlockBuilder> settings) {
@@ -238,7 +251,7 @@ public abstract class FaultFixture {
 
     /** A session over a client. On a busy machine, opening takes longer than the impatient wait for a command. */
     protected final Interlock over(RedissonClient client, UnaryOperator<InterlockBuilder> settings) {
-        InterlockBuilder builder = settings.apply(Interlock.builder().commandTimeout(COMMAND_TIMEOUT))
+        InterlockBuilder builder = settings.apply(Interlock.builder().commandTimeout(commandTimeout()))
                 .client(client);
         for (int attempt = 1; ; attempt++) {
             try {
@@ -260,7 +273,7 @@ public abstract class FaultFixture {
     /** A small client, to be shut down after the test. */
     protected RedissonClient client(String url) {
         Config config = smallConfig();
-        small(config.useSingleServer(), url);
+        small(config.useSingleServer(), url).setTimeout((int) commandTimeout().toMillis());
         return shuttingDown(Redisson.create(config));
     }
 

@@ -33,6 +33,11 @@ class FixedLeaseTest extends FaultFixture {
     /**
      * Whatever the first thread has left of its lease: the owner in Redis is another one, whose lease has just begun.
      */
+    @Override
+    protected Duration commandTimeout() {
+        return ORDINARY_TIMEOUT;
+    }
+
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void theNextThreadHasAWholeLease(boolean isFair) {

@@ -168,6 +168,11 @@ class LostHoldTest extends FaultFixture {
         }
     }
 
+    @Override
+    protected Duration commandTimeout() {
+        return ORDINARY_TIMEOUT;
+    }
+
     @ParameterizedTest
     @EnumSource(Kind.class)
     void aThreadThatHangsKeepsNoneOutThatWaitsAlready(Kind kind) {
