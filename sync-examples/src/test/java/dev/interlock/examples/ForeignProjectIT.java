@@ -4,6 +4,7 @@ import static java.nio.charset.StandardCharsets.UTF_8;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import dev.interlock.testing.RedisServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -25,6 +26,19 @@ class ForeignProjectIT {
     private static final Path ROOT = Path.of("..").toAbsolutePath().normalize();
     private static final Path JAR = ROOT.resolve("sync-core/target/sync-core-" + VERSION + ".jar");
 
+    /** For the service on the page about Spring. */
+    private static final String IMPORTS = """
+            package shop.page;
+
+            import dev.interlock.spring.*;
+            import java.util.List;
+            import org.springframework.scheduling.annotation.Scheduled;
+            import org.springframework.stereotype.Service;
+            import org.springframework.transaction.annotation.Transactional;
+            import shop.page.Shop.Hit;
+
+            """;
+
     /** Where Maven keeps what it has downloaded for this build. */
     private static final Path DOWNLOADED = Path.of(System.getProperty(
             "localRepository",
@@ -44,15 +58,49 @@ class ForeignProjectIT {
         assertThat(test(project)).contains("Tests run: 3, Failures: 0, Errors: 0, Skipped: 0", "BUILD SUCCESS");
     }
 
-    /** The lines of Spring Boot that are supported, each with the versions of all else that it states. */
+    /**
+     * The lines of Spring Boot that are supported, each with the versions of all else that it states. The dependency,
+     * the configuration and a service are those of the page about Spring.
+     */
     @ParameterizedTest
     @ValueSource(strings = {"spring-boot.version", "spring-boot-3.version"})
     void anApplicationOfEachLineOfSpringBoot(String line) throws IOException, InterruptedException {
-        Path project = project(
-                "foreign-boot",
-                List.of("pom.xml", "src/test/java/shop/ApplicationTest.java"),
-                Map.of("line", property(line)));
-        assertThat(test(project)).contains("Tests run: 5, Failures: 0, Errors: 0, Skipped: 0", "BUILD SUCCESS");
+        try (RedisServer redis = RedisServer.launch()) {
+            Path project = project(
+                    "foreign-boot",
+                    List.of(
+                            "pom.xml",
+                            "src/main/java/shop/page/Shop.java",
+                            "src/test/java/shop/page/PageTest.java",
+                            "src/test/java/shop/ApplicationTest.java"),
+                    Map.of("line", property(line), "dependency", block("xml")));
+            write(
+                    project.resolve("src/main/resources/application.properties"),
+                    replaced(block("properties"), Pattern.quote("localhost:6379"), redis.host() + ":" + redis.port()));
+            write(project.resolve("src/main/java/shop/page/Orders.java"), IMPORTS + withBodies(block("java")));
+            assertThat(test(project)).contains("Tests run: 8, Failures: 0, Errors: 0, Skipped: 0", "BUILD SUCCESS");
+        }
+    }
+
+    /** Returns the first block of code in a language on the page about Spring. */
+    private static String block(String language) throws IOException {
+        Matcher block = Pattern.compile("```" + language + "\n(.*?)```", Pattern.DOTALL)
+                .matcher(Files.readString(ROOT.resolve("docs/spring.md")));
+        assertThat(block.find()).as(language).isTrue();
+        return block.group(1);
+    }
+
+    /** Fills in what stands for work on the page. */
+    private static String withBodies(String service) {
+        String done = replaced(service, "(void (\\w+)\\(.*\\)) \\{ … }", "$1 { Shop.work.accept(\"$2\"); }");
+        return replaced(
+                done, "(List<.*> (\\w+)\\(.*\\)) \\{ … }", "$1 { Shop.work.accept(\"$2\"); return List.of(); }");
+    }
+
+    private static String replaced(String text, String pattern, String replacement) {
+        String replaced = text.replaceAll(pattern, replacement);
+        assertThat(replaced).as(pattern).isNotEqualTo(text);
+        return replaced;
     }
 
     private Path project(String name, List<String> files, Map<String, String> values) throws IOException {

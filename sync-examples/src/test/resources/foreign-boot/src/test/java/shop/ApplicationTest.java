@@ -79,7 +79,7 @@ class ApplicationTest {
                         "server.port", "0",
                         "management.endpoints.web.exposure.include", "*",
                         "management.endpoint.health.show-details", "always"))
-                .run();
+                .run("--spring.config.name=none");
     }
 
     @AfterAll
