@@ -45,6 +45,7 @@ public final class InterlockBuilder {
     private @Nullable Duration deadlockWatch;
     private Duration redisTimeout = Duration.ofSeconds(30);
     private @Nullable Duration commandTimeout;
+    private Duration openTimeout = Duration.ofSeconds(10);
     private int replicaAcknowledgements = 1;
     private String namespace = "";
     private @Nullable String sessionName;
@@ -236,6 +237,20 @@ public final class InterlockBuilder {
     }
 
     /**
+     * How long {@link #open} makes attempts to reach a Redis that doesn't answer, is loading its data, or has too many
+     * clients. No attempt begins afterwards; the first one always does. An attempt takes about one
+     * {@linkplain #commandTimeout command time-out}, but 1 s at least and 10 s at most. Default 10 s. A quorum makes
+     * one attempt.
+     *
+     * @param openTimeout 0 to 365 days
+     * @return this
+     */
+    public InterlockBuilder openTimeout(Duration openTimeout) {
+        this.openTimeout = checked("openTimeout", openTimeout, Duration.ZERO);
+        return this;
+    }
+
+    /**
      * How many replicas have to acknowledge an acquisition before it counts, where Redis has replicas: in any
      * configuration of the client but a single server. The same applies to everything else that lets threads in:
      * permits, latches that open, generations of barriers that trip. Default 1.
@@ -368,11 +383,11 @@ public final class InterlockBuilder {
     }
 
     /**
-     * Opens the session. Makes several attempts within 10 s if Redis doesn't answer, is loading its data, or has too
-     * many clients, and also if sentinels or nodes of a cluster can't be reached, since others may take their place.
-     * Waits for nothing that lasts: a user or password that Redis refuses, a certificate that isn't trusted, a single
-     * server whose host refuses the connection because nothing listens there. An application that may start before its
-     * Redis opens a {@link #lazy} session.
+     * Opens the session. Makes several attempts within the {@link #openTimeout} if Redis doesn't answer, is loading its
+     * data, or has too many clients, and also if sentinels or nodes of a cluster can't be reached, since others may
+     * take their place. Waits for nothing that lasts: a user or password that Redis refuses, a certificate that isn't
+     * trusted, a single server whose host refuses the connection because nothing listens there. An application that may
+     * start before its Redis opens a {@link #lazy} session.
      *
      * @return the session
      * @throws IllegalArgumentException if neither or both of {@code uri} and {@code client} were given, or credentials
@@ -388,7 +403,7 @@ public final class InterlockBuilder {
         Settings settings = settings(timeout);
         return lazy
                 ? open(timeout, settings)
-                : Opening.open(uri != null && uri.isOneServer(), () -> open(timeout, settings));
+                : Opening.open(openTimeout.toNanos(), uri != null && uri.isOneServer(), () -> open(timeout, settings));
     }
 
     private Interlock open(Duration timeout, Settings settings) {

@@ -11,8 +11,6 @@ import org.jspecify.annotations.Nullable;
  * looks at first like one that is absent. An attempt whose failure lasts is the only one.
  */
 final class Opening {
-    private static final long PATIENCE_NANOS = TimeUnit.SECONDS.toNanos(10);
-
     /** Before the next attempt, if Redis has answered at once that it isn't ready. */
     private static final long PAUSE_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
@@ -21,10 +19,11 @@ final class Opening {
     /**
      * Makes attempts until one succeeds, its failure lasts, or the patience is over.
      *
+     * @param patienceNanos after which no attempt begins
      * @param isOneServer whether nobody else can take the place of a server that isn't there
      * @throws RedisUnavailableException says what was tried, and for how long
      */
-    static <T> T open(boolean isOneServer, Supplier<T> attempt) {
+    static <T> T open(long patienceNanos, boolean isOneServer, Supplier<T> attempt) {
         long begun = System.nanoTime();
         for (int attempts = 1; ; attempts++) {
             try {
@@ -35,7 +34,7 @@ final class Opening {
                 if (isLasting(cause, isOneServer)) {
                     throw e;
                 }
-                if (elapsed >= PATIENCE_NANOS || Thread.currentThread().isInterrupted()) {
+                if (elapsed >= patienceNanos || Thread.currentThread().isInterrupted()) {
                     throw new RedisUnavailableException(
                             e.getMessage() + (Failures.isSilence(cause) ? " for " : "; tried for ")
                                     + TimeUnit.NANOSECONDS.toSeconds(elapsed) + " s (" + attempts

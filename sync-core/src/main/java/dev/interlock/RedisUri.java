@@ -281,7 +281,7 @@ final class RedisUri {
                             "doesn't answer a TLS handshake; a port without TLS needs redis:// instead of rediss://",
                             new SSLHandshakeException("the port answers without TLS"));
                 }
-                throw unavailable("gives no answer to a TLS handshake", e);
+                throw unavailable("gave no answer to a TLS handshake", e);
             }
         }
     }

@@ -4,6 +4,7 @@ import static java.util.Objects.requireNonNull;
 
 import dev.interlock.Interlock;
 import dev.interlock.InterlockBuilder;
+import java.time.Duration;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Model.CommandSpec;
@@ -17,6 +18,12 @@ final class Connection {
     private static final String REDIS = "INTERLOCK_REDIS";
     private static final String USER = "INTERLOCK_USER";
     private static final String PASSWORD = "INTERLOCK_PASSWORD";
+    private static final int TIMEOUT = 10;
+    private static final double SHORTEST_TIMEOUT = 1;
+    private static final double LONGEST_TIMEOUT = 3_600;
+
+    /** So that there are several attempts within the time-out. */
+    private static final int ATTEMPTS = 3;
 
     private final Map<String, String> environment;
 
@@ -33,6 +40,14 @@ final class Connection {
             scope = ScopeType.INHERIT,
             description = "The namespace of the sessions whose names are meant. Default: none.")
     private @Nullable String namespace;
+
+    @Option(
+            names = "--timeout",
+            paramLabel = "SECONDS",
+            scope = ScopeType.INHERIT,
+            description = "How long to try to reach a Redis that is slow, 1 to 3600; an answer to a question may take a"
+                    + " third of it. Default: " + TIMEOUT + ".")
+    private double timeout = TIMEOUT;
 
     @Option(
             names = "--ask-password",
@@ -64,7 +79,12 @@ final class Connection {
             throw misuse("the URI must not contain a user or password, since everybody on this machine may see the"
                     + " arguments of a process: set " + USER + " and " + PASSWORD + ", or give --ask-password");
         }
-        InterlockBuilder builder = Interlock.builder().namespace(namespace == null ? "" : namespace);
+        Main.check("--timeout", timeout, SHORTEST_TIMEOUT, LONGEST_TIMEOUT);
+        Duration patience = Duration.ofMillis((long) (timeout * 1_000));
+        InterlockBuilder builder = Interlock.builder()
+                .namespace(namespace == null ? "" : namespace)
+                .openTimeout(patience)
+                .commandTimeout(patience.dividedBy(ATTEMPTS));
         String user = environment.getOrDefault(USER, "");
         String secret = password != null ? new String(password) : environment.getOrDefault(PASSWORD, "");
         if (!secret.isEmpty()) {

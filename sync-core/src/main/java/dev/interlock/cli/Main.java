@@ -261,7 +261,7 @@ public final class Main {
         return session.operator(Duration.ofMillis((long) (wait * MILLIS)));
     }
 
-    private static void check(String option, double value, double least, double most) {
+    static void check(String option, double value, double least, double most) {
         if (!(value >= least && value <= most)) {
             throw new IllegalArgumentException(
                     String.format("%s must be from %s to %s, but is %s", option, least, most, value));

@@ -9,13 +9,18 @@ import dev.interlock.Interlock;
 import dev.interlock.LeaseLostException;
 import dev.interlock.lock.faults.FaultFixture;
 import dev.interlock.testing.Actor;
+import dev.interlock.testing.FaultProxy;
+import java.io.IOException;
 import java.io.PrintWriter;
 import java.io.StringWriter;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.Condition;
 import java.util.stream.Stream;
 import org.assertj.core.api.InstanceOfAssertFactories;
@@ -28,6 +33,9 @@ import picocli.CommandLine;
 /** The command line finds what sessions have, says what it has found by its exit code, and tells no password. */
 class MainTest extends FaultFixture {
     private static final String NAME = "order:42 \"x\"";
+
+    /** For several attempts to reach Redis. */
+    private static final Duration LONG_PATIENCE = Duration.ofMinutes(1);
 
     private final Map<String, String> environment = new HashMap<>();
 
@@ -290,7 +298,43 @@ class MainTest extends FaultFixture {
         Ran who = run("who", NAME);
         assertThat(who.code()).isEqualTo(Main.NO_REDIS);
         assertThat(who.out()).isEmpty();
-        assertThat(who.err().lines()).singleElement().asString().contains("can't be reached");
+        assertThat(who.err().lines())
+                .containsExactly("Redis at uri 'redis://127.0.0.1:1' can't be reached: Connection refused");
+    }
+
+    @Test
+    void aRedisThatIsSlowIsWaitedFor() {
+        try (FaultProxy slow = FaultProxy.to(server())) {
+            slow.stall();
+            Actor operator = actor("operator");
+            CompletableFuture<Ran> ran = operator.ask(() -> run("--redis", slow.url(), "--timeout", "30", "sessions"));
+            await("an attempt that has failed")
+                    .atMost(LONG_PATIENCE)
+                    .until(() -> ran.isDone() || isBetweenAttempts(operator.thread()));
+            assertThat(ran).isNotDone();
+            slow.heal();
+            assertThat(ran).succeedsWithin(LONG_PATIENCE).extracting(Ran::err).isEqualTo("");
+        }
+    }
+
+    /** It sleeps there, and isn't called from there. */
+    private static boolean isBetweenAttempts(Thread thread) {
+        return Stream.of(thread.getStackTrace())
+                .limit(4)
+                .anyMatch(frame -> frame.getClassName().equals("dev.interlock.Opening"));
+    }
+
+    @Test
+    void silenceIsToldWithItsTimeAndItsAttempts() throws IOException {
+        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            Ran ran = run("--redis", "redis://127.0.0.1:" + silent.getLocalPort(), "ls", "--timeout", "1.5");
+            assertThat(ran.code()).isEqualTo(Main.NO_REDIS);
+            assertThat(ran.err().lines())
+                    .singleElement()
+                    .asString()
+                    .matches("Redis at uri 'redis://127\\.0\\.0\\.1:\\d+' gave no answer for \\d+ s"
+                            + " \\(\\d+ attempts?\\)");
+        }
     }
 
     @ParameterizedTest
@@ -303,6 +347,8 @@ class MainTest extends FaultFixture {
                 "ls --frobnicate",
                 "--redis redis:// ls",
                 "--redis http://127.0.0.1:6379 ls",
+                "--redis redis://127.0.0.1:6379 --timeout 0 ls",
+                "--redis redis://127.0.0.1:6379 ls --timeout soon",
                 "--redis redis://127.0.0.1:6379 top --interval 0",
                 "--redis redis://127.0.0.1:6379 top --interval NaN",
                 "--redis redis://127.0.0.1:6379 top --count 0",
@@ -345,7 +391,9 @@ class MainTest extends FaultFixture {
         environment.put("INTERLOCK_PASSWORD", "wrong!");
         Ran refused = run("sessions");
         assertThat(refused.code()).isEqualTo(Main.NO_REDIS);
-        assertThat(refused.err()).contains("WRONGPASS").doesNotContain("wrong!");
+        assertThat(refused.err().lines())
+                .containsExactly("Redis at uri '" + server().url() + "' refuses the connection: WRONGPASS invalid"
+                        + " username-password pair or user is disabled.");
         server().command("ACL", "DELUSER", "operator");
     }
 
@@ -353,7 +401,8 @@ class MainTest extends FaultFixture {
     void helpSaysWhatThereIs() {
         Ran help = run("--help");
         assertThat(help.code()).isZero();
-        assertThat(help.out()).contains("ls", "who", "sessions", "top", "--ask-password", "Exit codes:", "64");
+        assertThat(help.out())
+                .contains("ls", "who", "sessions", "top", "--ask-password", "--timeout", "Exit codes:", "64");
         assertThat(run("who", "--help").out()).contains("NAME", "--redis");
     }
 }

@@ -193,8 +193,8 @@ class OpeningTest {
     @Test
     @Tag("proof")
     void silenceIsToldWithTheTimeAndTheAttempts() throws IOException {
-        assertThat(silence("redis://", "")).containsPattern("' gives no answer for \\d+ s");
-        assertThat(silence("rediss://", "")).containsPattern("' gives no answer to a TLS handshake for \\d+ s");
+        assertThat(silence("redis://", "")).containsPattern("' gave no answer for \\d+ s");
+        assertThat(silence("rediss://", "")).containsPattern("' gave no answer to a TLS handshake for \\d+ s");
     }
 
     private static String silence(String scheme, String line) throws IOException {

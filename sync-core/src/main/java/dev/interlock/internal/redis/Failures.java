@@ -100,7 +100,7 @@ public final class Failures {
     }
 
     private static String words(Throwable cause) {
-        return CONTEXT.split(error(cause), 2)[0];
+        return CONTEXT.split(error(cause), 2)[0].strip();
     }
 
     /**
@@ -125,7 +125,7 @@ public final class Failures {
                 .filter(error -> TURNED_AWAY.matcher(error).find())
                 .findFirst()
                 .map(error -> "refuses the connection: " + Names.escaped(error))
-                .orElseGet(() -> isSilence(failure) ? "gives no answer" : "can't be reached: " + reason(failure));
+                .orElseGet(() -> isSilence(failure) ? "gave no answer" : "can't be reached: " + reason(failure));
     }
 
     private static Stream<Throwable> chain(Throwable failure) {

@@ -20,6 +20,7 @@ import org.springframework.boot.context.properties.bind.DefaultValue;
  * @param handoffSlice as in {@link InterlockBuilder#handoffSlice}
  * @param redisTimeout as in {@link InterlockBuilder#redisTimeout}
  * @param commandTimeout as in {@link InterlockBuilder#commandTimeout}
+ * @param openTimeout as in {@link InterlockBuilder#openTimeout}
  * @param replicaAcknowledgements as in {@link InterlockBuilder#replicaAcknowledgements}
  * @param lazy whether the application starts without Redis, as in {@link InterlockBuilder#lazy}
  * @param shutdown how the session is closed
@@ -36,6 +37,7 @@ public record InterlockProperties(
         @Nullable Duration handoffSlice,
         @Nullable Duration redisTimeout,
         @Nullable Duration commandTimeout,
+        @Nullable Duration openTimeout,
         @Nullable Integer replicaAcknowledgements,
         @DefaultValue("false") boolean lazy,
         @DefaultValue Shutdown shutdown) {

@@ -55,6 +55,7 @@ final class SessionOpening {
         set("handoff-slice", properties.handoffSlice(), builder::handoffSlice);
         set("redis-timeout", properties.redisTimeout(), builder::redisTimeout);
         set("command-timeout", properties.commandTimeout(), builder::commandTimeout);
+        set("open-timeout", properties.openTimeout(), builder::openTimeout);
         set("replica-acknowledgements", properties.replicaAcknowledgements(), builder::replicaAcknowledgements);
         if (properties.lazy()) {
             builder.lazy();
