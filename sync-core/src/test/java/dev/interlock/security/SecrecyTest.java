@@ -87,7 +87,11 @@ class SecrecyTest {
                     "U:S@host:6379",
                     "S",
                     "redis-sentinel://U:S@host",
+                    "redis-sentinel://U:S@host,other:x/main",
+                    "redis-sentinel://host/main/S",
                     "redis-cluster://U:S@host/1",
+                    "redis-cluster://host,U:S@other:x",
+                    "redis-cluster://U:S@host,",
                     "redis-socket://U:S@/run/redis.sock")
             .map(uri -> uri.replace("U", USER).replace("S", ENCODED))
             .toList();
@@ -168,7 +172,10 @@ class SecrecyTest {
     }
 
     private static InterlockBuilder hasty() {
-        return Interlock.builder().commandTimeout(Duration.ofMillis(500)).redisTimeout(Duration.ofMillis(500));
+        return Interlock.builder()
+                .openTimeout(Duration.ofSeconds(2))
+                .commandTimeout(Duration.ofMillis(500))
+                .redisTimeout(Duration.ofMillis(500));
     }
 
     private static Throwable refusal(InterlockBuilder builder) {
@@ -223,9 +230,14 @@ class SecrecyTest {
     static Stream<Arguments> addresses() {
         return Stream.of(
                 Arguments.of("refused", "redis://127.0.0.1:1"),
-                Arguments.of("refused", "redis-cluster://127.0.0.1:1"),
+                Arguments.of("refused", "redis-cluster://127.0.0.1:1,127.0.0.1:2"),
+                Arguments.of("refused", "redis-sentinel://127.0.0.1:1,127.0.0.1:2/main"),
                 Arguments.of("unknown", "redis://no-such-host.invalid"),
+                Arguments.of("unknown", "redis-cluster://no-such-host.invalid,127.0.0.1:1"),
+                Arguments.of("unknown", "redis-sentinel://no-such-host.invalid,127.0.0.1:1/main"),
                 Arguments.of("without TLS", "rediss://" + SERVER.host() + ":" + SERVER.port()),
+                Arguments.of("without TLS", "rediss-cluster://" + SERVER.host() + ":" + SERVER.port()),
+                Arguments.of("without TLS", "rediss-sentinel://" + SERVER.host() + ":" + SERVER.port() + "/main"),
                 Arguments.of("wrong password", SERVER.url()),
                 Arguments.of("no cluster", SERVER.url().replace("redis:", "redis-cluster:")),
                 Arguments.of("no sentinel", SERVER.url().replace("redis:", "redis-sentinel:") + "/main"));
@@ -377,7 +389,7 @@ class SecrecyTest {
     private static Throwable started(String... properties) {
         SpringApplicationBuilder application = application()
                 .initializers(context -> TestPropertyValues.of(properties)
-                        .and("interlock.command-timeout=500ms")
+                        .and("interlock.command-timeout=500ms", "interlock.open-timeout=2s")
                         .applyTo(context));
         Throwable failure = catchThrowable(() -> application.run().close());
         assertThat(failure).as(String.join(", ", properties)).isNotNull();
