@@ -137,9 +137,10 @@ class OpeningTest {
             Config config = new Config();
             config.useSingleServer()
                     .setAddress(proxy.url())
-                    .setTimeout(500)
+                    .setConnectionMinimumIdleSize(1)
+                    .setTimeout(2_000)
                     .setRetryAttempts(0)
-                    .setSubscriptionTimeout(500);
+                    .setSubscriptionTimeout(2_000);
             RedissonClient client = Redisson.create(config);
             try {
                 proxy.stall();
