@@ -102,8 +102,9 @@ final class SimulatedSession {
     }
 
     private Settings settings(Plan plan, LongSupplier ticker) {
+        long leaseMillis = plan.leasesMillis().get(jvm.number());
         return new Settings(
-                plan.leasesMillis().get(jvm.number()),
+                leaseMillis,
                 plan.sliceNanos(),
                 plan.retainsAdaptively(),
                 plan.confirmsUnlocks(),
@@ -114,7 +115,8 @@ final class SimulatedSession {
                 "",
                 "test",
                 new Listeners(plan.noticesLosses() ? NOTHING_LOST : SyncListener.NONE),
-                ticker);
+                ticker,
+                Settings.suspensions(ticker, jvm::wallClock, leaseMillis));
     }
 
     private QuorumSession newQuorum(String id, Plan plan, Servers servers, Trace trace, Refusals refusals) {

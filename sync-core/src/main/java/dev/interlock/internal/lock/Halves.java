@@ -182,8 +182,10 @@ public class Halves<H extends LocalLock> implements LocalLock {
 
     /** Returns the half that the current thread holds, or else the current one. */
     final H mine() {
+        // In this order: if its half isn't the current one any more, it is seen to be retired.
+        H half = current;
         Retired<H> lost = retired.isEmpty() ? null : retiredOfMine();
-        return lost == null ? current : lost.half;
+        return lost == null ? half : lost.half;
     }
 
     final H current() {
@@ -267,50 +269,22 @@ public class Halves<H extends LocalLock> implements LocalLock {
         if (held.isMine() && way.takeAtOnce(held)) {
             return true;
         }
-        long begun = 0;
-        long left = waitNanos;
-        long slice = 0;
-        Listed<H> mine = null;
         boolean interrupted = false;
         try {
-            while (true) {
-                try {
-                    H half = toTake();
-                    note(mine, half);
-                    if (!way.take(half, Math.min(left, slice))) {
-                        if (left <= slice) {
-                            return false;
-                        }
-                        mine = mine == null && slice > 0 && isListed(way) ? list(half, begun) : mine;
-                    } else if (half == current && (!isPatient(way) || isNext(mine, half, slice == 0, begun))) {
-                        return true;
-                    } else {
-                        way.giveBack(half);
-                        Thread.onSpinWait();
-                    }
-                } catch (InterruptedException e) {
-                    if (interruptible) {
-                        throw e;
-                    }
-                    interrupted = true;
+            H half = toTake();
+            if (way.take(half, 0)) {
+                if (half == current && (!isPatient(way) || isNext(half, null))) {
+                    return true;
                 }
-                long now = clock.getAsLong();
-                if (slice == 0) {
-                    begun = now;
-                    waiting.incrementAndGet();
-                }
-                left = waitNanos == FOREVER ? FOREVER : waitNanos - (now - begun);
-                slice = LEAST_SLICE_NANOS + waiting.get() * MORE_SLICE_NANOS;
+                way.giveBack(half);
             }
-        } finally {
-            unlist(mine);
-            if (slice > 0) {
-                waiting.decrementAndGet();
+        } catch (InterruptedException e) {
+            if (interruptible) {
+                throw e;
             }
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
+            interrupted = true;
         }
+        return new Wait(way, waitNanos, interrupted).take(interruptible);
     }
 
     /** Returns whether threads that wait to take it so are listed. */
@@ -323,7 +297,7 @@ public class Halves<H extends LocalLock> implements LocalLock {
         return fair;
     }
 
-    private Listed<H> list(H half, long begun) {
+    private Queue<Listed<H>> list() {
         Queue<Listed<H>> list = listed;
         if (list == null) {
             synchronized (this) {
@@ -331,31 +305,89 @@ public class Halves<H extends LocalLock> implements LocalLock {
                 listed = list;
             }
         }
-        Listed<H> mine = new Listed<>(half, begun);
-        list.add(mine);
-        return mine;
+        return list;
     }
 
-    private void note(@Nullable Listed<H> mine, H half) {
-        if (mine != null) {
-            mine.half = half;
-        }
-    }
-
-    private void unlist(@Nullable Listed<H> mine) {
-        Queue<Listed<H>> list = listed;
-        if (mine != null && list != null) {
-            list.remove(mine);
-        }
-    }
-
-    private boolean isNext(@Nullable Listed<H> mine, H half, boolean isNew, long begun) {
+    // A thread that has just come leaves the half to any that is listed.
+    private boolean isNext(H half, @Nullable Wait wait) {
         Queue<Listed<H>> list = listed;
         Listed<H> first = list == null ? null : list.peek();
         return first == null
-                || first == mine
                 || first.half != half
-                || (!isNew && begun - first.begunNanos <= NEIGHBOURS_NANOS);
+                || (wait != null && (first == wait.listed || wait.begunNanos - first.begunNanos <= NEIGHBOURS_NANOS));
+    }
+
+    /** A thread that waits to take it. */
+    private final class Wait {
+        private final Way<? super H> way;
+        private final long waitNanos;
+        private final long begunNanos = clock.getAsLong();
+        private boolean interrupted;
+        private @Nullable Listed<H> listed;
+
+        Wait(Way<? super H> way, long waitNanos, boolean interrupted) {
+            this.way = way;
+            this.waitNanos = waitNanos;
+            this.interrupted = interrupted;
+        }
+
+        boolean take(boolean interruptible) throws InterruptedException {
+            waiting.incrementAndGet();
+            try {
+                while (true) {
+                    try {
+                        Boolean taken = takeInSlice();
+                        if (taken != null) {
+                            return taken;
+                        }
+                    } catch (InterruptedException e) {
+                        if (interruptible) {
+                            throw e;
+                        }
+                        interrupted = true;
+                    }
+                }
+            } finally {
+                leave();
+            }
+        }
+
+        // Returns null if it is to go on.
+        private @Nullable Boolean takeInSlice() throws InterruptedException {
+            long left = waitNanos == FOREVER ? FOREVER : waitNanos - (clock.getAsLong() - begunNanos);
+            long slice = LEAST_SLICE_NANOS + waiting.get() * MORE_SLICE_NANOS;
+            H half = toTake();
+            if (listed != null) {
+                listed.half = half;
+            }
+            if (!way.take(half, Math.min(left, slice))) {
+                loseItsPlace(half);
+                return left <= slice ? false : null;
+            }
+            if (half == current && (!isPatient(way) || isNext(half, this))) {
+                return true;
+            }
+            way.giveBack(half);
+            Thread.onSpinWait();
+            return null;
+        }
+
+        private void loseItsPlace(H half) {
+            if (listed == null && isListed(way)) {
+                listed = new Listed<>(half, begunNanos);
+                list().add(listed);
+            }
+        }
+
+        private void leave() {
+            if (listed != null) {
+                list().remove(listed);
+            }
+            waiting.decrementAndGet();
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 
     @Override

@@ -95,12 +95,18 @@ final class TicketLog {
 
     /** Takes the next command into account. */
     void add(Command command) {
-        if (!command.isScript() || !command.keys().contains(lock)) {
-            return;
+        if (command.isScript() && command.keys().contains(lock)) {
+            addScript(command);
         }
+    }
+
+    private void addScript(Command command) {
         String popped = null;
         boolean granted = false;
         for (List<String> words : command.inside()) {
+            if (granted && words.subList(0, 2).equals(List.of("set", token))) {
+                draw(Long.parseLong(words.get(2)));
+            }
             boolean ofQueue = words.size() > 1 && words.get(1).equals(queue);
             switch (words.get(0)) {
                 case "zadd" -> {
@@ -124,11 +130,6 @@ final class TicketLog {
                         grant(words.get(2), popped, command);
                         popped = null;
                         granted = true;
-                    }
-                }
-                case "set" -> {
-                    if (granted && words.get(1).equals(token)) {
-                        draw(Long.parseLong(words.get(2)));
                     }
                 }
                 default -> {}
