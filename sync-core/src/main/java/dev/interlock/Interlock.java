@@ -435,7 +435,7 @@ public final class Interlock implements AutoCloseable {
      * @param name 1 to 1,024 bytes in UTF-8; an {@code RCountDownLatch} of that name is independent of the latch
      * @param count how many count-downs open the latch, 0 or more; with 0 it is open
      * @param retention for how long an opened latch stays open for latecomers, 1 s to 365 days. After that the name is
-     *     free for another latch
+     *     free for another latch. That a latch is open already when it is obtained the log tells once for each name
      * @return the latch
      * @throws IllegalArgumentException if the name is empty or too long, the count negative, the retention out of its
      *     range, or the latch began with another count

@@ -11,7 +11,7 @@ import java.util.function.LongSupplier;
 
 /**
  * Lets through those lines of a log that could come many times a second: for each subject one in ten seconds, which
- * says how many were left out.
+ * says how many were left out; or one only.
  */
 public final class RareLog {
     private static final long PAUSE_NANOS = TimeUnit.SECONDS.toNanos(10);
@@ -33,6 +33,11 @@ public final class RareLog {
     @VisibleForTesting
     RareLog(LongSupplier ticker) {
         this.ticker = ticker;
+    }
+
+    /** Returns one that lets through one line for each subject, of the last thousand. */
+    public static RareLog once() {
+        return new RareLog(() -> 0);
     }
 
     /**

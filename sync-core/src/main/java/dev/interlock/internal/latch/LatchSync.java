@@ -1,18 +1,24 @@
 package dev.interlock.internal.latch;
 
 import dev.interlock.RedisUnavailableException;
+import dev.interlock.internal.RareLog;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.session.RemoteWait;
 import dev.interlock.internal.session.Session;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * What threads do with a latch, whatever its remote half is. They wait at the local half, and look at the state of the
  * remote half once a second: an outage doesn't open the local half.
  */
 public final class LatchSync {
+    private static final Logger log = LoggerFactory.getLogger(LatchSync.class);
+    private static final RareLog OPENED = RareLog.once();
+
     /** The wait that never ends by itself. */
     public static final long FOREVER = RemoteWait.FOREVER;
 
@@ -44,7 +50,16 @@ public final class LatchSync {
             return false;
         }
         hear(session, state, remote.join(), "has not answered for");
-        return state.isJoined(wanted);
+        boolean isJoined = state.isJoined(wanted);
+        if (isJoined && wanted > 0 && state.isOpen()) {
+            OPENED.say(
+                    session.id() + ' ' + state.name(),
+                    often -> log.info(
+                            "The count of {} is zero already, so that nobody waits for it. A name serves once, until"
+                                    + " the retention of its latch is over: another round needs another name",
+                            state.described()));
+        }
+        return isJoined;
     }
 
     /**
