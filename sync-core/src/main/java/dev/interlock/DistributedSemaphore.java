@@ -91,7 +91,6 @@ public final class DistributedSemaphore extends Semaphore {
     void join(int permits) {
         if (!joined) {
             sync.join();
-            joined = true;
         } else if (sync.remote().permits() != permits) {
             // Another session may have changed the number.
             sync.available();
@@ -101,6 +100,7 @@ public final class DistributedSemaphore extends Semaphore {
             throw new IllegalArgumentException("semaphore " + Names.quoted(getName()) + " was stated to have " + permits
                     + " permits, but has " + actual + "; resize() changes that");
         }
+        joined = true;
     }
 
     /** Returns the name of this semaphore, without the session's namespace. */
@@ -180,8 +180,8 @@ public final class DistributedSemaphore extends Semaphore {
      * Releases a permit: to the next thread of this JVM, or to the pool. Waits for the confirmation at most one command
      * time-out, and doesn't fail if Redis is silent: the session repeats the release in the background.
      *
-     * @throws LeaseLostException if a permit of this session had been lost; this release accounts for it and frees
-     *     nothing
+     * @throws LeaseLostException if a permit of this session had been lost, as is known before or by the confirmation;
+     *     this release accounts for it and frees nothing
      * @throws IllegalStateException if the session is closed
      * @throws Error if there would be more than {@link Integer#MAX_VALUE} permits
      */

@@ -131,17 +131,17 @@ public interface SyncListener {
     default void unanswered(String name, long waitedNanos) {}
 
     /**
-     * A lock has been lost while a thread held it.
+     * A lock has been lost while a thread held it, or permits of a semaphore while threads had them.
      *
-     * @param loss which lock, and why
+     * @param loss which lock or semaphore, and why
      */
     default void lost(LeaseLostException loss) {}
 
     /**
-     * A lock had been lost, and its thread has unlocked without hearing of that: Redis has told only by its answer to
-     * the release. Another thread may have held the lock at the same time.
+     * A lock, or permits of a semaphore, had been lost, and the thread has given them up without hearing of that: Redis
+     * has told only by its answer to the release. Another thread may have had them at the same time.
      *
-     * @param loss which lock, and the fencing token of the acquisition
+     * @param loss which lock, and the fencing token of the acquisition; or which semaphore
      * @see InterlockBuilder#confirmedUnlock
      */
     default void lostUnnoticed(LeaseLostException loss) {}

@@ -162,6 +162,11 @@ record Plan(
         return 1 + (int) Math.floorMod(seed / 7 + subject, 4L);
     }
 
+    /** Returns whether the permits of a semaphore belong to sessions. */
+    boolean ownsPermits(int subject) {
+        return Math.floorMod(seed / 3 + subject, 3L) > 0;
+    }
+
     /** Returns how many threads there are. */
     int threads() {
         return programs.stream().mapToInt(List::size).sum();

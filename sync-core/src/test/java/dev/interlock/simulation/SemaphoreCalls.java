@@ -95,7 +95,7 @@ final class SemaphoreCalls implements RandomCalls {
                 session.returned,
                 session.wanted,
                 session.contributed,
-                random.nextInt(25) == 0 ? 1 : 0,
+                random.nextInt(25) == 0 ? 1 + random.nextInt(2) : 0,
                 random.nextBoolean() ? 3_000 : 30_000,
                 permits,
                 random.nextInt(100) == 0 ? 0 : 1,
@@ -103,6 +103,7 @@ final class SemaphoreCalls implements RandomCalls {
                 verb,
                 verb.equals("resize") ? permits : 1 + random.nextInt(3),
                 session.granted,
-                random.nextInt(12) == 0 ? 1 + random.nextInt(3) : 0);
+                random.nextInt(12) == 0 ? 1 + random.nextInt(3) : 0,
+                random.nextInt(50) == 0 ? 1 : 0);
     }
 }

@@ -8,25 +8,27 @@ import dev.interlock.internal.session.RedisSession;
 /** A semaphore as the library makes it, but for the JDK superclass of its local half. */
 final class SemaphoreSubject implements Subject {
     private final int permits;
+    private final boolean owned;
     private final SemaphoreWitness witness;
     private final Jvm jvm;
     private final SemaphoreSync sync;
     private boolean joined;
 
-    SemaphoreSubject(int number, Kind kind, int permits, RedisSession session, Jvm jvm, SemaphoreWitness witness) {
-        this.permits = permits;
+    SemaphoreSubject(int number, Kind kind, Plan plan, RedisSession session, Jvm jvm, SemaphoreWitness witness) {
+        this.permits = plan.size(number);
+        this.owned = plan.ownsPermits(number);
         this.witness = witness;
         this.jvm = jvm;
         this.sync = new SemaphoreSync(
                 session,
                 new LocalSemaphoreModel(jvm),
                 local -> new ScriptSemaphore(
-                        session, SimulatedSession.name(number), permits, true, kind.isFair(), local));
+                        session, SimulatedSession.name(number), permits, owned, kind.isFair(), local));
     }
 
     /** Returns how many permits its threads have that are certainly the session's. */
     long valid() {
-        return PermitProbe.valid(sync, jvm.clock());
+        return owned ? PermitProbe.valid(sync, jvm.clock()) : Long.MAX_VALUE;
     }
 
     @Override

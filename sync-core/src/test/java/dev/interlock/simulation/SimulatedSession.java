@@ -154,7 +154,7 @@ final class SimulatedSession {
     private Subject newSubject(Kind kind, int number, Jvm jvm, Plan plan, Witness witness) {
         return switch (kind) {
             case SEMAPHORE, FAIR_SEMAPHORE ->
-                new SemaphoreSubject(number, kind, plan.size(number), session, jvm, (SemaphoreWitness) witness);
+                new SemaphoreSubject(number, kind, plan, session, jvm, (SemaphoreWitness) witness);
             case LATCH -> new LatchSubject(number, plan.size(number), session, jvm, (LatchWitness) witness);
             case BARRIER ->
                 new BarrierSubject(number, plan.parties(number), plan.acts(), session, jvm, (BarrierWitness) witness);

@@ -215,14 +215,7 @@ final class Simulation {
         boolean isExclusive = !plan.losesData();
         boolean isInOrder = kind.isFair() && !hasFaults();
         return switch (kind) {
-            case SEMAPHORE, FAIR_SEMAPHORE ->
-                new SemaphoreWitness(
-                        scheduler,
-                        trace,
-                        plan.size(number),
-                        Collections.max(plan.leasesMillis()) * MILLI,
-                        isExclusive,
-                        isInOrder);
+            case SEMAPHORE, FAIR_SEMAPHORE -> newSemaphoreWitness(kind, number);
             case LATCH -> {
                 boolean isExact = isExclusive && !has(Fault.Kind.CLOSE) && !has(Fault.Kind.DEATH);
                 boolean countsOnce = !has(Fault.Kind.EVICTION) && !has(Fault.Kind.WRONG_TYPE);
@@ -240,6 +233,17 @@ final class Simulation {
                 yield new LockWitness(trace, isExclusive, isPunctual, hasOwnTokens, order, this::newStandstill);
             }
         };
+    }
+
+    private Witness newSemaphoreWitness(Kind kind, int number) {
+        boolean isKept = plan.ownsPermits(number) || !(has(Fault.Kind.CLOSE) || has(Fault.Kind.DEATH));
+        return new SemaphoreWitness(
+                scheduler,
+                trace,
+                plan.size(number),
+                Collections.max(plan.leasesMillis()) * MILLI,
+                isKept && !plan.losesData(),
+                kind.isFair() && !hasFaults());
     }
 
     private @Nullable Standstill newStandstill(Supplier<@Nullable Jvm> holder) {

@@ -1,6 +1,9 @@
 package dev.interlock.internal.semaphore;
 
 import dev.interlock.LeaseLostException;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Consumer;
@@ -19,12 +22,52 @@ final class Holdings {
     private long lost;
     private @Nullable LeaseLostException loss;
 
+    /** What threads have released to the pool, and Redis has yet to count; the oldest first. */
+    private final Deque<Release> releases = new ArrayDeque<>();
+
+    /** What a thread releases. */
+    static final class Release {
+        /** Why some of it frees nothing, if that is so: it was lost before. */
+        private @Nullable LeaseLostException loss;
+
+        /** How many permits go back to the pool. */
+        private long permits;
+
+        /** The sum of what the session has given back that includes these. */
+        private long sum;
+
+        /** Whether the permits were certainly the session's then. */
+        final boolean isCertain;
+
+        /** Whether its thread waits no more for Redis' confirmation. */
+        private boolean abandoned;
+
+        Release(boolean isCertain) {
+            this.isCertain = isCertain;
+        }
+
+        /** Returns whether nothing goes back to the pool, so that there is nothing for Redis to confirm. */
+        boolean isSettled() {
+            return permits == 0;
+        }
+
+        /** Returns why some of it frees nothing, if that is known. */
+        @Nullable
+        LeaseLostException loss() {
+            return loss;
+        }
+    }
+
     boolean isEmpty() {
         return valid + lost == 0;
     }
 
     long valid() {
         return valid;
+    }
+
+    long lost() {
+        return lost;
     }
 
     void add(int permits) {
@@ -39,27 +82,75 @@ final class Holdings {
     }
 
     /** Removes so many that are lost, or all of these; returns how many. */
-    int removeLost(int permits) {
+    int removeLost(int permits, Release by) {
         int removed = (int) Math.min(lost, permits);
         lost -= removed;
+        if (removed > 0) {
+            by.loss = loss;
+        }
         return removed;
     }
 
-    /** Returns why some were lost, if any ever were. */
-    @Nullable
-    LeaseLostException loss() {
-        return loss;
+    // ---- releases that Redis has yet to confirm
+
+    /** A release gives so many back to the pool, which is confirmed by that sum. */
+    void released(Release release, int permits, long sum) {
+        release.permits = permits;
+        release.sum = sum;
+        releases.add(release);
     }
 
-    /** All permits that threads have are lost. Returns the news, if there were any. */
+    /** Redis has counted what was given back up to that sum. */
+    void counted(long sum) {
+        while (!releases.isEmpty() && releases.element().sum <= sum) {
+            releases.remove();
+        }
+    }
+
+    /** No release that Redis has not counted by now will be; returns these. */
+    List<Release> takeUncounted() {
+        List<Release> uncounted = new ArrayList<>(releases);
+        releases.clear();
+        return uncounted;
+    }
+
+    /** The thread waits no more for the confirmation. Returns why its release has freed nothing, if that is known. */
     @Nullable
-    LeaseLostException lose(String name, String reason) {
-        if (valid == 0) {
+    LeaseLostException abandon(Release release) {
+        release.abandoned = true;
+        return release.loss;
+    }
+
+    // ---- loss
+
+    /**
+     * All permits that threads have are lost, and with them what threads are about to release. Returns the news, if
+     * there were any.
+     */
+    @Nullable
+    LeaseLostException lose(String name, String reason, List<Release> releasing) {
+        long relied = valid;
+        for (Release release : releasing) {
+            relied += release.abandoned ? 0 : release.permits;
+        }
+        if (relied == 0) {
             return null;
         }
-        loss = LeaseLostException.ofPermits(name, valid, reason);
+        loss = LeaseLostException.ofPermits(name, relied, reason);
+        for (Release release : releasing) {
+            release.loss = loss;
+        }
         lost += valid;
         valid = 0;
         return loss;
+    }
+
+    /** Returns the loss of which the threads that were about to release hear no more, if there are any. */
+    static @Nullable LeaseLostException unnoticed(String name, String reason, List<Release> releasing) {
+        long unnoticed = releasing.stream()
+                .filter(release -> release.abandoned)
+                .mapToLong(release -> release.permits)
+                .sum();
+        return unnoticed == 0 ? null : LeaseLostException.ofPermits(name, unnoticed, reason);
     }
 }

@@ -1,6 +1,7 @@
 package dev.interlock.internal.semaphore;
 
 import com.google.common.primitives.Ints;
+import dev.interlock.internal.semaphore.Holdings.Release;
 import dev.interlock.internal.semaphore.Operations.Operation;
 import dev.interlock.internal.semaphore.Operations.Operation.Verb;
 import dev.interlock.internal.semaphore.SemaphoreWaiters.Need;
@@ -8,6 +9,7 @@ import dev.interlock.internal.semaphore.SemaphoreWaiters.Taking;
 import dev.interlock.internal.semaphore.SemaphoreWaiters.Waiter;
 import java.util.ArrayDeque;
 import java.util.Deque;
+import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -184,8 +186,9 @@ final class LocalPermits {
      * The session has lost all permits that it was granted, and permits are owned.
      *
      * @param reason what was seen, for people
+     * @param releasing releases that come too late: what they release is lost as well
      */
-    void lost(String reason) {
+    void lost(String reason, List<Release> releasing) {
         if (failure == null) {
             stray += supply - stock.drainPermits();
             supply = 0;
@@ -196,7 +199,8 @@ final class LocalPermits {
             taking.stray |= taking.arrived > 0;
         }
         ages.clear();
-        effects.loss = holdings.lose(name, reason);
+        effects.loss = holdings.lose(name, reason, releasing);
+        effects.unnoticed = Holdings.unnoticed(name, reason, releasing);
         evaluate();
     }
 
@@ -399,15 +403,27 @@ final class LocalPermits {
         return holdings.valid() > 0 && !pool.isValid(now);
     }
 
-    /** A thread releases permits that weren't lost. Those that the session doesn't have enlarge the pool. */
-    void release(int permits, long now) {
-        int own = owned ? holdings.remove(permits) : permits;
+    /**
+     * A thread releases permits. Lost ones come first, and free nothing; those that the session doesn't have enlarge
+     * the pool.
+     */
+    Release release(int permits, long now) {
+        if (isUncertain(now)) {
+            pool.endLease(now);
+        }
+        Release release = new Release(!isUncertain(now));
+        int left = permits - holdings.removeLost(permits, release);
+        int own = owned ? holdings.remove(left) : left;
         if (own > 0 && !(mayHandOff(now) && handOff(own))) {
-            leave(own);
+            long sum = leave(own);
+            if (owned) {
+                holdings.released(release, own, sum);
+            }
         }
-        if (permits > own) {
-            pool.add(permits - own);
+        if (left > own) {
+            pool.add(left - own);
         }
+        return release;
     }
 
     /** A thread takes permits out of the pool, even if there are none. */
@@ -434,13 +450,13 @@ final class LocalPermits {
         return true;
     }
 
-    private void leave(int permits) {
+    private long leave(int permits) {
         ages.remove(permits);
         if (owned) {
-            pool.giveBack(permits);
-        } else {
-            // Threads may release permits that they were never granted, if permits belong to nobody.
-            pool.add(permits);
+            return pool.giveBack(permits);
         }
+        // Threads may release permits that they were never granted, if permits belong to nobody.
+        pool.add(permits);
+        return 0;
     }
 }

@@ -18,7 +18,7 @@ final class Operations {
     /** What a thread wants a semaphore to do once. */
     static final class Operation extends Taking {
         enum Verb {
-            /** Compares the number of permits. */
+            /** Finds out whether there is such a semaphore. */
             JOIN,
             /** Tells how many permits the pool has. It has less than none after a reduction. */
             LOOK,

@@ -1,5 +1,6 @@
 package dev.interlock.internal.semaphore;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.interlock.internal.semaphore.Operations.Operation;
 
 /**
@@ -7,8 +8,13 @@ import dev.interlock.internal.semaphore.Operations.Operation;
  * is told. All methods are called with the semaphore's mutex held, and none blocks.
  */
 interface Pool {
-    /** Gives back permits that the session was granted, and no thread has. */
-    void giveBack(int permits);
+    /**
+     * Gives back permits that the session was granted, and no thread has any more.
+     *
+     * @return the sum of all that was given back by then, by which Redis confirms it
+     */
+    @CanIgnoreReturnValue
+    long giveBack(int permits);
 
     /**
      * The session wants so many more permits than it has, or none. That replaces what it wanted before; all of them are
@@ -22,6 +28,9 @@ interface Pool {
      * @throws Error if it is known that the number of permits would be no {@code int} then; nothing is changed
      */
     void add(int permits);
+
+    /** Gives permits up for lost if their lease is over, and Redis hasn't renewed it. */
+    void endLease(long nowNanos);
 
     /** Has an operation done. */
     void operate(Operation operation);

@@ -1,5 +1,6 @@
 package dev.interlock.internal.semaphore;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Names;
@@ -256,8 +257,10 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
 
     @Override
     @GuardedBy("mutex")
-    public void giveBack(int permits) {
+    @CanIgnoreReturnValue
+    public long giveBack(int permits) {
         add(permits);
+        return 0;
     }
 
     @Override
@@ -278,6 +281,11 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
             // It was sent before the look, so this sees it; an older look is corrected by this one.
             told.whenComplete((done, failure) -> look());
         }
+    }
+
+    @Override
+    public void endLease(long nowNanos) {
+        // Permits that belong to nobody have none.
     }
 
     private CompletableFuture<Boolean> change(int permits) {

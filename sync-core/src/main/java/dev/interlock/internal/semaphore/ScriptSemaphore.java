@@ -19,12 +19,15 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
+import org.slf4j.Logger;
+import org.slf4j.LoggerFactory;
 
 /**
  * The remote half over our own script. Each event changes the {@link SemaphoreState}, under the mutex, and its effects
  * are carried out then.
  */
 public final class ScriptSemaphore extends StateSync implements RemoteSemaphore {
+    private static final Logger log = LoggerFactory.getLogger(ScriptSemaphore.class);
     private static final Script TELL = Script.load("semaphore/tell");
     private static final CompletableFuture<Void> DONE = CompletableFuture.completedFuture(null);
     private static final long LOOK_AGAIN_MILLIS = 1;
@@ -87,6 +90,15 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
         if (effects.loss != null) {
             session.reportLoss(effects.loss, state.local().holdings.listeners);
         }
+        if (effects.unnoticed != null) {
+            session.reportUnnoticed(effects.unnoticed);
+        }
+        if (effects.dropped != 0) {
+            log.warn(
+                    "It isn't known whether {} permits were added to semaphore {} before Redis forgot the session",
+                    effects.dropped,
+                    Names.quoted(name));
+        }
         if (effects.looksAgain) {
             session.schedule(() -> run(LocalPermits::lookAgain), LOOK_AGAIN_MILLIS);
         }
@@ -125,7 +137,7 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
     @Override
     @GuardedBy("mutex")
     protected Call command(long version) {
-        Statement said = state.statement(version);
+        Statement said = state.statement(version, session.now());
         Operation operation = said.operation();
         return TELL.on(
                 keys,
@@ -136,7 +148,7 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
                 said.returned(),
                 said.wanted(),
                 said.contributed(),
-                said.leaves() ? 1 : 0,
+                said.leaves() ? (said.ends() ? 2 : 1) : 0,
                 session.settings().leaseMillis(),
                 said.permits(),
                 owned ? 1 : 0,
@@ -144,7 +156,8 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
                 operation == null ? "" : Ascii.toLowerCase(operation.verb.name()),
                 operation == null ? 0 : operation.amount,
                 said.granted(),
-                said.taken());
+                said.taken(),
+                said.born());
     }
 
     @Override
@@ -157,7 +170,10 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
     protected void answered(List<Object> fields) {
         SemaphoreReply reply = SemaphoreReply.of(fields);
         long nextEpoch = reply.isGone() ? session.nextSequence() : 0;
-        state.answered(reply, nextEpoch, session.now());
+        state.answered(reply, answeredVersion(), nextEpoch, session.now());
+        if (reply.isGone() && state.isOwing()) {
+            confirmByNext();
+        }
         carryOut();
     }
 

@@ -11,6 +11,13 @@ final class SemaphoreEffects {
     @Nullable
     LeaseLostException loss;
 
+    /** Permits are lost that threads have released, which don't wait for Redis' confirmation any more. */
+    @Nullable
+    LeaseLostException unnoticed;
+
+    /** Of how many permits that were added to the pool it will never be known whether they were counted. */
+    long dropped;
+
     /** Whether the order of the waiters is looked at again a moment later. */
     boolean looksAgain;
 

@@ -3,9 +3,12 @@ package dev.interlock.internal.semaphore;
 import com.google.common.primitives.Ints;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.redis.Failures;
+import dev.interlock.internal.semaphore.Holdings.Release;
 import dev.interlock.internal.semaphore.Operations.Operation;
 import dev.interlock.internal.semaphore.Operations.Operation.Verb;
+import dev.interlock.internal.semaphore.SemaphoreReply.Status;
 import dev.interlock.internal.session.Lease;
+import java.util.List;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -59,7 +62,9 @@ final class SemaphoreState implements Pool {
      * What a command has to say.
      *
      * @param wanted up to which sum the session wants to be granted permits
+     * @param born when the semaphore was made that the session knows, 0 if it knows none
      * @param leaves whether it closes the account
+     * @param ends whether it does so for good
      * @param permits how many there are if the semaphore is new
      * @param operation what is to be done once
      * @param granted how many permits the account was granted, as far as is known here
@@ -68,10 +73,12 @@ final class SemaphoreState implements Pool {
     record Statement(
             long epoch,
             boolean fresh,
+            long born,
             long returned,
             long wanted,
             long contributed,
             boolean leaves,
+            boolean ends,
             int permits,
             @Nullable Operation operation,
             long granted,
@@ -117,7 +124,7 @@ final class SemaphoreState implements Pool {
 
     /** Returns how many permits the pool has as far as is known here. */
     long pool() {
-        return available + account.unsaid();
+        return available + account.unheard();
     }
 
     /** Returns whether Redis may have to say something that the session waits for. */
@@ -137,9 +144,10 @@ final class SemaphoreState implements Pool {
     // ---- what the pool is told
 
     @Override
-    public void giveBack(int back) {
+    public long giveBack(int back) {
         account.returned += back;
         local.effects().insists = true;
+        return account.returned;
     }
 
     @Override
@@ -184,19 +192,22 @@ final class SemaphoreState implements Pool {
     }
 
     /** Returns what a command of that version says, which is sent now. */
-    Statement statement(long version) {
+    Statement statement(long version, long now) {
         if (!asked) {
             asked = true;
             askedAtLastBeat = false;
         }
-        account.say();
+        boolean opens = account.mayOpen(now);
+        account.say(version, now);
         return new Statement(
                 account.epoch,
-                account.fresh,
+                opens,
+                account.born,
                 account.returned,
                 account.granted + wanted,
                 account.contributed,
                 leaving,
+                closing,
                 permits,
                 operations.next(version),
                 account.granted,
@@ -208,22 +219,20 @@ final class SemaphoreState implements Pool {
     /**
      * Redis has answered.
      *
+     * @param version that of the command
      * @param nextEpoch that of the next account, if this one is gone
      */
-    void answered(SemaphoreReply reply, long nextEpoch, long now) {
+    void answered(SemaphoreReply reply, long version, long nextEpoch, long now) {
         asked = false;
-        if (reply.status() == SemaphoreReply.Status.DISAGREED) {
-            disagree(reply);
+        if (reply.isGone()) {
+            gone(reply, version, nextEpoch, now);
             return;
         }
         available = reply.available();
         permits = reply.permits();
+        account.hear(version, reply.born());
+        local.holdings.counted(account.heardReturned());
         complete(reply, now);
-        if (reply.isGone()) {
-            reopen(reply, nextEpoch);
-            return;
-        }
-        account.hear();
         contended = reply.contended();
         grantUpTo(reply.granted(), now);
         if (wanted > 0 && reply.leaseEndMillis() < PULSE_MILLIS) {
@@ -245,14 +254,17 @@ final class SemaphoreState implements Pool {
 
     /** Completes the first operation if that is what the account had done last. */
     private void complete(SemaphoreReply reply, long now) {
-        boolean losing = owned && (leaving || reply.status() == SemaphoreReply.Status.CLOSED);
+        boolean losing = owned && (leaving || reply.isGone());
         Operation done = operations.removeDone(reply, losing);
         if (done == null) {
             return;
         }
         int brought = done.brought(reply.result());
-        account.taken += brought;
-        long result = done.verb == Verb.LOOK ? reply.result() + account.unsaid() : reply.result();
+        if (!reply.isGone()) {
+            // The next account has not taken them.
+            account.taken += brought;
+        }
+        long result = done.verb == Verb.LOOK ? reply.result() + account.unheard() : reply.result();
         if (!local.done(done, result, now) && brought > 0) {
             // Nobody waits for it any more.
             account.returned += brought;
@@ -260,25 +272,42 @@ final class SemaphoreState implements Pool {
         }
     }
 
-    /** The account is gone. Opens another one, with what Redis hasn't heard of the old one. */
-    private void reopen(SemaphoreReply reply, long epoch) {
+    /** The account is gone. Opens another one, with what Redis hasn't counted of the old one. */
+    private void gone(SemaphoreReply reply, long version, long epoch, long now) {
+        boolean isClosed = reply.status() == Status.CLOSED;
+        boolean isOtherPool = account.born != 0 && account.born != reply.born();
         boolean wasLeaving = leaving;
-        account.reopen(epoch, reply, owned);
+        local.holdings.counted(isClosed ? reply.returned() : account.heardReturned());
+        List<Release> uncounted = local.holdings.takeUncounted();
+        // If the lease has only ended since, permits that were the session's when they were released weren't lost.
+        boolean isEarly = isOtherPool || lease.isValid(now);
+        List<Release> lost = uncounted.stream()
+                .filter(release -> isEarly || !release.isCertain)
+                .toList();
+        local.effects().dropped += account.reopen(reply, version, epoch, owned, now);
         leaving = closing && account.contributed != 0;
-        if (owned && !wasLeaving) {
-            local.lost("Redis has closed the session's account");
+        if (owned && !(wasLeaving && lost.isEmpty())) {
+            local.lost(
+                    isClosed
+                            ? "Redis has closed the session's account"
+                            : "Redis doesn't know them any more, since its data was lost or deleted",
+                    lost);
         }
+        if (reply.status() == Status.DISAGREED) {
+            disagree();
+            return;
+        }
+        available = reply.available();
+        permits = reply.permits();
+        complete(reply, now);
         if (account.contributed != 0 || wanted > 0 || !operations.isEmpty()) {
             local.effects().tells = true;
         }
     }
 
-    private void disagree(SemaphoreReply actual) {
-        String use = owned ? "whose permits belong to sessions" : "whose permits belong to nobody";
-        String message = actual.owned() == owned
-                ? "semaphore " + Names.quoted(name) + " was stated to have " + permits + " permits, but has "
-                        + actual.permits() + "; resize() changes that"
-                : "semaphore " + Names.quoted(name) + " was stated to be one " + use + ", but it isn't";
+    private void disagree() {
+        String message = "semaphore " + Names.quoted(name) + " was stated to be one whose permits belong to "
+                + (owned ? "sessions" : "nobody") + ", but it isn't";
         Operation join = operations.removeJoin();
         if (join == null) {
             refused(new IllegalStateException(message));
@@ -288,6 +317,11 @@ final class SemaphoreState implements Pool {
         if (!operations.isEmpty()) {
             local.effects().tells = true;
         }
+    }
+
+    /** Returns whether Redis has yet to hear by how much the session enlarges the pool. */
+    boolean isOwing() {
+        return account.hasUnheardContribution();
     }
 
     /** Redis refuses what it is told. */
@@ -324,10 +358,17 @@ final class SemaphoreState implements Pool {
     void beat(long now) {
         boolean silent = asked && askedAtLastBeat;
         askedAtLastBeat = asked;
-        if (silent && ownsPermits() && !leaving && lease.isOver(now)) {
-            // Another session may have these permits by now, and Redis doesn't answer.
+        if (silent) {
+            endLease(now);
+        }
+    }
+
+    @Override
+    public void endLease(long now) {
+        if (ownsPermits() && !leaving && lease.isOver(now)) {
+            // Another session may have these permits by now.
             leaving = true;
-            local.lost("their lease is over, and Redis doesn't renew it");
+            local.lost("their lease is over, and Redis doesn't renew it", List.of());
             local.effects().tells = true;
         }
     }
@@ -338,7 +379,7 @@ final class SemaphoreState implements Pool {
         closing = true;
         leaving = true;
         if (owned) {
-            local.lost("the session was closed");
+            local.lost("the session was closed", List.of());
         }
         operations.cancelAll(reason.get());
         local.failed(reason);

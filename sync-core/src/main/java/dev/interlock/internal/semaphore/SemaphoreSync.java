@@ -6,6 +6,7 @@ import dev.interlock.RedisUnavailableException;
 import dev.interlock.SyncListener;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.redis.Failures;
+import dev.interlock.internal.semaphore.Holdings.Release;
 import dev.interlock.internal.semaphore.Operations.Operation;
 import dev.interlock.internal.semaphore.Operations.Operation.Verb;
 import dev.interlock.internal.semaphore.SemaphoreWaiters.Taking;
@@ -239,14 +240,14 @@ public final class SemaphoreSync {
         if (asked != null) {
             session.await(asked);
         }
-        LeaseLostException loss = tell(known -> {
-            int lost = known.holdings.removeLost(number);
-            if (lost < number) {
+        Release release = tell(known -> {
+            if (known.holdings.lost() < number) {
                 session.ensureOpen();
-                known.release(number - lost, session.now());
             }
-            return lost > 0 ? known.holdings.loss() : null;
+            return known.release(number, session.now());
         });
+        LeaseLostException loss =
+                release.isSettled() ? release.loss() : remote.call(known -> known.holdings.abandon(release));
         if (loss != null) {
             throw new LeaseLostException(loss);
         }

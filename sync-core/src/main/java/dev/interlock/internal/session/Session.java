@@ -466,7 +466,7 @@ public abstract class Session {
         UNNOTICED.say(
                 id() + loss.lockName(),
                 often -> log.warn(
-                        "A thread has unlocked without hearing that its lock was lost. {}{}",
+                        "A thread has given up what was lost already, and has not heard of that. {}{}",
                         loss.getMessage(),
                         often));
         FlightEvents.lost(id(), loss, false);

@@ -106,7 +106,7 @@ public abstract class StateSync implements Participant {
     @GuardedBy("mutex")
     protected abstract Call command(long version);
 
-    /** Takes the answer to the latest command that has been answered. */
+    /** Takes the answer to the latest command that has been answered. The lease is as it was known before. */
     @GuardedBy("mutex")
     protected abstract void answered(List<Object> reply);
 
@@ -196,6 +196,13 @@ public abstract class StateSync implements Participant {
         return tellAndHear();
     }
 
+    /** What was said up to now wasn't taken, and is said again: the next command has to get through. */
+    @GuardedBy("mutex")
+    protected final void confirmByNext() {
+        confirmations.replaceAll(waiting -> new Confirmation(version + 1, waiting.answered));
+        owedVersion = version + 1;
+    }
+
     private void sayAgain() {
         mutex.lock();
         try {
@@ -228,9 +235,9 @@ public abstract class StateSync implements Participant {
         public void answered(long sentNanos, Reply reply) {
             if (reply.version > answeredVersion) {
                 answeredVersion = reply.version;
-                lease.extendTo(sentNanos, Lease.validUntil(sentNanos, leaseMillis()));
                 refused = false;
                 StateSync.this.answered(reply.fields);
+                lease.extendTo(sentNanos, Lease.validUntil(sentNanos, leaseMillis()));
                 moveConfirmed(reply.version);
             }
         }

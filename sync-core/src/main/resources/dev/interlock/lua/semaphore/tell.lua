@@ -1,39 +1,40 @@
 -- Takes the state of a session at a semaphore, and returns its account. Also ends sessions whose lease is over and
 -- serves those that wait.
 --
--- KEYS[1] semaphore hash   available, permits, owned, position, until; and each session's account, see accounts
+-- KEYS[1] semaphore hash   born: when it was made, us; available, permits, owned, position, until; and each session's
+--   account, see accounts
 -- KEYS[2] queue    zset    sessions that wait, by position
 -- KEYS[3] sessions zset    sessions by the end of their lease, ms
 -- KEYS[4] retired  zset    sessions whose account is closed, by when that may be forgotten, ms
 -- ARGV[1] session          the caller
 -- ARGV[2] epoch            of its account
 -- ARGV[3] version          of this command: one that isn't newer than the last changes nothing
--- ARGV[4] fresh            1: it has heard nothing in this epoch yet, so there may be no account
+-- ARGV[4] fresh            1: it has heard nothing in this epoch yet, so the account may be opened; else 0
 -- ARGV[5] returned         permits that it has given back in this epoch
 -- ARGV[6] wanted           up to which number it wants to be granted permits in this epoch
 -- ARGV[7] contributed      by how much it has enlarged the pool in this epoch, less than 0 if it has reduced it
--- ARGV[8] leave            1: it closes the account
+-- ARGV[8] leave            1: it closes the account, 2: for good, since the session ends
 -- ARGV[9] lease            ms
 -- ARGV[10] permits         how many there are if this semaphore is new
 -- ARGV[11] owned           1: permits of a session return when its lease is over, 0: they don't
 -- ARGV[12] operation       number of what it wants to be done once, 0 for nothing
--- ARGV[13] verb            join: compare the number of permits; look: tell what is available; take: take so many, if
---   there are, though others wait; drain: take all; resize: change the number of permits
+-- ARGV[13] verb            join: see whether there is such a semaphore; look: tell what is available; take: take so
+--   many, if there are, though others wait; drain: take all; resize: change the number of permits
 -- ARGV[14] amount          what the verb is about
 -- ARGV[15] knownGranted    what it was told that the account was granted in this epoch
 -- ARGV[16] knownTaken      what it was told that operations have taken in this epoch
--- Reply: {1, granted in this epoch, available, permits, how many others wait, ms until the first lease of another
+-- ARGV[17] knownBorn       of the semaphore that the session knows: no account is opened at another one. 0: at any
+-- Reply: {status, granted in this epoch, available, permits, how many others wait, ms until the first lease of another
 --   session is over or -1, number of the last operation, its result: permits taken, -1 if they weren't there, what was
---   available}; {0, granted, available, permits, 0, -1, operation, result, returned, contributed} the account is
---   closed, and had that when it was; {-1, 0, available, permits, 0, -1, 0, 0} nothing is known of it; {2, permits,
---   owned} the semaphore is another one
+--   available; returned, contributed, born}. Status 1: the account is open; 0: it is closed, and had that when it was;
+--   -1: nothing is known of it; 2: the semaphore belongs to sessions and was not to, or the other way round
 -- Idempotent by: session, epoch, version
 local semaphore, queue, sessions, retired = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
 local session, epoch, version, fresh = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4] == '1'
 local returned, wanted, contributed = tonumber(ARGV[5]), tonumber(ARGV[6]), tonumber(ARGV[7])
-local leave, lease, permits, owned = ARGV[8] == '1', tonumber(ARGV[9]), tonumber(ARGV[10]), ARGV[11]
+local leave, lease, permits, owned = ARGV[8], tonumber(ARGV[9]), tonumber(ARGV[10]), ARGV[11]
 local operation, verb, amount = tonumber(ARGV[12]), ARGV[13], tonumber(ARGV[14])
-local knownGranted, knownTaken = tonumber(ARGV[15]), tonumber(ARGV[16])
+local knownGranted, knownTaken, knownBorn = tonumber(ARGV[15]), tonumber(ARGV[16]), ARGV[17]
 
 -- @include session/clock
 -- @include session/mailbox
@@ -41,18 +42,17 @@ local knownGranted, knownTaken = tonumber(ARGV[15]), tonumber(ARGV[16])
 -- @include permits
 -- @include leases
 
-local _, millis = clock()
-local known = redis.call('hmget', semaphore, 'available', 'permits', 'owned', 'until', session)
-local available, isOwned, kept = tonumber(known[1]), known[3] == '1', tonumber(known[4] or 0)
+local micros, millis = clock()
+local known = redis.call('hmget', semaphore, 'available', 'permits', 'owned', 'until', 'born', session)
+local available, isOwned, kept, born = tonumber(known[1]), owned == '1', tonumber(known[4] or 0), known[5]
 if not available then
   -- New, or Redis has lost it.
-  available, isOwned = permits, owned == '1'
+  available, born = permits, string.format('%.0f', micros)
   redis.call('del', queue, sessions, retired)
-  redis.call('hset', semaphore, 'available', permits, 'permits', permits, 'owned', owned)
+  redis.call('hset', semaphore, 'born', born, 'available', permits, 'permits', permits, 'owned', owned)
+elseif known[3] ~= owned then
+  return { 2, 0, available, tonumber(known[2]), 0, -1, 0, 0, 0, 0, tonumber(born) }
 else
-  if isOwned ~= (owned == '1') or verb == 'join' and permits ~= tonumber(known[2]) then
-    return { 2, tonumber(known[2]), isOwned and 1 or 0 }
-  end
   permits = tonumber(known[2])
 end
 local pool = {
@@ -65,8 +65,8 @@ if ends[1] and tonumber(ends[2]) <= millis then
   endLeases(pool)
   ends = redis.call('zrange', sessions, 0, 1, 'withscores')
 end
-local account = known[5] and parsed(known[5])
-if fresh then
+local account = known[6] and parsed(known[6])
+if fresh and (knownBorn == '0' or knownBorn == born) then
   forget(pool)
   if account and account.epoch < epoch then
     if account.isOpen then
@@ -94,8 +94,8 @@ elseif account and account.isOpen and version > account.version then
     account.operation, account.result = operation, 0
     operate(pool, account, verb, amount)
   end
-  if leave then
-    close(pool, session, account)
+  if leave ~= '0' then
+    close(pool, session, account, leave == '2')
     line = redis.call('zcard', queue)
   else
     if redis.call('zadd', sessions, millis + lease, session) == 1 then
@@ -146,12 +146,12 @@ if isFirst and isWaiting then
   tellHolders(pool)
 end
 
-if not account then
-  return { -1, 0, available, permits, 0, -1, 0, 0 }
+local reply = { -1, 0, available, permits, 0, -1, 0, 0, 0, 0, tonumber(born) }
+if account then
+  reply[1], reply[2], reply[7], reply[8] = 0, account.granted, account.operation, account.result
+  reply[9], reply[10] = account.returned, account.contributed
 end
-local granted, operated, result = account.granted, account.operation, account.result
-if not account.isOpen then
-  return { 0, granted, available, permits, 0, -1, operated, result, account.returned, account.contributed }
+if account and account.isOpen then
+  reply[1], reply[5], reply[6] = 1, isWaiting and line - 1 or line, firstEnd(pool, ends)
 end
-local others = isWaiting and line - 1 or line
-return { 1, granted, available, permits, others, firstEnd(pool, ends), operated, result }
+return reply

@@ -9,6 +9,7 @@ import dev.interlock.internal.semaphore.SemaphoreWaiters.Waiter;
 import dev.interlock.internal.session.Lease;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.Iterator;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 
@@ -17,6 +18,7 @@ final class SemaphoreEvents {
     static final int PERMITS = 5;
     static final long SLICE = TimeUnit.MILLISECONDS.toNanos(10);
     static final long LEASE = TimeUnit.SECONDS.toNanos(30);
+    private static final long BORN = 1_700_000_000_000_000L;
 
     /** The superclass: its permits, and the threads that are parked, which only stand for themselves. */
     static final class Stock implements LocalSemaphore {
@@ -81,61 +83,98 @@ final class SemaphoreEvents {
             long operation,
             long result,
             long returned,
-            long contributed) {
+            long contributed,
+            long born) {
 
         /** The account is open, and was granted so many in all. */
         static Reply open(long granted) {
-            return new Reply(1, granted, PERMITS - granted, PERMITS, 0, -1, 0, 0, 0, 0);
+            return new Reply(1, granted, PERMITS - granted, PERMITS, 0, -1, 0, 0, 0, 0, BORN);
         }
 
         /** The account is closed, after all that the session has said. */
         static Reply closed(Statement last) {
-            return new Reply(0, 0, PERMITS, PERMITS, 0, -1, 0, 0, last.returned(), last.contributed());
+            return new Reply(0, 0, PERMITS, PERMITS, 0, -1, 0, 0, last.returned(), last.contributed(), BORN);
         }
 
+        /** The account was closed long ago. */
         static Reply unknown() {
-            return new Reply(-1, 0, PERMITS, PERMITS, 0, -1, 0, 0, 0, 0);
+            return new Reply(-1, 0, PERMITS, PERMITS, 0, -1, 0, 0, 0, 0, BORN);
+        }
+
+        /** Redis has lost the semaphore, and has made it anew. */
+        static Reply lost() {
+            return new Reply(-1, 0, PERMITS, PERMITS, 0, -1, 0, 0, 0, 0, BORN + 1);
+        }
+
+        /** The same, and its permits belong to sessions if they didn't, or the other way round. */
+        static Reply disagreed() {
+            return new Reply(2, 0, PERMITS, PERMITS, 0, -1, 0, 0, 0, 0, BORN + 1);
         }
 
         Reply available(long pool) {
-            return new Reply(
-                    status, granted, pool, permits, others, leaseEnd, operation, result, returned, contributed);
+            return with(2, pool);
         }
 
         Reply granted(long sum) {
-            return new Reply(
-                    status, sum, available, permits, others, leaseEnd, operation, result, returned, contributed);
+            return with(1, sum);
         }
 
         Reply status(long code) {
-            return new Reply(
-                    code, granted, available, permits, others, leaseEnd, operation, result, returned, contributed);
+            return with(0, code);
         }
 
         Reply permits(long all) {
-            return new Reply(
-                    status, granted, available, all, others, leaseEnd, operation, result, returned, contributed);
+            return with(3, all);
         }
 
         Reply contended() {
-            return new Reply(
-                    status, granted, available, permits, 1, leaseEnd, operation, result, returned, contributed);
+            return with(4, 1);
         }
 
         Reply leaseEnd(long millis) {
-            return new Reply(
-                    status, granted, available, permits, others, millis, operation, result, returned, contributed);
+            return with(5, millis);
         }
 
         Reply done(Statement said, long outcome) {
             long number = said.operation() == null ? 0 : said.operation().number;
+            return with(6, number).with(7, outcome);
+        }
+
+        private Reply with(int field, long value) {
+            List<Long> changed = new ArrayList<>(fields());
+            changed.set(field, value);
+            Iterator<Long> next = changed.iterator();
             return new Reply(
-                    status, granted, available, permits, others, leaseEnd, number, outcome, returned, contributed);
+                    next.next(),
+                    next.next(),
+                    next.next(),
+                    next.next(),
+                    next.next(),
+                    next.next(),
+                    next.next(),
+                    next.next(),
+                    next.next(),
+                    next.next(),
+                    next.next());
+        }
+
+        private List<Long> fields() {
+            return List.of(
+                    status,
+                    granted,
+                    available,
+                    permits,
+                    others,
+                    leaseEnd,
+                    operation,
+                    result,
+                    returned,
+                    contributed,
+                    born);
         }
 
         private SemaphoreReply parsed() {
-            return SemaphoreReply.of(List.of(
-                    status, granted, available, permits, others, leaseEnd, operation, result, returned, contributed));
+            return SemaphoreReply.of(List.copyOf(fields()));
         }
     }
 
@@ -248,19 +287,23 @@ final class SemaphoreEvents {
     /** A command, whatever the reason. */
     Statement say() {
         local.takeEffects();
-        return state.statement(++sequence);
+        return state.statement(++sequence, now);
     }
 
+    /** Redis answers the last command. */
     void answer(Reply reply) {
-        lease.extendTo(now, now + LEASE);
-        state.answered(reply.parsed(), ++sequence, now);
+        answer(sequence, reply);
     }
 
-    /** Redis answers that the semaphore is another one. */
-    void disagree(int permits, boolean owned) {
-        List<Object> fields = List.of(2L, (long) permits, owned ? 1L : 0L);
+    /** Redis answers the command of that version. */
+    void answer(long version, Reply reply) {
+        state.answered(reply.parsed(), version, ++sequence, now);
         lease.extendTo(now, now + LEASE);
-        state.answered(SemaphoreReply.of(fields), 0, now);
+    }
+
+    /** The version of the last command. */
+    long version() {
+        return sequence;
     }
 
     /** The machine was suspended, which is noticed. */

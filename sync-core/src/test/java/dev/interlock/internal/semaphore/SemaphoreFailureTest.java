@@ -3,13 +3,17 @@ package dev.interlock.internal.semaphore;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.interlock.internal.semaphore.Holdings.Release;
 import dev.interlock.internal.semaphore.Operations.Operation;
 import dev.interlock.internal.semaphore.Operations.Operation.Verb;
 import dev.interlock.internal.semaphore.SemaphoreEvents.Reply;
 import dev.interlock.internal.semaphore.SemaphoreState.Statement;
 import dev.interlock.internal.semaphore.SemaphoreWaiters.Waiter;
 import java.util.Objects;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 /** Permits that are lost, waits that fail and sessions that are closed, as a state that only events change. */
 class SemaphoreFailureTest {
@@ -30,6 +34,14 @@ class SemaphoreFailureTest {
         events.state.beat(events.now);
     }
 
+    private Release releases(int permits) {
+        return events.local.release(permits, events.now);
+    }
+
+    private String loses(Release release) {
+        return String.valueOf(events.local.holdings.abandon(release));
+    }
+
     // ---- loss
 
     @Test
@@ -39,12 +51,12 @@ class SemaphoreFailureTest {
         assertThat(loss()).isEqualTo("3 permits of semaphore 'semaphore' lost: Redis has closed the session's account");
         assertThat(events.local.holdings.valid()).isZero();
         assertThat(events.local.holdings.isEmpty()).isFalse();
-        assertThat(events.local.holdings.removeLost(2)).isEqualTo(2);
-        assertThat(events.local.holdings.removeLost(2)).isEqualTo(1);
-        assertThat(events.local.holdings.loss()).isNotNull();
-        assertThat(events.local.holdings.isEmpty()).isTrue();
-        assertThat(events.local.holdings.removeLost(1)).isZero();
+        assertThat(loses(releases(2))).contains("3 permits");
         assertThat(events.isTold()).isFalse();
+        assertThat(loses(releases(2))).contains("3 permits");
+        assertThat(events.local.holdings.isEmpty()).isTrue();
+        assertThat(events.tells().contributed()).isEqualTo(1);
+        assertThat(loses(releases(1))).isEqualTo("null");
     }
 
     @Test
@@ -148,6 +160,99 @@ class SemaphoreFailureTest {
         events.answer(Reply.open(2));
         assertThat(events.comesOut(waiter)).isTrue();
         assertThat(events.local.isCertain(waiter, events.now)).isTrue();
+    }
+
+    // ---- a loss that only a release finds
+
+    @Test
+    void whatAReleaseFindsLostIsToldWithAllThatIsLost() {
+        events.acquire(3);
+        Release release = releases(2);
+        events.tells();
+        events.answer(Reply.lost());
+        assertThat(loss()).startsWith("3 permits of semaphore 'semaphore' lost: Redis doesn't know them any more");
+        assertThat(loses(release)).contains("3 permits");
+        assertThat(loses(releases(1))).contains("3 permits");
+        assertThat(events.say().returned()).isZero();
+    }
+
+    @Test
+    void whatAReleaseFindsLostIsToldThoughNoThreadHasPermitsAnyMore() {
+        events.acquire(2);
+        Release first = releases(1);
+        Release second = releases(1);
+        events.tells();
+        events.answer(Reply.lost());
+        assertThat(loss()).startsWith("2 permits");
+        assertThat(loses(first)).contains("2 permits");
+        assertThat(loses(second)).contains("2 permits");
+        assertThat(events.local.holdings.isEmpty()).isTrue();
+    }
+
+    @Test
+    void aReleaseThatWaitsNoMoreHasItsLossToldApart() {
+        events.acquire(3);
+        Release left = releases(2);
+        assertThat(loses(left)).isEqualTo("null");
+        events.tells();
+        events.answer(Reply.lost());
+        SemaphoreEffects effects = events.local.takeEffects();
+        assertThat(effects.loss).hasMessageStartingWith("1 permit of");
+        assertThat(effects.unnoticed).hasMessageStartingWith("2 permits of");
+    }
+
+    @Test
+    void aReleaseThatRedisHasCountedIsNoLoss() {
+        events.acquire(3);
+        Release counted = releases(1);
+        Statement heard = events.tells();
+        Release lost = releases(1);
+        events.tells();
+        events.answer(Reply.closed(heard));
+        assertThat(loss()).startsWith("2 permits");
+        assertThat(loses(counted)).isEqualTo("null");
+        assertThat(loses(lost)).contains("2 permits");
+        assertThat(events.isTold()).isFalse();
+    }
+
+    /** Nothing follows from it after the lease: the permits were the session's when they were released. */
+    @Test
+    void aReleaseThatIsLateOnItsWayIsNoLoss() {
+        events.acquire(1);
+        Statement heard = events.say();
+        Release release = releases(1);
+        events.tells();
+        events.passes(SemaphoreEvents.LEASE);
+        events.answer(Reply.closed(heard));
+        SemaphoreEffects effects = events.local.takeEffects();
+        assertThat(effects.loss).isNull();
+        assertThat(effects.unnoticed).isNull();
+        assertThat(loses(release)).isEqualTo("null");
+    }
+
+    @Test
+    void aReleaseAfterALeaseOfWhichNothingIsHeardGivesUpForLost() {
+        events.acquire(2);
+        events.passes(SemaphoreEvents.LEASE);
+        assertThat(events.local.isUncertain(events.now)).isTrue();
+        assertThat(loses(releases(1))).contains("their lease is over");
+        assertThat(events.tells().leaves()).isTrue();
+        assertThat(loses(releases(1))).contains("their lease is over");
+        assertThat(events.say().returned()).isZero();
+    }
+
+    @Test
+    void aSemaphoreOfOtherOwnershipIsALoss() {
+        events.acquire(2);
+        events.local.release(3, events.now);
+        events.acquire(2);
+        events.say();
+        events.answer(Reply.disagreed());
+        assertThat(loss()).startsWith("2 permits").contains("Redis doesn't know them any more");
+        assertThat(events.local.holdings.valid()).isZero();
+        assertThat(events.state.isLeased()).isFalse();
+        assertThat(events.say().contributed()).isZero();
+        assertThat(loses(releases(2))).contains("2 permits");
     }
 
     // ---- the end of a lease, of which Redis says nothing
@@ -254,6 +359,145 @@ class SemaphoreFailureTest {
         assertThat(said.returned()).isZero();
         assertThat(said.fresh()).isTrue();
         assertThat(said.epoch()).isGreaterThan(heard.epoch());
+    }
+
+    /** The next account would take the pool for an older copy of the data, in which they aren't taken. */
+    @Test
+    void whatAClosedAccountHasTakenIsNotSaidOfTheNextOne() {
+        SemaphoreEvents nobodys = SemaphoreEvents.unowned();
+        Operation operation = nobodys.operate(Verb.TAKE, 2);
+        Statement heard = nobodys.tells();
+        nobodys.answer(Reply.closed(heard).done(heard, 2));
+        assertThat(nobodys.local.end(operation, nobodys.now)).isTrue();
+        nobodys.local.release(2, nobodys.now);
+        Statement said = nobodys.tells();
+        assertThat(said.epoch()).isGreaterThan(heard.epoch());
+        assertThat(said.taken()).isZero();
+        assertThat(said.contributed()).isEqualTo(2);
+    }
+
+    /** What an account enlarges the pool by. */
+    enum Contribution {
+        OF_NOBODY(false, 1),
+        OF_ONES_OWN(true, 1),
+        REDUCTION_OF_NOBODYS(false, -1),
+        REDUCTION(true, -1);
+
+        private final boolean owned;
+        private final int permits;
+
+        Contribution(boolean owned, int permits) {
+            this.owned = owned;
+            this.permits = permits;
+        }
+
+        private SemaphoreEvents events() {
+            SemaphoreEvents events = new SemaphoreEvents(owned, false);
+            events.say();
+            events.answer(Reply.open(0));
+            return events;
+        }
+
+        private void add(SemaphoreEvents events) {
+            if (permits > 0) {
+                events.local.release(permits, events.now);
+            } else {
+                events.local.reduce(-permits);
+            }
+        }
+    }
+
+    /** The reply was lost, and it isn't known whether the account counted it: permits grew for good. */
+    @ParameterizedTest
+    @EnumSource
+    void whatAForgottenAccountMayHaveCountedIsNotSaidAgain(Contribution contribution) {
+        SemaphoreEvents other = contribution.events();
+        contribution.add(other);
+        other.tells();
+        other.passes(TimeUnit.DAYS.toNanos(2));
+        other.say();
+        contribution.add(other);
+        other.say();
+        other.answer(Reply.unknown());
+        assertThat(other.local.effects().dropped).isEqualTo(contribution.permits);
+        assertThat(other.tells().contributed())
+                .as("what no earlier command has said")
+                .isEqualTo(contribution.permits);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whatAnAccountThatWouldBeRememberedHasNotCountedGoesOver(Contribution contribution) {
+        SemaphoreEvents other = contribution.events();
+        contribution.add(other);
+        other.tells();
+        other.passes(TimeUnit.HOURS.toNanos(20));
+        other.say();
+        other.answer(Reply.unknown());
+        assertThat(other.tells().contributed()).isEqualTo(contribution.permits);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whatALostPoolMayHaveCountedIsNotSaidToTheNextOne(Contribution contribution) {
+        SemaphoreEvents other = contribution.events();
+        contribution.add(other);
+        other.tells();
+        other.say();
+        other.answer(Reply.lost());
+        assertThat(other.local.takeEffects().dropped).isEqualTo(contribution.permits);
+        assertThat(other.say().contributed()).isZero();
+        contribution.add(other);
+        assertThat(other.tells().contributed()).isEqualTo(contribution.permits);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whatIsFirstSaidToAPoolThatWasMadeAnewCounts(Contribution contribution) {
+        SemaphoreEvents other = contribution.events();
+        contribution.add(other);
+        other.tells();
+        other.answer(Reply.lost());
+        assertThat(other.local.effects().dropped).isZero();
+        Statement said = other.tells();
+        assertThat(said.contributed()).isEqualTo(contribution.permits);
+        assertThat(said.fresh()).isTrue();
+    }
+
+    /** It may have been opened, have counted, and be forgotten: the same command would open it once more. */
+    @ParameterizedTest
+    @EnumSource
+    void anAccountThatMayBeForgottenIsNotOpenedAgain(Contribution contribution) {
+        SemaphoreEvents other = contribution.events();
+        contribution.add(other);
+        other.tells();
+        other.answer(Reply.unknown());
+        assertThat(other.tells().fresh()).isTrue();
+        assertThat(other.say().fresh()).isTrue();
+        other.passes(TimeUnit.DAYS.toNanos(2));
+        assertThat(other.say().fresh()).isFalse();
+        other.answer(Reply.unknown());
+        assertThat(other.local.takeEffects().dropped).isEqualTo(contribution.permits);
+        Statement next = other.say();
+        assertThat(next.fresh()).isTrue();
+        assertThat(next.contributed()).isZero();
+    }
+
+    /** The answer to a command says nothing of what a later one has said. */
+    @Test
+    void whatALaterCommandHasSaidIsNotHeardYet() {
+        SemaphoreEvents unowned = SemaphoreEvents.unowned();
+        unowned.say();
+        unowned.answer(Reply.open(0));
+        unowned.local.release(1, unowned.now);
+        unowned.tells();
+        long first = unowned.version();
+        unowned.local.release(1, unowned.now);
+        unowned.tells();
+        unowned.answer(first, Reply.open(0).available(6));
+        assertThat(unowned.state.pool()).isEqualTo(7);
+        unowned.answer(Reply.unknown());
+        assertThat(unowned.tells().contributed()).isEqualTo(1);
     }
 
     @Test

@@ -186,26 +186,18 @@ class SemaphoreOperationTest {
     }
 
     @Test
-    void aJoinIsRefusedByAnotherNumber() {
+    void aJoinIsRefusedByAnotherOwnership() {
         Operation operation = events.operate(Verb.JOIN, 0);
         Operation next = events.local.look();
         events.tells();
-        events.disagree(7, true);
-        assertFails(operation.result, IllegalArgumentException.class, "stated to have 5 permits, but has 7");
-        assertThat(events.tells().operation()).isSameAs(next);
-    }
-
-    @Test
-    void aJoinIsRefusedByAnotherOwnership() {
-        Operation operation = events.operate(Verb.JOIN, 0);
-        events.tells();
-        events.disagree(5, false);
+        events.answer(Reply.disagreed());
         assertFails(operation.result, IllegalArgumentException.class, "whose permits belong to sessions, but it isn't");
-        assertThat(events.isTold()).isFalse();
+        assertThat(events.tells().operation()).isSameAs(next);
         SemaphoreEvents unowned = SemaphoreEvents.unowned();
         Operation other = unowned.operate(Verb.JOIN, 0);
         unowned.tells();
-        unowned.disagree(5, true);
+        unowned.answer(Reply.disagreed());
+        assertThat(unowned.isTold()).isFalse();
         assertFails(other.result, IllegalArgumentException.class, "whose permits belong to nobody, but it isn't");
     }
 
@@ -214,12 +206,12 @@ class SemaphoreOperationTest {
         Operation operation = events.local.look();
         Waiter waiter = events.waits(1);
         events.tells();
-        events.disagree(5, false);
+        events.answer(Reply.disagreed());
         assertFails(operation.result, IllegalStateException.class, "but it isn't");
         assertThatThrownBy(() -> events.comesOut(waiter))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("Redis refuses semaphore 'semaphore'");
-        events.disagree(5, false);
+        events.answer(Reply.disagreed());
     }
 
     @Test

@@ -244,7 +244,7 @@ class SemaphoreStateTest {
         Statement said = events.tells();
         assertThat(said.returned()).isEqualTo(1);
         assertThat(said.contributed()).isEqualTo(2);
-        assertThat(events.state.pool()).isEqualTo(4);
+        assertThat(events.state.pool()).isEqualTo(7);
     }
 
     @Test

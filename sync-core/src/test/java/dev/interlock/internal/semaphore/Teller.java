@@ -73,7 +73,8 @@ final class Teller {
                 said.verb,
                 said.amount,
                 said.granted,
-                said.taken)) {
+                said.taken,
+                0)) {
             command.add(argument.toString());
         }
         if (!(server.command(command.toArray(String[]::new)) instanceof List<?> reply)) {

@@ -14,11 +14,13 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** Redis forgets scripts or everything, is silent, or loses messages; sessions are closed. */
 class SemaphoreLossTest extends SemaphoreFaultFixture {
@@ -225,6 +227,92 @@ class SemaphoreLossTest extends SemaphoreFaultFixture {
         assertThatThrownBy(semaphore::tryAcquire).isInstanceOf(IllegalStateException.class);
         assertThatThrownBy(semaphore::availablePermits).isInstanceOf(IllegalStateException.class);
         assertPool(PERMITS);
+    }
+
+    // ---- the semaphore is gone, and others make it anew
+
+    /** Deletes the semaphore, and has another one of the same name, in one go. */
+    private void makeAnew(boolean isOwned) {
+        server().command(
+                        "EVAL",
+                        "redis.call('del', unpack(KEYS)); redis.call('hset', KEYS[1], 'born', 1, 'available', ARGV[1],"
+                                + " 'permits', ARGV[1], 'owned', ARGV[2]); redis.call('pexpire', KEYS[1], 60000)",
+                        "4",
+                        KEY,
+                        KEY + "-queue",
+                        KEY + "-sessions",
+                        KEY + "-retired",
+                        String.valueOf(PERMITS),
+                        isOwned ? "1" : "0");
+    }
+
+    /** Redis answers that the semaphore isn't what was stated: that says nothing of the permits that threads have. */
+    @ParameterizedTest
+    @ValueSource(booleans = {true, false})
+    void holdersHearThatTheirSemaphoreWasMadeAnew(boolean isOwned) {
+        Recorder recorder = new Recorder();
+        DistributedSemaphore semaphore =
+                of(session(builder -> builder.lease(LEASE).listener(recorder)));
+        Actor holder = actor("holder");
+        holder.run(() -> semaphore.acquire(2));
+
+        makeAnew(isOwned);
+
+        await("told").atMost(BY_THE_LEASE.plus(SLACK)).until(() -> recorder.count(Recorder.Kind.LOST) == 1);
+        assertThatThrownBy(() -> holder.run(() -> semaphore.release(2))).isInstanceOf(LeaseLostException.class);
+        if (!isOwned) {
+            assertThatThrownBy(semaphore::tryAcquire)
+                    .isInstanceOf(IllegalStateException.class)
+                    .hasMessageContaining("whose permits belong to sessions, but it isn't");
+            makeAnew(true);
+        }
+        holder.run(() -> semaphore.acquire(3));
+        holder.run(() -> semaphore.release(3));
+        assertPool(PERMITS);
+    }
+
+    /** Nobody was told of what was lost while it was being released. */
+    @ParameterizedTest
+    @ValueSource(ints = {1, 2, 3})
+    void aReleaseThatFindsALossReportsAllOfIt(int released) {
+        Recorder recorder = new Recorder();
+        DistributedSemaphore semaphore = of(session(builder -> builder.listener(recorder)));
+        List<LeaseLostException> told = new CopyOnWriteArrayList<>();
+        semaphore.onLost(told::add);
+        Actor holder = actor("holder");
+        holder.run(() -> semaphore.acquire(3));
+
+        makeAnew(true);
+
+        assertThatThrownBy(() -> holder.run(() -> semaphore.release(released))).isInstanceOf(LeaseLostException.class);
+        await("told").until(() -> !told.isEmpty());
+        assertThat(told.get(0)).hasMessageStartingWith("3 permits of semaphore 'pool' lost");
+        if (released < 3) {
+            assertThatThrownBy(() -> holder.run(() -> semaphore.release(3 - released)))
+                    .isInstanceOf(LeaseLostException.class);
+        }
+        assertPool(PERMITS);
+        assertThat(told).hasSize(1);
+        assertThat(recorder.count(Recorder.Kind.LOST)).isEqualTo(1);
+        assertThat(recorder.count(Recorder.Kind.LOST_UNNOTICED)).isZero();
+    }
+
+    /** The release has returned before Redis could tell that there was nothing to be released. */
+    @Test
+    void aLossThatIsFoundAfterTheReleaseIsReported() {
+        Recorder recorder = new Recorder();
+        DistributedSemaphore semaphore = of(session(builder -> builder.listener(recorder)));
+        Actor holder = actor("holder");
+        holder.run(() -> semaphore.acquire(2));
+        proxy().stall();
+        holder.run(() -> semaphore.release(2));
+
+        makeAnew(true);
+        proxy().resume();
+
+        await("told").until(() -> recorder.count(Recorder.Kind.LOST_UNNOTICED) == 1);
+        assertPool(PERMITS);
+        assertThat(recorder.count(Recorder.Kind.LOST)).isZero();
     }
 
     /** How a thread takes permits past all who wait. */

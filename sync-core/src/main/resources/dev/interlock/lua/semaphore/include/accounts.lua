@@ -48,8 +48,9 @@ local function keep(pool, id, account)
   redis.call('hset', pool.semaphore, id, table.concat(fields, ':'))
 end
 
--- Closes an account. It is remembered, since a command that is delayed on its way must not open it again.
-local function close(pool, id, account)
+-- Closes an account. It is remembered, since a command that is delayed on its way must not open it again; and for a day
+-- if the session may go on, since it goes over to another account with what this one hasn't counted.
+local function close(pool, id, account, ends)
   if pool.isOwned then
     pool.available = pool.available + account.granted + account.taken - account.returned
   end
@@ -57,6 +58,6 @@ local function close(pool, id, account)
   keep(pool, id, account)
   redis.call('zrem', pool.queue, id)
   redis.call('zrem', pool.sessions, id)
-  redis.call('zadd', pool.retired, pool.millis + delayMillis, id)
+  redis.call('zadd', pool.retired, pool.millis + (ends and delayMillis or dayMillis), id)
   redis.call('pexpire', pool.retired, dayMillis)
 end

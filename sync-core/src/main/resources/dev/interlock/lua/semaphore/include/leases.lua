@@ -17,7 +17,7 @@ local function endLeases(pool)
     if id ~= pool.session then
       local account = accountOf(pool, id)
       if account and account.isOpen then
-        close(pool, id, account)
+        close(pool, id, account, false)
       else
         redis.call('zrem', pool.sessions, id)
       end

@@ -26,7 +26,8 @@ local function operate(pool, account, verb, amount)
 end
 
 -- Has the caller wait at the end of the queue if it wants more than it was granted. If it waits already it keeps its
--- place. Returns whether it is the first that waits.
+-- place. Returns whether it is the first
+-- that waits.
 local function enqueue(pool, account)
   if account.wanted <= account.granted then
     redis.call('zrem', pool.queue, pool.session)
@@ -52,7 +53,7 @@ local function serve(pool)
     if not account or not account.isOpen then
       redis.call('zrem', pool.queue, head)
     elseif head ~= pool.session and tonumber(redis.call('zscore', pool.sessions, head) or 0) <= pool.millis then
-      close(pool, head, account)
+      close(pool, head, account, false)
     else
       local need = account.wanted - account.granted
       if need > pool.available then
