@@ -267,6 +267,14 @@ record Plan(
                 .anyMatch(op -> op.subject() == subject && op.call().isTakenAway());
     }
 
+    /** Returns whether threads call this of a subject. */
+    boolean calls(int subject, Call call) {
+        return programs.stream()
+                .flatMap(List::stream)
+                .flatMap(List::stream)
+                .anyMatch(op -> op.subject() == subject && op.call() == call);
+    }
+
     /** Returns how long threads keep what they get, all together; some calls keep two things, one after the other. */
     long holdsNanos() {
         return programs.stream()

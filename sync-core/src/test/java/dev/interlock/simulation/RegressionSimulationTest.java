@@ -125,6 +125,29 @@ class RegressionSimulationTest {
     }
 
     /**
+     * A session that had permits, and was the first to wait for more, did not hear of the next one that came to wait:
+     * its threads went on with what others released for up to a second.
+     */
+    @ParameterizedTest
+    @EnumSource(names = {"SEMAPHORE", "FAIR_SEMAPHORE"})
+    void aHolderThatWaitsItselfHearsOfTheNextOneThatDoes(Kind kind) {
+        Op first = new Op(Call.ACQUIRE, 0, 0, 300 * MILLI, 0);
+        Op other = new Op(Call.ACQUIRE, 0, 50 * MILLI, MILLI, 0);
+        // Two always wait for the third: so their session has nothing to ask for.
+        List<Op> many = join(
+                new Op(Call.ACQUIRE, 0, MILLI, MILLI, 0),
+                Collections.nCopies(100, new Op(Call.ACQUIRE, 0, 0, MILLI, 0)));
+        List<List<List<Op>>> programs = List.of(List.of(List.of(first), many, many, many), List.of(List.of(other)));
+        // Of these seeds each has one permit.
+        check(seed ->
+                new Plan(28 * seed, List.of(kind), List.of(30_000L, 30_000L), 1_000, 10 * MILLI, programs, List.of()));
+    }
+
+    private static List<Op> join(Op first, List<Op> others) {
+        return Stream.concat(Stream.of(first), others.stream()).toList();
+    }
+
+    /**
      * The reply to a release was lost, and its session was cut off until Redis had forgotten its account: so it said
      * once more by how much it enlarged the pool. What was granted by a reply that was lost did not come back.
      */
@@ -159,8 +182,7 @@ class RegressionSimulationTest {
         Op late = new Op(Call.LOCK, 0, 100 * MILLI, MILLI, 0);
         Op later = new Op(Call.LOCK, 0, 200 * MILLI, MILLI, 0);
         Op leased = new Op(Call.LOCK_WITH_LEASE, 0, 20 * MILLI, MILLI, 450 * MILLI);
-        List<Op> many = Stream.concat(Stream.of(later), Collections.nCopies(15, lock).stream())
-                .toList();
+        List<Op> many = join(later, Collections.nCopies(15, lock));
         List<List<List<Op>>> programs =
                 List.of(List.of(List.of(leased, atOnce), List.of(late), List.of(late)), List.of(many, many));
         List<Fault> faults = List.of(new Fault(Fault.Kind.LOST_REPLIES, 0, 15 * MILLI, 590 * MILLI));

@@ -13,20 +13,17 @@ final class SemaphoreWitness implements Witness {
 
     private static final long WAKE_UP_NANOS = 20_000_000;
 
-    /** A JVM that has waited for a permit all that time may see another one get so many that has come later. */
-    private static final int MOST_OVERTAKING = 1;
-
     /** A thread that has permits. */
     private record Use(Actor actor, SemaphoreSubject semaphore, int permits) {}
 
     /** A thread that waits, or would if it had to. */
     private record Arrival(Actor actor, long atNanos, boolean waits) {}
 
-    /** The thread of a JVM that has waited longest, since when that is so, and how often others have overtaken it. */
+    /** The thread of a JVM that has waited longest, since when that is so, and when others have first overtaken it. */
     private static final class Head {
         final Arrival arrival;
         final long sinceNanos;
-        final Map<Jvm, Integer> overtaken = new LinkedHashMap<>();
+        final Map<Jvm, Long> overtaken = new LinkedHashMap<>();
 
         Head(Arrival arrival, long sinceNanos) {
             this.arrival = arrival;
@@ -39,6 +36,7 @@ final class SemaphoreWitness implements Witness {
     private final int permits;
     private final boolean isExact;
     private final boolean isInOrder;
+    private final long turnNanos;
     private final long leaseNanos;
     private final List<Use> uses = new ArrayList<>();
     private final List<Arrival> arrivals = new ArrayList<>();
@@ -49,16 +47,25 @@ final class SemaphoreWitness implements Witness {
      * Creates the witness of a semaphore.
      *
      * @param isExact whether nothing happens that makes Redis forget who has which permits
-     * @param isInOrder whether threads get permits in the order of their calls
+     * @param isInOrder whether JVMs get permits in the order of their threads' calls
+     * @param turnNanos for how long a JVM may then serve threads that have called later, 0 for the one that is next:
+     *     and then its threads get permits in the order of their calls as well
      */
     SemaphoreWitness(
-            Scheduler scheduler, Trace trace, int permits, long leaseNanos, boolean isExact, boolean isInOrder) {
+            Scheduler scheduler,
+            Trace trace,
+            int permits,
+            long leaseNanos,
+            boolean isExact,
+            boolean isInOrder,
+            long turnNanos) {
         this.scheduler = scheduler;
         this.trace = trace;
         this.permits = permits;
         this.leaseNanos = leaseNanos;
         this.isExact = isExact;
         this.isInOrder = isInOrder;
+        this.turnNanos = turnNanos;
     }
 
     /** A thread begins to wait. */
@@ -116,16 +123,25 @@ final class SemaphoreWitness implements Witness {
             return;
         }
         forget(actor);
+        if (turnNanos > 0) {
+            // Its JVM has had its turn, though another thread may be the first there.
+            heads.remove(actor.jvm());
+            findHead(actor.jvm());
+        }
         for (Arrival other : arrivals) {
-            if (other.waits && other.actor.jvm() == actor.jvm() && own.atNanos - other.atNanos > ORDER_NANOS) {
+            if (turnNanos == 0
+                    && other.waits
+                    && other.actor.jvm() == actor.jvm()
+                    && own.atNanos - other.atNanos > ORDER_NANOS) {
                 expectSoon(own, other, other.atNanos);
             }
         }
         for (Head head : heads.values()) {
-            if (head.arrival.actor.jvm() != actor.jvm()
-                    && own.atNanos - head.sinceNanos > ORDER_NANOS
-                    && (!own.waits || head.overtaken.merge(actor.jvm(), 1, Integer::sum) > MOST_OVERTAKING)) {
-                expectSoon(own, head.arrival, head.sinceNanos);
+            if (head.arrival.actor.jvm() != actor.jvm() && own.atNanos - head.sinceNanos > ORDER_NANOS) {
+                Long first = own.waits ? head.overtaken.putIfAbsent(actor.jvm(), scheduler.nanos()) : Long.valueOf(0);
+                if (first != null && scheduler.nanos() - first >= turnNanos) {
+                    expectSoon(own, head.arrival, head.sinceNanos);
+                }
             }
         }
     }
@@ -142,7 +158,7 @@ final class SemaphoreWitness implements Witness {
     private static Violation overtaken(Arrival own, Actor other, long sinceNanos) {
         return new Violation(String.format(
                 Locale.ROOT,
-                "%s has got permits of a fair semaphore before %s, which was there %d ms before",
+                "%s has got permits of a semaphore before %s, which was there %d ms before",
                 own.actor.name(),
                 other.name(),
                 (own.atNanos - sinceNanos) / 1_000_000));

@@ -237,13 +237,18 @@ final class Simulation {
 
     private Witness newSemaphoreWitness(Kind kind, int number) {
         boolean isKept = plan.ownsPermits(number) || !(has(Fault.Kind.CLOSE) || has(Fault.Kind.DEATH));
+        // A thread that takes permits past all others may leave them to the next one of its JVM.
+        boolean isInTurn = kind.isFair()
+                || Stream.of(Call.TRY_ACQUIRE, Call.TRY_ACQUIRE_AT_ONCE, Call.DRAIN)
+                        .noneMatch(call -> plan.calls(number, call));
         return new SemaphoreWitness(
                 scheduler,
                 trace,
                 plan.size(number),
                 Collections.max(plan.leasesMillis()) * MILLI,
                 isKept && !plan.losesData(),
-                kind.isFair() && !hasFaults());
+                isInTurn && !hasFaults(),
+                kind.isFair() ? 0 : plan.sliceNanos());
     }
 
     private @Nullable Standstill newStandstill(Supplier<@Nullable Jvm> holder) {

@@ -188,7 +188,7 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
     @GuardedBy("mutex")
     protected void mailed(Mail mail) {
         if (mail instanceof Mail.Demand) {
-            state.demanded();
+            state.demanded(lastVersion());
         } else if (mail instanceof Mail.Booking booking) {
             state.booked(booking.epoch(), booking.granted(), !session.runner().isReplicated(), session.now());
             carryOut();

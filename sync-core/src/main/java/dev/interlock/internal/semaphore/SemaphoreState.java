@@ -42,6 +42,9 @@ final class SemaphoreState implements Pool {
     /** Whether other sessions wait, as last heard. */
     private boolean contended;
 
+    /** The last command before a message has said that: replies to those until then may be older than the message. */
+    private long demandedVersion;
+
     private long available;
 
     /** While it is valid, Redis can't have closed the account. */
@@ -233,7 +236,7 @@ final class SemaphoreState implements Pool {
         account.hear(version, reply.born());
         local.holdings.counted(account.heardReturned());
         complete(reply, now);
-        contended = reply.contended();
+        contended = reply.contended() || version <= demandedVersion;
         grantUpTo(reply.granted(), now);
         if (wanted > 0 && reply.leaseEndMillis() < PULSE_MILLIS) {
             local.effects().askMillis = reply.leaseEndMillis();
@@ -330,9 +333,14 @@ final class SemaphoreState implements Pool {
         local.failed(() -> Failures.refusal("semaphore " + Names.quoted(name), failure));
     }
 
-    /** A message tells that other sessions wait. */
-    void demanded() {
+    /**
+     * A message tells that other sessions wait.
+     *
+     * @param lastVersion that of the last command
+     */
+    void demanded(long lastVersion) {
         contended = true;
+        demandedVersion = lastVersion;
     }
 
     /**

@@ -78,7 +78,7 @@ if fresh and (knownBorn == '0' or knownBorn == born) then
 end
 
 local line = redis.call('zcard', queue)
-local isNews, isFirst = false, false
+local isNews, place = false, 0
 if account and account.epoch ~= epoch then
   account = nil
 elseif account and account.isOpen and version > account.version then
@@ -107,7 +107,7 @@ elseif account and account.isOpen and version > account.version then
       pool.available = pool.available - need
       account.granted = wanted
     elseif line > 0 or need > 0 then
-      isFirst = enqueue(pool, account)
+      place = enqueue(pool, account)
       line = redis.call('zcard', queue)
     end
   end
@@ -142,8 +142,11 @@ for _, one in ipairs(served) do
     send(semaphore, one[1], one[2] .. semaphore)
   end
 end
-if isFirst and isWaiting then
+if isWaiting and place == 1 then
   tellHolders(pool)
+elseif isWaiting and place == 2 then
+  -- That is what the first one that waits, which may have permits, doesn't know.
+  tellFirst(pool)
 end
 
 local reply = { -1, 0, available, permits, 0, -1, 0, 0, 0, 0, tonumber(born) }

@@ -96,7 +96,7 @@ class SemaphoreStateTest {
         events.waits(1);
         assertThat(events.local.isAwaited()).isFalse();
         SemaphoreEvents other = SemaphoreEvents.fair();
-        other.state.demanded();
+        other.state.demanded(other.version());
         assertThat(other.local.isAwaited()).isTrue();
     }
 
@@ -218,7 +218,7 @@ class SemaphoreStateTest {
         fair.acquire(1);
         fair.waits(1);
         fair.tells();
-        fair.state.demanded();
+        fair.state.demanded(fair.version());
         fair.local.release(1, fair.now);
         assertThat(fair.stock.permits).isZero();
         assertThat(fair.tells().returned()).isEqualTo(1);
@@ -339,6 +339,21 @@ class SemaphoreStateTest {
         assertThat(events.stock.permits).isEqualTo(2);
         // Redis has said nothing yet of how long they are the session's.
         assertThat(events.comesOut(waiter)).isTrue();
+    }
+
+    /** The reply of a command that was sent before may be older than the message, though it arrives later. */
+    @Test
+    void onlyALaterCommandTellsThatNobodyWaitsAnyMore() {
+        events.acquire(2);
+        events.waits(1);
+        events.tells();
+        long sent = events.version();
+        events.state.demanded(sent);
+        events.answer(sent, Reply.open(2));
+        assertThat(events.state.isContended()).isTrue();
+        events.say();
+        events.answer(Reply.open(2));
+        assertThat(events.state.isContended()).isFalse();
     }
 
     @Test

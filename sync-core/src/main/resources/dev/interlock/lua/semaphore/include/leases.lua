@@ -1,4 +1,4 @@
--- Gives forget, endLeases, tellHolders and firstEnd: the sessions of a semaphore and their leases.
+-- Gives forget, endLeases, tellHolders, tellFirst and firstEnd: the sessions of a semaphore and their leases.
 
 -- @include session/mailbox
 -- @include accounts
@@ -33,6 +33,14 @@ local function tellHolders(pool)
     if account and account.granted + account.taken > account.returned then
       send(pool.semaphore, id, 'd 1 ' .. pool.semaphore)
     end
+  end
+end
+
+-- Tells the session at the head of the queue that others wait.
+local function tellFirst(pool)
+  local head = redis.call('zrange', pool.queue, 0, 0)[1]
+  if head ~= pool.session then
+    send(pool.semaphore, head, 'd 1 ' .. pool.semaphore)
   end
 end
 

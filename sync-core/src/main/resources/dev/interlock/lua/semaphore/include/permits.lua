@@ -26,19 +26,19 @@ local function operate(pool, account, verb, amount)
 end
 
 -- Has the caller wait at the end of the queue if it wants more than it was granted. If it waits already it keeps its
--- place. Returns whether it is the first
--- that waits.
+-- place. Returns as which it comes to wait, 0 if it doesn't.
 local function enqueue(pool, account)
   if account.wanted <= account.granted then
     redis.call('zrem', pool.queue, pool.session)
   elseif not redis.call('zscore', pool.queue, pool.session) then
     redis.call('zadd', pool.queue, redis.call('hincrby', pool.semaphore, 'position', 1), pool.session)
-    if redis.call('zcard', pool.queue) == 1 then
+    local place = redis.call('zcard', pool.queue)
+    if place == 1 then
       redis.call('pexpire', pool.queue, dayMillis)
-      return true
     end
+    return place
   end
-  return false
+  return 0
 end
 
 -- Grants what there is, from the head of the queue on, strictly in its order. Returns the messages.
