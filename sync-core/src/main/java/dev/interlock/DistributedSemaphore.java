@@ -148,7 +148,7 @@ public final class DistributedSemaphore extends Semaphore {
 
     /**
      * Acquires a permit if that becomes possible within the wait. A wait of zero or less asks once, like
-     * {@link #tryAcquire()}.
+     * {@link #tryAcquire()}; but if this is fair, it is refused while any thread of any JVM waits.
      *
      * @param timeout the longest wait
      * @param unit its unit

@@ -137,6 +137,27 @@ abstract class SemaphoreContract extends SemaphoreQueueContract {
         assertLeftClean(semaphore, 1);
     }
 
+    @ParameterizedTest
+    @MethodSource("contenders")
+    @DisplayName(
+            "tryAcquire(0, unit) of a fair semaphore leaves permits to one that waits for more, that of others doesn't")
+    void zeroTimeoutLeavesPermitsToThoseWhoWait(Contender contender) throws InterruptedException {
+        Visitor holder = heldBy(Contender.SAME_OBJECT, 2, 3);
+        Semaphore other = sideOf(contender, semaphore);
+        Visitor waiter = queue("waiter", semaphore, 2, Way.ACQUIRE::on);
+
+        boolean acquired = other.tryAcquire(1, 0, NANOS);
+        if (acquired) {
+            other.release();
+        }
+
+        assertThat(acquired).as("acquired").isEqualTo(!fair());
+        waiter.assertStillWaits();
+        holder.leave();
+        waiter.leave();
+        assertLeftClean(semaphore, 3);
+    }
+
     @Test
     @DisplayName("a fair semaphore that is free serves tryAcquire(0, unit) at once")
     void zeroTimeoutTakesWhatIsFree() throws InterruptedException {

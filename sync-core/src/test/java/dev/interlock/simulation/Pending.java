@@ -4,9 +4,7 @@ import java.util.Set;
 
 /** What plans don't have yet, since the library is known to fail in them. A line goes with what mends that. */
 final class Pending {
-    static final Set<Call> CALLS = Set.of(
-            // A thread that doesn't wait passes those that wait for permits.
-            Call.TRY_ACQUIRE_AT_ONCE);
+    static final Set<Call> CALLS = Set.of();
     static final Set<Fault.Kind> FAULTS = Set.of();
     static final Set<Trait> TRAITS = Set.of(
             // A script writes a key, fails at another one of a wrong type, and the first one never expires.

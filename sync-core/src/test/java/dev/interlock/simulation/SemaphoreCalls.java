@@ -11,7 +11,7 @@ import java.util.stream.Stream;
 final class SemaphoreCalls implements RandomCalls {
     private static final Script TELL = Script.load("semaphore/tell");
     private static final Script PROLONG = Script.load("session/prolong");
-    private static final List<String> VERBS = List.of("look", "take", "take", "drain", "resize");
+    private static final List<String> VERBS = List.of("look", "take", "take_in_turn", "drain", "resize");
 
     private final Random random;
     private final List<Object> keys;

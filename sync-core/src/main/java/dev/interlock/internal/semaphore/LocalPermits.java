@@ -317,6 +317,21 @@ final class LocalPermits {
         return permits > 0 && takeFromStock(permits, now) ? null : operate(Verb.TAKE, permits);
     }
 
+    /** The same past nobody that waits, if threads are served in their order. */
+    @Nullable
+    Operation tryAcquireInTurn(int permits, long now) {
+        if (!fair) {
+            return tryAcquire(permits, now);
+        }
+        throwIfFailed();
+        if (waiters.isEmpty()) {
+            return operate(Verb.TAKE_IN_TURN, permits);
+        }
+        Operation refused = new Operation(Verb.TAKE_IN_TURN, permits);
+        refused.result.complete(-1);
+        return refused;
+    }
+
     /** A thread takes all of the stock, and asks for all that the pool has. */
     Operation drain(long now) {
         throwIfFailed();
@@ -389,11 +404,6 @@ final class LocalPermits {
         if (owned) {
             holdings.add(permits);
         }
-    }
-
-    /** Returns whether threads of this session, if they are served in their order, or other sessions wait. */
-    boolean isAwaited() {
-        return fair && (!waiters.isEmpty() || pool.isContended());
     }
 
     // ---- release

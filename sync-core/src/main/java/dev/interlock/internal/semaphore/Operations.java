@@ -24,6 +24,8 @@ final class Operations {
             LOOK,
             /** Takes permits if the pool has them now, even if others wait for them. */
             TAKE,
+            /** The same unless other sessions wait. */
+            TAKE_IN_TURN,
             /** Takes all permits that the pool has. */
             DRAIN,
             /** Changes how many permits there are in all, and so those in the pool by the difference. */
@@ -52,7 +54,7 @@ final class Operations {
 
         /** Returns whether it gives the session permits. */
         boolean takes() {
-            return verb == Verb.TAKE || verb == Verb.DRAIN;
+            return verb == Verb.TAKE || verb == Verb.TAKE_IN_TURN || verb == Verb.DRAIN;
         }
 
         /** Returns how many permits a result brings. */

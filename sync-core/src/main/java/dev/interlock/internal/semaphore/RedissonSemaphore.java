@@ -344,7 +344,7 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
         switch (operation.verb) {
             case JOIN -> operation.result.complete(0);
             case LOOK -> hear(operation, call(semaphore::availablePermitsAsync));
-            case TAKE ->
+            case TAKE, TAKE_IN_TURN ->
                 hear(
                         operation,
                         call(() -> semaphore.tryAcquireAsync(operation.amount))

@@ -82,7 +82,7 @@ public final class SemaphoreSync {
             if (Thread.interrupted()) {
                 throw new InterruptedException();
             }
-            return !remote.call(LocalPermits::isAwaited) && take(number);
+            return take(known -> known.tryAcquireInTurn(number, session.now()));
         });
     }
 
@@ -285,14 +285,14 @@ public final class SemaphoreSync {
     /** Acquires permits if there are any now, past all waiters. */
     public boolean tryAcquire(int number) {
         try {
-            return told(number, () -> take(number));
+            return told(number, () -> take(known -> known.tryAcquire(number, session.now())));
         } catch (InterruptedException e) {
             throw new AssertionError("no wait could be interrupted", e);
         }
     }
 
-    private boolean take(int number) {
-        Operation taking = callAcquiring(known -> known.tryAcquire(number, session.now()));
+    private boolean take(Function<LocalPermits, @Nullable Operation> event) {
+        Operation taking = callAcquiring(event);
         return taking == null || (outcome(taking) >= 0 && !taking.stray);
     }
 

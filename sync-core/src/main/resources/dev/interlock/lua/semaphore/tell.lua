@@ -19,7 +19,8 @@
 -- ARGV[11] owned           1: permits of a session return when its lease is over, 0: they don't
 -- ARGV[12] operation       number of what it wants to be done once, 0 for nothing
 -- ARGV[13] verb            join: see whether there is such a semaphore; look: tell what is available; take: take so
---   many, if there are, though others wait; drain: take all; resize: change the number of permits
+--   many, if there are, though others wait; take_in_turn: the same unless other sessions wait; drain: take all; resize:
+--   change the number of permits
 -- ARGV[14] amount          what the verb is about
 -- ARGV[15] knownGranted    what it was told that the account was granted in this epoch
 -- ARGV[16] knownTaken      what it was told that operations have taken in this epoch

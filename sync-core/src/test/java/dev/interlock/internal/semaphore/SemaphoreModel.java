@@ -114,8 +114,9 @@ final class SemaphoreModel {
 
     private long operate(Said said, Account account) {
         switch (said.verb()) {
-            case "take" -> {
-                if (available < said.amount()) {
+            case "take", "take_in_turn" -> {
+                boolean isPassing = queue.stream().anyMatch(waiting -> !waiting.equals(said.session()));
+                if (available < said.amount() || (isPassing && said.verb().equals("take_in_turn"))) {
                     return -1;
                 }
                 available -= said.amount();

@@ -1,9 +1,12 @@
 package dev.interlock.internal.semaphore;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.interlock.internal.semaphore.Operations.Operation;
+import dev.interlock.internal.semaphore.Operations.Operation.Verb;
 import dev.interlock.internal.semaphore.SemaphoreEvents.Reply;
 import dev.interlock.internal.semaphore.SemaphoreState.Statement;
 import dev.interlock.internal.semaphore.SemaphoreWaiters.Waiter;
@@ -90,14 +93,24 @@ class SemaphoreStateTest {
     @Test
     void aFairThreadThatOnlyAsksDoesNotBarge() {
         SemaphoreEvents fair = SemaphoreEvents.fair();
-        assertThat(fair.local.isAwaited()).isFalse();
+        assertThat(asksInTurn(fair).verb).isEqualTo(Verb.TAKE_IN_TURN);
+        assertThat(fair.tells().operation()).isNotNull();
+        // What was heard of other sessions may have changed: only Redis knows.
+        fair.state.demanded(fair.version());
+        assertThat(asksInTurn(fair).result).isNotDone();
+        fair.say();
         fair.waits(1);
-        assertThat(fair.local.isAwaited()).isTrue();
+        fair.say();
+        Operation refused = asksInTurn(fair);
+        assertThat(refused.result).isCompletedWithValue(-1);
+        assertThat(fair.local.end(refused, fair.now)).isTrue();
+        assertThat(fair.isTold()).isFalse();
         events.waits(1);
-        assertThat(events.local.isAwaited()).isFalse();
-        SemaphoreEvents other = SemaphoreEvents.fair();
-        other.state.demanded(other.version());
-        assertThat(other.local.isAwaited()).isTrue();
+        assertThat(asksInTurn(events).verb).isEqualTo(Verb.TAKE);
+    }
+
+    private static Operation asksInTurn(SemaphoreEvents by) {
+        return requireNonNull(by.local.tryAcquireInTurn(1, by.now));
     }
 
     @Test

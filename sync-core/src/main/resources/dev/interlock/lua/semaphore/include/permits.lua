@@ -4,13 +4,18 @@
 
 local mostPermits = 2147483647
 
+local function doOthersWait(pool)
+  local first = redis.call('zrange', pool.queue, 0, 1)
+  return first[2] ~= nil or first[1] ~= nil and first[1] ~= pool.session
+end
+
 -- Does once what an account asks for.
 local function operate(pool, account, verb, amount)
   if verb == 'look' then
     account.result = pool.available
-  elseif verb == 'take' then
+  elseif verb == 'take' or verb == 'take_in_turn' then
     account.result = -1
-    if pool.available >= amount then
+    if pool.available >= amount and (verb == 'take' or not doOthersWait(pool)) then
       account.result = amount
       account.taken = account.taken + amount
       pool.available = pool.available - amount
