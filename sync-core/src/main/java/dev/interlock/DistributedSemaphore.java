@@ -183,7 +183,7 @@ public final class DistributedSemaphore extends Semaphore {
      * @throws LeaseLostException if a permit of this session had been lost, as is known before or by the confirmation;
      *     this release accounts for it and frees nothing
      * @throws IllegalStateException if the session is closed
-     * @throws Error if there would be more than {@link Integer#MAX_VALUE} permits
+     * @throws Error if Redis says that the pool would have more than {@link Integer#MAX_VALUE} permits
      */
     @Override
     public void release() {
@@ -306,7 +306,7 @@ public final class DistributedSemaphore extends Semaphore {
      * @param reduction 0 or more
      * @throws IllegalArgumentException if {@code reduction} is negative
      * @throws IllegalStateException if the session is closed
-     * @throws Error if there would be less than {@link Integer#MIN_VALUE} permits
+     * @throws Error if Redis says that the pool would have less than {@link Integer#MIN_VALUE} permits
      */
     @Override
     public void reducePermits(int reduction) {

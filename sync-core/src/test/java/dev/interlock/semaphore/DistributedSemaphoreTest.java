@@ -1,6 +1,5 @@
 package dev.interlock.semaphore;
 
-import static dev.interlock.testing.Deviation.COUNT_UNCHECKED;
 import static dev.interlock.testing.Deviation.NOTHING_IS_ALWAYS_THERE;
 import static dev.interlock.testing.Deviation.NOT_SERIALIZABLE;
 import static dev.interlock.testing.Deviation.NO_FIFO_ACROSS_SESSIONS;
@@ -50,7 +49,6 @@ class DistributedSemaphoreTest {
                     NO_FIFO_ACROSS_SESSIONS,
                     SMALL_WAITS_BEHIND_LARGE,
                     NOTHING_IS_ALWAYS_THERE,
-                    COUNT_UNCHECKED,
                     RETURN_LINGERS);
         }
 

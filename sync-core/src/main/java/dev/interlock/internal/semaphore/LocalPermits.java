@@ -133,6 +133,11 @@ final class LocalPermits {
 
     /** So many more permits, 1 at least, were granted because the session wants them. */
     void granted(int permits, long now) {
+        if (failure != null) {
+            // Nobody waits for them any more; beside those that don't exist they might be too many for the stock.
+            pool.giveBack(permits);
+            return;
+        }
         ages.add(now, permits);
         supply += permits;
         stock.release(permits);
@@ -154,8 +159,9 @@ final class LocalPermits {
         }
     }
 
+    // Those that a waiter has taken come back to the stock when it comes out.
     private void letOut() {
-        int lacking = waiters.most() - stock.availablePermits();
+        int lacking = waiters.most() - supply;
         if (lacking > 0) {
             fake += lacking;
             supply += lacking;
@@ -411,6 +417,18 @@ final class LocalPermits {
     /** Returns whether threads have permits, and it isn't known whether these are the session's. */
     boolean isUncertain(long now) {
         return holdings.valid() > 0 && !pool.isValid(now);
+    }
+
+    /** Returns whether so many released permits would be too many for the pool, as far as is known. */
+    boolean exceeds(int permits) {
+        long left = permits - Math.min(permits, holdings.lost());
+        long own = owned ? holdings.valid() : 0;
+        return left > own && !pool.fits(left);
+    }
+
+    /** Returns whether the pool would have too few permits if it had so many less, as far as is known. */
+    boolean underflows(int permits) {
+        return !pool.fits(-(long) permits);
     }
 
     /**

@@ -22,12 +22,11 @@ interface Pool {
      */
     void want(int permits);
 
-    /**
-     * Enlarges the pool, or reduces it if negative: then there may be less than none in it.
-     *
-     * @throws Error if it is known that the number of permits would be no {@code int} then; nothing is changed
-     */
+    /** Enlarges the pool, or reduces it if negative: then there may be less than none in it. */
     void add(int permits);
+
+    /** Returns whether the pool can change by so many permits and still have an {@code int}, as far as is known. */
+    boolean fits(long change);
 
     /** Gives permits up for lost if their lease is over, and Redis hasn't renewed it. */
     void endLease(long nowNanos);

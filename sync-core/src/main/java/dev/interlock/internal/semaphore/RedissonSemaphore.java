@@ -284,6 +284,12 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
     }
 
     @Override
+    public boolean fits(long change) {
+        // Redis counts on.
+        return true;
+    }
+
+    @Override
     public void endLease(long nowNanos) {
         // Permits that belong to nobody have none.
     }

@@ -163,14 +163,14 @@ final class SemaphoreState implements Pool {
 
     @Override
     public void add(int more) {
-        long sum = pool() + more;
-        if (sum > Integer.MAX_VALUE) {
-            throw new Error("Maximum permit count exceeded");
-        } else if (sum < Integer.MIN_VALUE) {
-            throw new Error("Permit count underflow");
-        }
         account.contributed += more;
         local.effects().insists = true;
+    }
+
+    @Override
+    public boolean fits(long change) {
+        long sum = pool() + change;
+        return Ints.saturatedCast(sum) == sum;
     }
 
     @Override

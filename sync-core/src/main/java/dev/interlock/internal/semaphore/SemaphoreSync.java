@@ -1,5 +1,6 @@
 package dev.interlock.internal.semaphore;
 
+import com.google.common.primitives.Ints;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
@@ -18,6 +19,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.Function;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -233,16 +235,13 @@ public final class SemaphoreSync {
     /** Gives permits back: to the next waiter, or to the pool. More than were acquired enlarge the pool. */
     public void release(int number) {
         // A thread that was stopped for longer than the lease learns of the loss only by asking.
-        CompletableFuture<Void> asked = remote.call(known -> {
-            boolean asks = known.isUncertain(session.now()) && !session.isClosed();
-            return asks ? remote.confirmed() : null;
-        });
-        if (asked != null) {
-            session.await(asked);
-        }
+        boolean isHeard = hear(known -> known.isUncertain(session.now()) || known.exceeds(number));
         Release release = tell(known -> {
             if (known.holdings.lost() < number) {
                 session.ensureOpen();
+            }
+            if (isHeard && known.exceeds(number)) {
+                throw new Error("Maximum permit count exceeded");
             }
             return known.release(number, session.now());
         });
@@ -255,11 +254,26 @@ public final class SemaphoreSync {
 
     /** Takes permits out of the pool that nobody has, even if there are none. */
     public void reduce(int number) {
+        boolean isHeard = hear(known -> known.underflows(number));
         tell(known -> {
             session.ensureOpen();
+            if (isHeard && known.underflows(number)) {
+                throw new Error("Permit count underflow");
+            }
             known.reduce(number);
             return number;
         });
+    }
+
+    /** Asks Redis if what is known leaves a doubt. Returns whether it has answered. */
+    private boolean hear(Predicate<LocalPermits> isDoubtful) {
+        CompletableFuture<Void> asked =
+                remote.call(known -> isDoubtful.test(known) && !session.isClosed() ? remote.confirmed() : null);
+        if (asked == null) {
+            return false;
+        }
+        session.await(asked);
+        return asked.isDone() && !asked.isCompletedExceptionally();
     }
 
     /** Has a thread tell the pool, and waits for the confirmation. */
@@ -307,7 +321,7 @@ public final class SemaphoreSync {
             if (taken < 0) {
                 return fromStock > 0 ? fromStock : taken;
             }
-            return fromStock + (draining.stray ? 0 : taken);
+            return Ints.saturatedCast((long) fromStock + (draining.stray ? 0 : taken));
         } finally {
             if (!answered && fromStock > 0 && !session.isClosed()) {
                 release(fromStock);

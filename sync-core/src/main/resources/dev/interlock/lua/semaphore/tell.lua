@@ -88,8 +88,7 @@ elseif account and account.isOpen and version > account.version then
   -- The account knows less than the session was told if Redis has gone back to an older copy of its data.
   local lost = math.max(0, knownGranted - account.granted) + math.max(0, knownTaken - account.taken)
   account.granted, account.taken = math.max(knownGranted, account.granted), math.max(knownTaken, account.taken)
-  pool.available = pool.available + returned - account.returned - lost
-  pool.available = math.min(mostPermits, pool.available + contributed - account.contributed)
+  pool.available = pool.available + returned - account.returned - lost + contributed - account.contributed
   account.returned, account.contributed, account.wanted = returned, contributed, wanted
   if operation > account.operation then
     account.operation, account.result = operation, 0

@@ -25,6 +25,9 @@ final class SemaphoreEvents {
         final List<Thread> parked = new ArrayList<>();
         int permits;
 
+        /** What a thread does that a release wakes, before the one that releases gets on. */
+        Runnable onRelease = () -> {};
+
         @Override
         public void acquire(int wanted) {
             throw new UnsupportedOperationException("no thread waits");
@@ -52,6 +55,7 @@ final class SemaphoreEvents {
         @Override
         public void release(int more) {
             permits = Math.addExact(permits, more);
+            onRelease.run();
         }
 
         @Override

@@ -587,7 +587,35 @@ class SemaphoreFailureTest {
         assertThat(look.result).isCompletedWithValue(3);
         assertThrows(waiter, "silence");
         assertThat(events.stock.permits).isZero();
-        assertThat(events.tells().returned()).isEqualTo(2);
+        assertThat(events.say().returned()).isEqualTo(2);
+    }
+
+    /** Two waiters for all permits made the superclass throw, since one took them before the other was back. */
+    @Test
+    void waitersThatTakeTurnsAreLetOutByAsManyPermitsAsOneWants() {
+        Waiter first = events.waits(Integer.MAX_VALUE);
+        Waiter second = events.waits(Integer.MAX_VALUE);
+        events.local.failed(() -> new IllegalStateException("silence"));
+        events.takes(first);
+        events.stock.onRelease = () -> {
+            events.stock.onRelease = () -> {};
+            events.takes(second);
+        };
+        assertThatThrownBy(() -> events.local.comeOut(first, true, events.now)).hasMessageContaining("silence");
+        assertThatThrownBy(() -> events.local.comeOut(second, true, events.now)).hasMessageContaining("silence");
+        assertThat(events.stock.permits).isZero();
+        assertThat(events.local.isWaiting()).isFalse();
+    }
+
+    @Test
+    void permitsThatAreGrantedBesideAsManyThatDoNotExistGoBack() {
+        events.waits(1);
+        Statement said = events.tells();
+        Waiter greedy = events.waits(Integer.MAX_VALUE);
+        events.local.failed(() -> new IllegalStateException("silence"));
+        events.answer(Reply.open(said.wanted()));
+        assertThat(events.tells().returned()).isEqualTo(1);
+        assertThrows(greedy, "silence");
     }
 
     @Test

@@ -3,7 +3,6 @@ package dev.interlock.internal.semaphore;
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.interlock.internal.semaphore.Operations.Operation;
 import dev.interlock.internal.semaphore.Operations.Operation.Verb;
@@ -268,15 +267,17 @@ class SemaphoreStateTest {
 
     @Test
     void thePoolCannotHaveMoreOrLessThanAnInt() {
-        events.say();
-        events.answer(Reply.open(0));
-        assertThatThrownBy(() -> events.local.release(Integer.MAX_VALUE, events.now))
-                .isInstanceOf(Error.class)
-                .hasMessage("Maximum permit count exceeded");
+        events.acquire(2);
+        assertThat(events.local.exceeds(Integer.MAX_VALUE - 3)).isFalse();
+        assertThat(events.local.exceeds(Integer.MAX_VALUE - 2)).isTrue();
+        assertThat(events.local.underflows(10)).isFalse();
         events.local.reduce(Integer.MAX_VALUE);
-        assertThatThrownBy(() -> events.local.reduce(10))
-                .isInstanceOf(Error.class)
-                .hasMessage("Permit count underflow");
+        assertThat(events.local.underflows(4)).isFalse();
+        assertThat(events.local.underflows(5)).isTrue();
+        events.local.release(2, events.now);
+        events.local.release(Integer.MAX_VALUE, events.now);
+        events.local.release(Integer.MAX_VALUE, events.now);
+        assertThat(events.local.exceeds(1)).isTrue();
     }
 
     @Test

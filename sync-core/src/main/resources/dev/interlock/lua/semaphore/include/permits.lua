@@ -1,7 +1,8 @@
--- Gives mostPermits, operate, enqueue and serve: the permits of a semaphore and the queue for them.
+-- Gives operate, enqueue and serve: the permits of a semaphore and the queue for them.
 
 -- @include accounts
 
+-- No thread gets more at once.
 local mostPermits = 2147483647
 
 local function doOthersWait(pool)
@@ -21,11 +22,11 @@ local function operate(pool, account, verb, amount)
       pool.available = pool.available - amount
     end
   elseif verb == 'drain' then
-    account.result = pool.available
-    account.taken = account.taken + math.max(0, pool.available)
-    pool.available = 0
+    account.result = math.min(mostPermits, pool.available)
+    account.taken = account.taken + math.max(0, account.result)
+    pool.available = pool.available - account.result
   elseif verb == 'resize' then
-    pool.available = math.min(mostPermits, pool.available + amount - pool.permits)
+    pool.available = pool.available + amount - pool.permits
     pool.permits = amount
   end
 end
