@@ -171,6 +171,17 @@ class RegressionSimulationTest {
         }
     }
 
+    /** Redis refused a release for longer than a lease, and its session had nothing else to say. */
+    @Test
+    void permitsThatBelongToNobodyComeBackWhenTheirReleaseIsRefusedNoMore() {
+        Op holds = new Op(Call.ACQUIRE, 0, 0, 1_000 * MILLI, 0);
+        List<List<List<Op>>> programs = List.of(List.of(List.of()), List.of(List.of(holds)));
+        List<Fault> faults = List.of(new Fault(Fault.Kind.NO_PERMISSION, 0, 500 * MILLI, 1_000 * MILLI));
+        check(seed -> new Plan(
+                // Permits of these seeds belong to nobody.
+                9 * seed, List.of(Kind.SEMAPHORE), List.of(1_000L, 1_000L), 300, MILLI, programs, faults));
+    }
+
     /**
      * A ticket whose fixed lease was over before its session knew of the grant stood in front of one that was granted
      * later. So that one was released unused, and asked for again before the release had come: two owned the lock.

@@ -63,9 +63,12 @@ final class Account {
         return returned - heard.returned + contributed - heard.contributed;
     }
 
-    /** Returns whether Redis has yet to hear by how much the pool is enlarged. */
-    boolean hasUnheardContribution() {
-        return contributed != heard.contributed;
+    /**
+     * Returns whether Redis has yet to hear what it can't find out by itself: by how much the pool is enlarged, and
+     * what was given back, unless permits are owned, so that they return with the end of the lease.
+     */
+    boolean isOwing(boolean owned) {
+        return contributed != heard.contributed || (!owned && returned != heard.returned);
     }
 
     /** Returns how many permits Redis is known to have got back. */

@@ -135,9 +135,12 @@ final class SemaphoreState implements Pool {
         return wanted > 0 || !operations.isEmpty() || local.isWaiting();
     }
 
-    /** Returns whether Redis has to hear of the session within its lease, lest permits or its place are lost. */
+    /**
+     * Returns whether Redis has to hear of the session within its lease, lest permits or its place are lost; or at some
+     * time, though it may have refused that for longer than a lease.
+     */
     boolean isLeased() {
-        return wanted > 0 || ownsPermits();
+        return wanted > 0 || ownsPermits() || isOwing();
     }
 
     private boolean ownsPermits() {
@@ -322,9 +325,9 @@ final class SemaphoreState implements Pool {
         }
     }
 
-    /** Returns whether Redis has yet to hear by how much the session enlarges the pool. */
+    /** Returns whether Redis has yet to hear what it can't find out by itself. */
     boolean isOwing() {
-        return account.hasUnheardContribution();
+        return account.isOwing(owned);
     }
 
     /** Redis refuses what it is told. */

@@ -361,6 +361,30 @@ class SemaphoreFailureTest {
         assertThat(said.epoch()).isGreaterThan(heard.epoch());
     }
 
+    /** A command that is refused for longer than a lease is said again with the renewals of leases. */
+    @Test
+    void whatRedisCannotFindOutIsSaidUntilItIsHeard() {
+        SemaphoreEvents nobodys = SemaphoreEvents.unowned();
+        nobodys.acquire(1);
+        assertThat(nobodys.state.isLeased()).isFalse();
+        nobodys.local.release(1, nobodys.now);
+        nobodys.tells();
+        nobodys.state.refused(new IllegalStateException("NOPERM"));
+        assertThat(nobodys.state.isLeased()).isTrue();
+        nobodys.say();
+        nobodys.answer(Reply.open(1));
+        assertThat(nobodys.state.isLeased()).isFalse();
+        events.acquire(1);
+        events.local.release(2, events.now);
+        assertThat(events.state.isLeased()).isTrue();
+        events.tells();
+        events.answer(Reply.open(1));
+        assertThat(events.state.isLeased()).isFalse();
+        events.acquire(1);
+        events.local.release(1, events.now);
+        assertThat(events.state.isLeased()).isFalse();
+    }
+
     /** The next account would take the pool for an older copy of the data, in which they aren't taken. */
     @Test
     void whatAClosedAccountHasTakenIsNotSaidOfTheNextOne() {
