@@ -137,10 +137,11 @@ final class SemaphoreState implements Pool {
 
     /**
      * Returns whether Redis has to hear of the session within its lease, lest permits or its place are lost; or at some
-     * time, though it may have refused that for longer than a lease.
+     * time, though it may have refused that for longer than a lease. Permits that belong to nobody, and were granted by
+     * a reply that was lost, come back only if Redis is asked once more.
      */
     boolean isLeased() {
-        return wanted > 0 || ownsPermits() || isOwing();
+        return wanted > 0 || ownsPermits() || isOwing() || (!owned && asked);
     }
 
     private boolean ownsPermits() {

@@ -9,6 +9,7 @@ import dev.interlock.internal.semaphore.Operations.Operation.Verb;
 import dev.interlock.internal.semaphore.SemaphoreEvents.Reply;
 import dev.interlock.internal.semaphore.SemaphoreState.Statement;
 import dev.interlock.internal.semaphore.SemaphoreWaiters.Waiter;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -383,6 +384,22 @@ class SemaphoreFailureTest {
         events.acquire(1);
         events.local.release(1, events.now);
         assertThat(events.state.isLeased()).isFalse();
+    }
+
+    /** The reply may have granted permits, which belong to nobody: no lease ends that. */
+    @Test
+    void aCommandOfASemaphoreOfNobodyIsSaidUntilItIsAnswered() {
+        SemaphoreEvents nobodys = SemaphoreEvents.unowned();
+        for (SemaphoreEvents each : List.of(nobodys, events)) {
+            each.local.look();
+            each.tells();
+            each.state.refused(new IllegalStateException("NOPERM"));
+        }
+        assertThat(nobodys.state.isLeased()).isTrue();
+        assertThat(events.state.isLeased()).isFalse();
+        nobodys.say();
+        nobodys.answer(Reply.open(0));
+        assertThat(nobodys.state.isLeased()).isFalse();
     }
 
     /** The next account would take the pool for an older copy of the data, in which they aren't taken. */
