@@ -18,7 +18,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.Predicate;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -125,8 +124,8 @@ class HeldNamesTest extends FaultFixture {
         return least;
     }
 
-    private static Predicate<List<String>> reports() {
-        return words -> words.stream().anyMatch(word -> word.startsWith("v "));
+    private static boolean isReport(List<String> words) {
+        return words.stream().anyMatch(word -> word.startsWith("v "));
     }
 
     /** The second question, by which the command line asked who is silent, was answered. */
@@ -137,7 +136,7 @@ class HeldNamesTest extends FaultFixture {
         holder.run(session.lock("latch")::lock);
         session.semaphore("permits", 2).acquireUninterruptibly();
         for (List<String> command : List.of(List.of("ls"), List.of("top", "--count", "1"))) {
-            proxy().delayRequests(reports(), PATIENCE.dividedBy(2), 1);
+            proxy().delayRequests(HeldNamesTest::isReport, PATIENCE.dividedBy(2), 1);
             String seen = run(
                     Stream.concat(command.stream(), Stream.of("--wait", "0.3")).toArray(String[]::new));
             assertThat(seen)
@@ -145,11 +144,11 @@ class HeldNamesTest extends FaultFixture {
                     .doesNotContain("No names.")
                     .contains(command.contains("ls") ? session.id() : "1 sessions");
         }
-        proxy().delayRequests(reports(), PATIENCE.dividedBy(2), 1);
+        proxy().delayRequests(HeldNamesTest::isReport, PATIENCE.dividedBy(2), 1);
         assertThat(run("deadlocks", "--wait", "0.3"))
                 .contains("No deadlocks of those sessions that have answered", session.id());
 
-        proxy().delayRequests(reports(), SOON, 1);
+        proxy().delayRequests(HeldNamesTest::isReport, SOON, 1);
         assertThat(run("ls", "--wait", "30"))
                 .startsWith("0 ")
                 .contains("permits")

@@ -213,7 +213,6 @@ final class Simulation {
 
     private Witness newWitness(Kind kind, int number) {
         boolean isExclusive = !plan.losesData();
-        boolean isInOrder = kind.isFair() && !hasFaults();
         return switch (kind) {
             case SEMAPHORE, FAIR_SEMAPHORE -> newSemaphoreWitness(kind, number);
             case LATCH -> {

@@ -74,6 +74,7 @@ class DeferredWorkTest {
     }
 
     /** Types of which nothing is done yet when a method returns them. */
+    @SuppressWarnings("ArrayRecordComponent") // their types alone matter
     record Deferred(
             Future<String> future,
             CompletableFuture<String> completableFuture,
@@ -100,6 +101,7 @@ class DeferredWorkTest {
             Map<String, Future<String>> map,
             Callable<String>[] array) {}
 
+    @SuppressWarnings("ArrayRecordComponent") // their types alone matter
     record Done(
             String text,
             List<String> list,
@@ -240,6 +242,7 @@ class DeferredWorkTest {
 
     static class Private {
         @Locked(name = "a")
+        @SuppressWarnings("UnusedMethod") // by reflection alone
         private void run() {}
     }
 
