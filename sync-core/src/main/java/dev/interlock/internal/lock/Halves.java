@@ -29,8 +29,9 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Slices.</b> Nothing can wake a thread that is queued behind one that never unlocks. So a thread waits in slices
  * and looks, after each, whether its half was retired. To end a slice takes the longer the more threads wait, since the
  * JDK looks for the thread in its queue; so slices are longer then, and few end at a time. A slice that ends costs the
- * thread its place in that queue. So it's listed, and threads that have begun to wait later leave the half to the first
- * one that is: all of them if the lock is fair, else those that want to share it.
+ * thread its place in that queue. So the threads that wait for a fair lock are listed, and one that gets the half
+ * leaves it to the first of them unless that has come later. The threads that wait for the whole of one that isn't fair
+ * are listed after a slice, and those that share it leave it to them.
  *
  * @param <H> the kind of half
  */
@@ -63,7 +64,7 @@ public class Halves<H extends LocalLock> implements LocalLock {
     /** A half that a thread held when the lock was lost. */
     private record Retired<H>(H half, LeaseLostException loss) {}
 
-    /** A thread that has lost its place in the queue of the JDK. */
+    /** A thread that is listed. */
     private static final class Listed<H> {
         /** The half for which it is queued, or is about to be queued again. */
         private volatile H half;
@@ -287,7 +288,7 @@ public class Halves<H extends LocalLock> implements LocalLock {
         return new Wait(way, waitNanos, interrupted).take(interruptible);
     }
 
-    /** Returns whether threads that wait to take it so are listed. */
+    /** Returns whether threads that wait to take it so are listed when they have lost their place. */
     boolean isListed(Way<? super H> way) {
         return fair;
     }
@@ -297,7 +298,7 @@ public class Halves<H extends LocalLock> implements LocalLock {
         return fair;
     }
 
-    private Queue<Listed<H>> list() {
+    private Queue<Listed<H>> listOfAll() {
         Queue<Listed<H>> list = listed;
         if (list == null) {
             synchronized (this) {
@@ -312,18 +313,16 @@ public class Halves<H extends LocalLock> implements LocalLock {
     private boolean isNext(H half, @Nullable Wait wait) {
         Queue<Listed<H>> list = listed;
         Listed<H> first = list == null ? null : list.peek();
-        return first == null
-                || first.half != half
-                || (wait != null && (first == wait.listed || wait.begunNanos - first.begunNanos <= NEIGHBOURS_NANOS));
+        return first == null || first.half != half || (wait != null && !wait.comesAfter(first));
     }
 
-    /** A thread that waits to take it. */
+    /** A thread that waits. */
     private final class Wait {
         private final Way<? super H> way;
         private final long waitNanos;
         private final long begunNanos = clock.getAsLong();
+        private @Nullable Listed<H> entry;
         private boolean interrupted;
-        private @Nullable Listed<H> listed;
 
         Wait(Way<? super H> way, long waitNanos, boolean interrupted) {
             this.way = way;
@@ -336,9 +335,11 @@ public class Halves<H extends LocalLock> implements LocalLock {
             try {
                 while (true) {
                     try {
-                        Boolean taken = takeInSlice();
-                        if (taken != null) {
-                            return taken;
+                        if (takeInSlice()) {
+                            return true;
+                        }
+                        if (leftNanos() <= 0) {
+                            return false;
                         }
                     } catch (InterruptedException e) {
                         if (interruptible) {
@@ -352,36 +353,44 @@ public class Halves<H extends LocalLock> implements LocalLock {
             }
         }
 
-        // Returns null if it is to go on.
-        private @Nullable Boolean takeInSlice() throws InterruptedException {
-            long left = waitNanos == FOREVER ? FOREVER : waitNanos - (clock.getAsLong() - begunNanos);
+        private long leftNanos() {
+            return waitNanos == FOREVER ? FOREVER : waitNanos - (clock.getAsLong() - begunNanos);
+        }
+
+        private boolean takeInSlice() throws InterruptedException {
             long slice = LEAST_SLICE_NANOS + waiting.get() * MORE_SLICE_NANOS;
             H half = toTake();
-            if (listed != null) {
-                listed.half = half;
+            if (entry != null) {
+                entry.half = half;
+            } else if (fair) {
+                list(half);
             }
-            if (!way.take(half, Math.min(left, slice))) {
-                loseItsPlace(half);
-                return left <= slice ? false : null;
+            if (!way.take(half, Math.min(leftNanos(), slice))) {
+                if (entry == null && isListed(way)) {
+                    list(half);
+                }
+                return false;
             }
             if (half == current && (!isPatient(way) || isNext(half, this))) {
                 return true;
             }
             way.giveBack(half);
             Thread.onSpinWait();
-            return null;
+            return false;
         }
 
-        private void loseItsPlace(H half) {
-            if (listed == null && isListed(way)) {
-                listed = new Listed<>(half, begunNanos);
-                list().add(listed);
-            }
+        private void list(H half) {
+            entry = new Listed<>(half, begunNanos);
+            listOfAll().add(entry);
+        }
+
+        boolean comesAfter(Listed<H> other) {
+            return other != entry && begunNanos - other.begunNanos > NEIGHBOURS_NANOS;
         }
 
         private void leave() {
-            if (listed != null) {
-                list().remove(listed);
+            if (entry != null) {
+                listOfAll().remove(entry);
             }
             waiting.decrementAndGet();
             if (interrupted) {
