@@ -326,7 +326,7 @@ public class Halves<H extends LocalLock> implements LocalLock {
 
         Wait(Way<? super H> way, long waitNanos, boolean interrupted) {
             this.way = way;
-            this.waitNanos = waitNanos;
+            this.waitNanos = Math.max(0, waitNanos);
             this.interrupted = interrupted;
         }
 
