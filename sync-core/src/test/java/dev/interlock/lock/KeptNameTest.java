@@ -140,8 +140,16 @@ class KeptNameTest {
      */
     private record Kept(Lock lock, Lock used, BooleanSupplier looksLocked) {
         void use() {
+            use(() -> {});
+        }
+
+        /** Uses it, the last time for that. */
+        void use(Runnable last) {
             for (int i = 0; i < 4; i++) {
                 used.lock();
+                if (i == 3) {
+                    last.run();
+                }
                 used.unlock();
             }
         }
@@ -218,15 +226,16 @@ class KeptNameTest {
             CompletableFuture<Boolean> looked = new CompletableFuture<>();
             CompletableFuture<Boolean> had = new CompletableFuture<>();
             CountDownLatch comes = new CountDownLatch(1);
-            clock.meanwhile(() -> {
+            Runnable meanwhile = () -> {
                 actor.begin(() -> {
                     comes.countDown();
                     looked.complete(kept.looksLocked().getAsBoolean());
                     had.complete(attempt.on(kept.lock()));
                 });
                 awaitStep(actor, comes, had);
-            });
-            kept.use();
+            };
+            // No earlier, since the name may also be given up between two uses.
+            kept.use(() -> clock.meanwhile(meanwhile));
 
             assertThat(looked)
                     .as("%s: looks locked", attempt)
