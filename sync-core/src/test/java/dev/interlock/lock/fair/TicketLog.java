@@ -104,7 +104,7 @@ final class TicketLog {
         String popped = null;
         boolean granted = false;
         for (List<String> words : command.inside()) {
-            if (granted && words.subList(0, 2).equals(List.of("set", token))) {
+            if (granted && words.get(0).equals("set") && words.get(1).equals(token)) {
                 draw(Long.parseLong(words.get(2)));
             }
             boolean ofQueue = words.size() > 1 && words.get(1).equals(queue);
