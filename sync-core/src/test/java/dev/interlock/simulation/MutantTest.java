@@ -35,6 +35,7 @@ class MutantTest {
         return List.of(
                 Mutant.named("a late message ends a sequence that was entered, and its signals are lost")
                         .under(Fault.Kind.LATE_MAIL, Fault.Kind.LOST_REQUESTS)
+                        .calling(Call.LOCK, Call.PUT, Call.PUT_TO_ALL, Call.TAKE, Call.TAKE_OR_PUT)
                         .java(
                                 "lock/script/LockState",
                                 "conditions.isIdle() && !conditions.isReleasing()",
