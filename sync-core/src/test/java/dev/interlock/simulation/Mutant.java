@@ -48,7 +48,11 @@ final class Mutant {
     }
 
     private final String name;
-    private Focus focus = Focus.NONE;
+    /** Plans in which threads stay when they have lost what they have are mostly about that. */
+    private static final Call[] CALLS =
+            Focus.NONE.calls().stream().filter(call -> !call.outstays()).toArray(Call[]::new);
+
+    private Focus focus = Focus.NONE.calling(CALLS);
     private final List<Edit> edits = new ArrayList<>();
     private final Set<Edit> applied = new HashSet<>();
 
