@@ -46,6 +46,7 @@ class MutantTest {
                                 "if (false && session.isExpected(")
                         .lua("local isUndone = hasOperations and", "local isUndone = false and"),
                 Mutant.named("one message rewinds the tokens of all")
+                        .under(Fault.Kind.STRANGER)
                         .java(
                                 "lock/script/Ownership",
                                 "return token > lastToken && token < FencingTokens.REMOTE_LIMIT;",

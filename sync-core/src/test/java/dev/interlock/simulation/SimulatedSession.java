@@ -101,6 +101,11 @@ final class SimulatedSession {
         }
     }
 
+    /** Returns a sequence that the session won't use, though others near it. */
+    long sequence() {
+        return session.nextSequence();
+    }
+
     private Settings settings(Plan plan, LongSupplier ticker) {
         long leaseMillis = plan.leasesMillis().get(jvm.number());
         return new Settings(

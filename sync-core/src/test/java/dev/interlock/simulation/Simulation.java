@@ -399,7 +399,7 @@ final class Simulation {
         if (scheduler.nanos() < untilNanos) {
             List<Link> links = host.session.links();
             Link link = links.get(random.nextInt(links.size()));
-            host.jvm.arrive(() -> link.deliver(stranger.mail()));
+            host.jvm.arrive(() -> link.deliver(stranger.mail(host.session.sequence())));
             scheduler.after(random.nextLong(STRANGERS_PAUSE_NANOS), () -> annoy(host, untilNanos));
         }
     }

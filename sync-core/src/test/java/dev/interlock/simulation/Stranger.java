@@ -12,11 +12,15 @@ final class Stranger {
         this.random = random;
     }
 
-    /** Returns a message about one of the names. */
-    String mail() {
+    /**
+     * Returns a message about one of the names, and a ticket that the session may have.
+     *
+     * @param overheard about what sequence the session has come to
+     */
+    String mail(long overheard) {
         int subject = random.nextInt(plan.subjects().size());
         String key = plan.subjects().get(subject).key(SimulatedSession.name(subject));
-        long sequence = (1L << 20) * random.nextLong(1, 40) + random.nextLong(2);
+        long sequence = overheard - (1L << 20) * random.nextLong(40) + random.nextLong(2);
         // A smaller one would be believed: see docs/security.md.
         long token = random.nextLong(1L << 49, 1L << 62);
         return switch (random.nextInt(5)) {
