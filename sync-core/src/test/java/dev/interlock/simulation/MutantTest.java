@@ -79,6 +79,7 @@ class MutantTest {
                         .java("lock/script/LockMonitor", "state.conditions().refused(cause, session.now());", ""),
                 Mutant.named("a request that overtakes a release asks nobody")
                         .calling(Call.LOCK, Call.TRY_LOCK, Call.TRY_LOCK_TIMED)
+                        .under(Fault.Kind.INTERRUPT)
                         .lua("local isAsked = not enqueue and", "local isAsked = not enqueue and wasHeld and"));
     }
 
