@@ -76,11 +76,7 @@ class MutantTest {
                 Mutant.named("a wait for a condition doesn't hear that Redis refuses")
                         .calling(Call.LOCK, Call.TAKE, Call.TAKE_OR_PUT, Call.PUT)
                         .under(Fault.Kind.WRONG_TYPE, Fault.Kind.NO_PERMISSION)
-                        .java("lock/script/LockMonitor", "state.conditions().refused(cause, session.now());", ""),
-                Mutant.named("a request that overtakes a release asks nobody")
-                        .calling(Call.LOCK, Call.TRY_LOCK, Call.TRY_LOCK_TIMED)
-                        .under(Fault.Kind.INTERRUPT)
-                        .lua("local isAsked = not enqueue and", "local isAsked = not enqueue and wasHeld and"));
+                        .java("lock/script/LockMonitor", "state.conditions().refused(cause, session.now());", ""));
     }
 
     /** The rules of the model about what belongs to what. */
