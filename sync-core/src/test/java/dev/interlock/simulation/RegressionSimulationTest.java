@@ -9,7 +9,6 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.LongFunction;
 import java.util.stream.Stream;
-import org.junit.jupiter.api.Disabled;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -234,7 +233,6 @@ class RegressionSimulationTest {
      * A thread that unlocked and tried again was refused by a ticket that nobody wanted any more: its withdrawal was on
      * its way when the request overtook the release, and so had Redis grant that ticket the lock.
      */
-    @Disabled("a late withdrawal refuses an untimed tryLock()")
     @ParameterizedTest
     @EnumSource(
             value = Kind.class,
