@@ -29,9 +29,9 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Slices.</b> Nothing can wake a thread that is queued behind one that never unlocks. So a thread waits in slices
  * and looks, after each, whether its half was retired. To end a slice takes the longer the more threads wait, since the
  * JDK looks for the thread in its queue; so slices are longer then, and few end at a time. A slice that ends costs the
- * thread its place in that queue. So the threads that wait for a fair lock are listed, and one that gets the half
- * leaves it to the first of them unless that has come later. The threads that wait for the whole of one that isn't fair
- * are listed after a slice, and those that share it leave it to them.
+ * thread its place in that queue. So the threads that wait for a fair lock are listed from the beginning, and a thread
+ * that gets the half gives it back if one that began to wait earlier is listed. Those that wait for the whole of a lock
+ * that isn't fair are listed after a slice, and only threads that share the half leave it to them.
  *
  * @param <H> the kind of half
  */
@@ -45,7 +45,8 @@ public class Halves<H extends LocalLock> implements LocalLock {
     private static final long MORE_SLICE_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
 
     /**
-     * Threads that begin to wait no further apart don't leave the half to each other: it goes round the whole queue.
+     * Threads that begin to wait no further apart don't leave the half to each other. One that gives it back goes to
+     * the end of the queue, and so do all between the two.
      */
     private static final long NEIGHBOURS_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
@@ -53,6 +54,10 @@ public class Halves<H extends LocalLock> implements LocalLock {
 
     /** How a thread takes a half: the whole of it, or a share. */
     interface Way<H> {
+        default boolean isShared() {
+            return false;
+        }
+
         /** Takes it if that is possible now; always if the thread has it already, or the whole of it. */
         boolean takeAtOnce(H half);
 
@@ -69,10 +74,12 @@ public class Halves<H extends LocalLock> implements LocalLock {
         /** The half for which it is queued, or is about to be queued again. */
         private volatile H half;
 
+        private final boolean isShared;
         private final long begunNanos;
 
-        Listed(H half, long begunNanos) {
+        Listed(H half, boolean isShared, long begunNanos) {
             this.half = half;
+            this.isShared = isShared;
             this.begunNanos = begunNanos;
         }
     }
@@ -274,7 +281,7 @@ public class Halves<H extends LocalLock> implements LocalLock {
         try {
             H half = toTake();
             if (way.take(half, 0)) {
-                if (half == current && (!isPatient(way) || isNext(half, null))) {
+                if (half == current && isNext(half, way, null)) {
                     return true;
                 }
                 way.giveBack(half);
@@ -288,16 +295,6 @@ public class Halves<H extends LocalLock> implements LocalLock {
         return new Wait(way, waitNanos, interrupted).take(interruptible);
     }
 
-    /** Returns whether threads that wait to take it so are listed when they have lost their place. */
-    boolean isListed(Way<? super H> way) {
-        return fair;
-    }
-
-    /** Returns whether a thread that takes it so leaves it to the first one that is listed. */
-    boolean isPatient(Way<? super H> way) {
-        return fair;
-    }
-
     private Queue<Listed<H>> listOfAll() {
         Queue<Listed<H>> list = listed;
         if (list == null) {
@@ -309,11 +306,26 @@ public class Halves<H extends LocalLock> implements LocalLock {
         return list;
     }
 
-    // A thread that has just come leaves the half to any that is listed.
-    private boolean isNext(H half, @Nullable Wait wait) {
+    /**
+     * Returns whether no listed thread comes before one that has taken the half. Threads that share it are inside
+     * together, whichever of them comes first.
+     *
+     * @param wait that of the thread, or null if it has just come
+     */
+    private boolean isNext(H half, Way<? super H> way, @Nullable Wait wait) {
         Queue<Listed<H>> list = listed;
-        Listed<H> first = list == null ? null : list.peek();
-        return first == null || first.half != half || (wait != null && !wait.comesAfter(first));
+        if (list == null || !(fair || way.isShared())) {
+            return true;
+        }
+        for (Listed<H> each : list) {
+            if (wait != null && !wait.comesAfter(each)) {
+                return true;
+            }
+            if (each.half == half && !(way.isShared() && each.isShared)) {
+                return false;
+            }
+        }
+        return true;
     }
 
     /** A thread that waits. */
@@ -366,12 +378,12 @@ public class Halves<H extends LocalLock> implements LocalLock {
                 list(half);
             }
             if (!way.take(half, Math.min(leftNanos(), slice))) {
-                if (entry == null && isListed(way)) {
+                if (entry == null && !way.isShared()) {
                     list(half);
                 }
                 return false;
             }
-            if (half == current && (!isPatient(way) || isNext(half, this))) {
+            if (half == current && isNext(half, way, this)) {
                 return true;
             }
             way.giveBack(half);
@@ -380,7 +392,7 @@ public class Halves<H extends LocalLock> implements LocalLock {
         }
 
         private void list(H half) {
-            entry = new Listed<>(half, begunNanos);
+            entry = new Listed<>(half, way.isShared(), begunNanos);
             listOfAll().add(entry);
         }
 

@@ -28,16 +28,6 @@ public final class ReadWriteHalves extends Halves<LocalReadWriteLock> implements
     }
 
     @Override
-    boolean isListed(Way<? super LocalReadWriteLock> way) {
-        return super.isListed(way) || way != SHARE;
-    }
-
-    @Override
-    boolean isPatient(Way<? super LocalReadWriteLock> way) {
-        return super.isPatient(way) || way == SHARE;
-    }
-
-    @Override
     public Lock readLock() {
         return shares;
     }
@@ -59,6 +49,11 @@ public final class ReadWriteHalves extends Halves<LocalReadWriteLock> implements
 
     /** Takes a share. */
     private static final class Share implements Way<LocalReadWriteLock> {
+        @Override
+        public boolean isShared() {
+            return true;
+        }
+
         @Override
         public boolean takeAtOnce(LocalReadWriteLock half) {
             return half.readLock().tryLock();

@@ -1,7 +1,6 @@
 package dev.interlock.internal.lock;
 
 import dev.interlock.LeaseLostException;
-import java.util.concurrent.atomic.AtomicReference;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.junit.jupiter.api.Test;
@@ -32,7 +31,8 @@ class HalvesModelTest {
 
     /** A lock that is lost again and again. */
     public static final class Lost {
-        private final Halves<LocalLock> halves = new Halves<>(new Flag(), false, Flag::new, () -> 0);
+        private final Halves<LocalLock> halves =
+                new Halves<>(new SpareLock(false), false, () -> new SpareLock(false), () -> 0);
 
         /** A thread enters and leaves, unless another one is inside. */
         @Operation
@@ -46,53 +46,6 @@ class HalvesModelTest {
         @Operation
         public void lose() {
             halves.retire(new LeaseLostException("stock", 7, "its lease is over"), halves::isHeld);
-        }
-    }
-
-    /** The least that a half is. */
-    private static final class Flag implements LocalLock {
-        private final AtomicReference<Thread> owner = new AtomicReference<>();
-
-        @Override
-        public boolean tryLock() {
-            return owner.compareAndSet(null, Thread.currentThread());
-        }
-
-        @Override
-        public boolean tryLock(long waitNanos) {
-            return tryLock();
-        }
-
-        @Override
-        public void unlock() {
-            if (!owner.compareAndSet(Thread.currentThread(), null)) {
-                throw new IllegalMonitorStateException();
-            }
-        }
-
-        @Override
-        public int holds() {
-            return owner.get() == Thread.currentThread() ? 1 : 0;
-        }
-
-        @Override
-        public boolean isHeld() {
-            return owner.get() != null;
-        }
-
-        @Override
-        public boolean isWanted() {
-            return false;
-        }
-
-        @Override
-        public boolean isQueued(Thread thread) {
-            return false;
-        }
-
-        @Override
-        public boolean isAnnounced() {
-            return false;
         }
     }
 }

@@ -3,6 +3,7 @@ package dev.interlock.internal.lock;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.google.common.reflect.Reflection;
 import dev.interlock.LeaseLostException;
 import dev.interlock.testing.Actor;
 import java.time.Duration;
@@ -10,7 +11,9 @@ import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Lock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -102,6 +105,56 @@ class HalvesTest {
         writer.run(half::unlock);
         assertThat(read).succeedsWithin(PATIENCE);
         later.run(half.readLock()::unlock);
+    }
+
+    /** None of them keeps the others out that has a share, and is slow to enter. */
+    @Test
+    void readersOfAFairLockEnterTogether() throws InterruptedException {
+        Actor writer = actor("writer");
+        Actor slow = actor("slow");
+        Actor reader = actor("reader");
+        Actor later = actor("later");
+        CountDownLatch taken = new CountDownLatch(1);
+        CountDownLatch enters = new CountDownLatch(1);
+        ReadWriteHalves half = new ReadWriteHalves(
+                slowAfterTaking(slow.thread(), taken, enters),
+                true,
+                () -> new SpareReadWriteLock(true),
+                System::nanoTime);
+        writer.run(half::lock);
+        CompletableFuture<Boolean> first = slow.begin(half.readLock()::lock);
+        awaitQueued(half, slow);
+        CompletableFuture<Boolean> second = reader.begin(half.readLock()::lock);
+        awaitQueued(half, reader);
+        CompletableFuture<Boolean> written = later.begin(half::lock);
+        awaitQueued(half, later);
+        writer.run(half::unlock);
+        assertThat(taken.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+
+        assertThat(second).succeedsWithin(PATIENCE);
+        enters.countDown();
+        assertThat(first).succeedsWithin(PATIENCE);
+        assertThat(written).isNotDone();
+        slow.run(half.readLock()::unlock);
+        reader.run(half.readLock()::unlock);
+        assertThat(written).succeedsWithin(PATIENCE);
+    }
+
+    /** A half of which that thread, when it has waited for a share, doesn't know yet that it has it. */
+    private static LocalReadWriteLock slowAfterTaking(Thread slow, CountDownLatch taken, CountDownLatch enters) {
+        SpareReadWriteLock half = new SpareReadWriteLock(true);
+        Lock shares = Reflection.newProxy(Lock.class, (proxy, method, arguments) -> {
+            Object result = method.invoke(half.readLock(), arguments);
+            if (Thread.currentThread() == slow && Boolean.TRUE.equals(result)) {
+                taken.countDown();
+                enters.await();
+            }
+            return result;
+        });
+        return Reflection.newProxy(
+                LocalReadWriteLock.class,
+                (proxy, method, arguments) ->
+                        method.getName().equals("readLock") ? shares : method.invoke(half, arguments));
     }
 
     @ParameterizedTest
