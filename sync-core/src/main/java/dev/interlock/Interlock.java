@@ -435,7 +435,7 @@ public final class Interlock implements AutoCloseable {
      * @param name 1 to 1,024 bytes in UTF-8; an {@code RCountDownLatch} of that name is independent of the latch
      * @param count how many count-downs open the latch, 0 or more; with 0 it is open
      * @param retention for how long an opened latch stays open for latecomers, 1 s to 365 days. After that the name is
-     *     free for another latch. That a latch is open already when it is obtained the log tells once for each name
+     *     free for another latch. The log tells, once for each name, if the latch is already open when it is obtained
      * @return the latch
      * @throws IllegalArgumentException if the name is empty or too long, the count negative, the retention out of its
      *     range, or the latch began with another count
@@ -512,10 +512,12 @@ public final class Interlock implements AutoCloseable {
     }
 
     /**
-     * Returns what sees who holds what, and waits for slow sessions.
+     * Returns an operator that waits for slow sessions.
      *
-     * @param wait for how long nothing may be heard of sessions, before those that haven't answered are taken to be
-     *     silent: 10 ms or more; {@link #operator()} waits for a second
+     * @param wait how long the operator waits for the next answer before it takes all sessions that haven't answered to
+     *     be silent, 10 ms to 365 days; {@link #operator()} waits for a second
+     * @return the operator
+     * @throws IllegalArgumentException if {@code wait} is out of its range
      */
     public Operator operator(Duration wait) {
         return operator.waiting(InterlockBuilder.checked("wait", wait, SHORTEST_WAIT));

@@ -286,7 +286,7 @@ final class RedisUri {
         }
     }
 
-    /** What answers a command without TLS, if only by an error, won't answer a handshake. */
+    /** Returns whether the port answers a command without TLS, be it by an error: then it takes no handshake. */
     private static boolean speaksInClear(InetSocketAddress node) {
         try (Socket socket = new Socket()) {
             socket.connect(new InetSocketAddress(node.getHostString(), node.getPort()), CLEAR_MILLIS);

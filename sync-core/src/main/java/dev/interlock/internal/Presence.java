@@ -9,7 +9,7 @@ import java.util.UUID;
 import java.util.function.Supplier;
 
 /**
- * Who a session is, as it tells operators.
+ * The name, host and process of a session, as it tells operators.
  *
  * @param name its name for people, or the empty string if it isn't known
  * @param host the machine on which it runs, or the empty string if it isn't known

@@ -3,8 +3,7 @@ package dev.interlock.ops;
 import java.util.List;
 
 /**
- * What a fleet has answered to one question. Of a silent session it isn't known what it has, so that names may be
- * missing.
+ * The answers of a fleet to one question. Names may be missing, since a silent session doesn't tell what it has.
  *
  * @param sessions all sessions that were asked, also the silent ones, in the order of their ids
  * @param names the names that were asked for, in which sessions have something

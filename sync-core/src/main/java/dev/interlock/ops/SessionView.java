@@ -20,7 +20,7 @@ public record SessionView(
         @Nullable Duration age) {
     /**
      * Returns whether it hasn't answered in time, or not completely: it stands still, can't be reached, or is of
-     * another version. Who it is, Redis tells.
+     * another version. Redis tells its host and process, if it is connected.
      */
     public boolean isSilent() {
         return age == null;

@@ -33,7 +33,7 @@ public final class Pages {
         }
     }
 
-    /** Has the other pages of a folder, and the README beside it, quote them. */
+    /** Writes their figures into the other pages of a folder and the README beside it. */
     public static void quote(Results results, Path docs) {
         List<Chart> charts = Charts.of(results, Jmh.read(docs));
         Passage.replace(docs.resolve("choosing.md"), "measured", Comparison.text(results));

@@ -19,7 +19,7 @@ import org.slf4j.Logger;
 import org.slf4j.LoggerFactory;
 
 /**
- * What is known of a session. It reports in parts, each of which begins with a line about itself: {@code <host> <pid>
+ * A session's answer. The session reports in parts, each of which begins with a line about itself: {@code <host> <pid>
  * <age> <name> <JVM> <number of the part> <0 if it is the last, else 1>}. Versions that know fewer of these words read
  * what is before. Behind that line is one for each {@link Stake}.
  *

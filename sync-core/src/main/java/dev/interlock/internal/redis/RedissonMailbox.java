@@ -41,7 +41,7 @@ public final class RedissonMailbox implements Mailbox {
     /** Prefix of a session's channel; scripts have it, too. */
     static final String CHANNEL = "interlock:mailbox:";
 
-    /** What is before and behind the id of a session in the rest of the channel that says who it is. */
+    /** The text before and behind a session's id in the name of its second channel, without {@link #CHANNEL}. */
     private static final String PRESENCE = "{" + CHANNEL;
 
     private static final String BEHIND_ID = "} ";

@@ -22,10 +22,10 @@ final class Holdings {
     private long lost;
     private @Nullable LeaseLostException loss;
 
-    /** What threads have released to the pool, and Redis has yet to count; the oldest first. */
+    /** Releases to the pool that Redis hasn't counted yet, the oldest first. */
     private final Deque<Release> releases = new ArrayDeque<>();
 
-    /** What a thread releases. */
+    /** A release of permits by a thread. */
     static final class Release {
         /** Why some of it frees nothing, if that is so: it was lost before. */
         private @Nullable LeaseLostException loss;

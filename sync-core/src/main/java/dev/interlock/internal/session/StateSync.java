@@ -196,7 +196,7 @@ public abstract class StateSync implements Participant {
         return tellAndHear();
     }
 
-    /** What was said up to now wasn't taken, and is said again: the next command has to get through. */
+    /** Has confirmations wait for the next command, which says once more what Redis hasn't taken. */
     @GuardedBy("mutex")
     protected final void confirmByNext() {
         confirmations.replaceAll(waiting -> new Confirmation(version + 1, waiting.answered));

@@ -56,7 +56,9 @@ final class LockState {
     /** The untimed {@code tryLock()} that is under way. */
     private @Nullable IdleQuestion question;
 
-    /** What no repetition will mend, until a thread has been told; only while there is a ticket that it concerns. */
+    /**
+     * A failure that no repetition will mend: kept until a thread has been told, or the ticket that it concerns ends.
+     */
     private @Nullable Throwable refusal;
 
     LockState(String key, LockView view, Settings settings, LockEffects effects, long now) {
