@@ -39,7 +39,7 @@ public class Halves<H extends LocalLock> implements LocalLock {
     /** In place of a time: for as long as it takes. */
     private static final long FOREVER = Long.MAX_VALUE;
 
-    private static final long LEAST_SLICE_NANOS = TimeUnit.SECONDS.toNanos(1);
+    private static final long LEAST_SLICE_NANOS = TimeUnit.MILLISECONDS.toNanos(500);
 
     /** By how much a slice is longer for each thread that waits. */
     private static final long MORE_SLICE_NANOS = TimeUnit.MILLISECONDS.toNanos(5);
