@@ -2,6 +2,8 @@ package dev.interlock.spring.boot;
 
 import dev.interlock.Interlock;
 import org.jspecify.annotations.Nullable;
+import org.redisson.api.RedissonClient;
+import org.springframework.beans.factory.BeanNameAware;
 import org.springframework.beans.factory.DisposableBean;
 import org.springframework.beans.factory.config.BeanFactoryPostProcessor;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
@@ -11,10 +13,17 @@ import org.springframework.beans.factory.support.AbstractBeanDefinition;
  * Closes the session when all other beans are destroyed, since what they do then may need a lock. Spring destroys beans
  * in the order opposite to that in which they were made, and a method that needs the session by its annotation doesn't
  * make its bean depend on it. So the session's own bean isn't destroyed; this one is, which is made before the others.
+ * It depends on the application's Redisson clients, so that none is shut down before the session has given all back.
  */
-final class SessionEnd implements BeanFactoryPostProcessor, DisposableBean {
+final class SessionEnd implements BeanFactoryPostProcessor, BeanNameAware, DisposableBean {
     private @Nullable ConfigurableListableBeanFactory beans;
+    private String session = "";
     private String name = "";
+
+    @Override
+    public void setBeanName(String beanName) {
+        name = beanName;
+    }
 
     @Override
     public void postProcessBeanFactory(ConfigurableListableBeanFactory factory) {
@@ -24,8 +33,11 @@ final class SessionEnd implements BeanFactoryPostProcessor, DisposableBean {
                 && factory.getBeanDefinition(names[0]) instanceof AbstractBeanDefinition definition
                 && isClosed(definition.getDestroyMethodName())) {
             definition.setDestroyMethodName("");
-            name = names[0];
+            session = names[0];
             beans = factory;
+            for (String client : factory.getBeanNamesForType(RedissonClient.class, true, false)) {
+                factory.registerDependentBean(client, name);
+            }
         }
     }
 
@@ -37,8 +49,8 @@ final class SessionEnd implements BeanFactoryPostProcessor, DisposableBean {
 
     @Override
     public void destroy() {
-        if (beans != null && beans.getSingleton(name) instanceof Interlock session) {
-            session.close();
+        if (beans != null && beans.getSingleton(session) instanceof Interlock interlock) {
+            interlock.close();
         }
     }
 }

@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
+import dev.interlock.LockOptions;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.micrometer.InterlockMetrics;
 import dev.interlock.spring.InterlockLockProvider;
@@ -321,6 +322,26 @@ class InterlockAutoConfigurationTest {
         assertThatThrownBy(() -> session[0].lock("stock"))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("closed");
+    }
+
+    /**
+     * A client that is shut down first couldn't give names back, which others would wait for until their lease ends.
+     */
+    @Test
+    void theSessionIsClosedBeforeTheClientOfTheApplication() {
+        bare.withBean(
+                        "redisson",
+                        RedissonClient.class,
+                        InterlockAutoConfigurationTest::client,
+                        definition -> definition.setDestroyMethodName("shutdown"))
+                .run(context -> {
+                    Interlock session = context.getBean(Interlock.class);
+                    DistributedReentrantLock lock = session.lock("kept", LockOptions.retain(Duration.ofHours(1)));
+                    lock.lock();
+                    lock.unlock();
+                    assertThat(REDIS.command("EXISTS", "kept")).isEqualTo(1L);
+                });
+        assertThat(REDIS.command("EXISTS", "kept")).isEqualTo(0L);
     }
 
     /** As by an application that is paused, or restarts its beans. */
