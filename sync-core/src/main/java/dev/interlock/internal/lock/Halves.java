@@ -1,7 +1,7 @@
 package dev.interlock.internal.lock;
 
+import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.LeaseLostException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
@@ -10,6 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.LongSupplier;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -94,8 +95,11 @@ public class Halves<H extends LocalLock> implements LocalLock {
 
     private volatile H current;
 
-    /** Those that are still held, as far as that is known. Written with this object's monitor held. */
-    private volatile List<Retired<H>> retired = List.of();
+    /**
+     * Those that are still held, as far as that is known; null if there are none, which every call looks for. Written
+     * with this object's monitor held.
+     */
+    private volatile @Nullable List<Retired<H>> retired;
 
     /** The threads that are listed, the first one first. Made when there is one. */
     private volatile @Nullable Queue<Listed<H>> listed;
@@ -125,17 +129,16 @@ public class Halves<H extends LocalLock> implements LocalLock {
      */
     public final synchronized void retire(LeaseLostException loss, BooleanSupplier isInside) {
         if (isInside.getAsBoolean()) {
-            List<Retired<H>> lost = new ArrayList<>(retired);
-            lost.add(new Retired<>(current, loss));
             // In this order: a thread that sees the new half sees which one was retired.
-            retired = stillHeld(lost);
+            setRetired(Stream.concat(retired(), Stream.of(new Retired<>(current, loss)))
+                    .filter(Halves::isStillHeld));
             current = spares.get();
         }
     }
 
     /** Returns the loss of the lock that the current thread holds, or null. */
     public final @Nullable LeaseLostException loss() {
-        Retired<H> mine = retired.isEmpty() ? null : retiredOfMine();
+        Retired<H> mine = retiredOfMine();
         return mine == null ? null : mine.loss;
     }
 
@@ -169,19 +172,25 @@ public class Halves<H extends LocalLock> implements LocalLock {
     }
 
     private @Nullable Retired<H> retiredOfMine() {
-        for (Retired<H> each : retired) {
-            if (each.half.isMine()) {
-                return each;
-            }
-        }
-        return null;
+        return retired == null
+                ? null
+                : retired().filter(each -> each.half.isMine()).findFirst().orElse(null);
+    }
+
+    private Stream<Retired<H>> retired() {
+        List<Retired<H>> all = retired;
+        return all == null ? Stream.empty() : all.stream();
+    }
+
+    @GuardedBy("this")
+    private void setRetired(Stream<Retired<H>> some) {
+        List<Retired<H>> all = some.toList();
+        retired = all.isEmpty() ? null : all;
     }
 
     // Threads that have ended don't ask.
-    private static <H extends LocalLock> List<Retired<H>> stillHeld(List<Retired<H>> lost) {
-        return lost.stream()
-                .filter(each -> each.half.isHeld() && !isEnded(each.half.owner()))
-                .toList();
+    private static <H extends LocalLock> boolean isStillHeld(Retired<H> lost) {
+        return lost.half.isHeld() && !isEnded(lost.half.owner());
     }
 
     private static boolean isEnded(@Nullable Thread owner) {
@@ -192,7 +201,7 @@ public class Halves<H extends LocalLock> implements LocalLock {
     final H mine() {
         // In this order: if its half isn't the current one any more, it is seen to be retired.
         H half = current;
-        Retired<H> lost = retired.isEmpty() ? null : retiredOfMine();
+        Retired<H> lost = retiredOfMine();
         return lost == null ? half : lost.half;
     }
 
@@ -219,7 +228,7 @@ public class Halves<H extends LocalLock> implements LocalLock {
 
     private synchronized void reinstate(H spare) {
         if (current == spare) {
-            retired = retired.stream().filter(each -> each.half != home).toList();
+            setRetired(retired().filter(each -> each.half != home));
             current = home;
         }
     }
@@ -425,7 +434,7 @@ public class Halves<H extends LocalLock> implements LocalLock {
     }
 
     private synchronized void forget() {
-        retired = stillHeld(retired);
+        setRetired(retired().filter(Halves::isStillHeld));
     }
 
     // ---- questions
