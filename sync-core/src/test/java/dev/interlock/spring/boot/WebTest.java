@@ -3,6 +3,7 @@ package dev.interlock.spring.boot;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.spring.Locked;
 import dev.interlock.spring.RateLimitExceededException;
@@ -14,12 +15,17 @@ import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
 import java.net.http.HttpResponse;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.locks.Lock;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import org.springframework.boot.Banner;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.builder.SpringApplicationBuilder;
@@ -167,6 +173,24 @@ class WebTest {
         await().until(() ->
                 delete("/actuator/interlock/stock:a/b?token=" + token).contains("true")
                         || get("/actuator/interlock/stock:a/b").statusCode() == 404);
+    }
+
+    /** On a busy machine, or when its code is new to the JVM, a look may take longer: so there are several. */
+    @ParameterizedTest
+    @ValueSource(ints = {5_000, 10_000})
+    void allHeldNamesAreShownSoon(int count) {
+        Interlock interlock = APPLICATION.getBean(Interlock.class);
+        List<DistributedReentrantLock> held = IntStream.range(0, count)
+                .mapToObj(i -> interlock.lock("held:" + i))
+                .toList();
+        held.forEach(Lock::lock);
+        await().atMost(Duration.ofMinutes(1)).untilAsserted(() -> {
+            long begun = System.nanoTime();
+            String seen = get("/actuator/interlock?glob=held:*").body();
+            assertThat(Duration.ofNanos(System.nanoTime() - begun)).isLessThan(Duration.ofSeconds(3));
+            assertThat(seen.split("\"name\":\"held:", -1)).hasSize(count + 1);
+        });
+        held.forEach(Lock::unlock);
     }
 
     /** On a busy machine the answer of a session may come later than the endpoint waits for it. */
