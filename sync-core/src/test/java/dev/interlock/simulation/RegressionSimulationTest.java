@@ -182,6 +182,20 @@ class RegressionSimulationTest {
     }
 
     /**
+     * What a drain had taken stayed with the session if its answer was lost and Redis refused it when it was repeated.
+     */
+    @ParameterizedTest
+    @EnumSource(names = {"SEMAPHORE", "FAIR_SEMAPHORE"})
+    void whatIsTakenBeforeARefusalGoesBack(Kind kind) {
+        Op first = new Op(Call.ACQUIRE, 0, 0, MILLI, 0);
+        List<List<List<Op>>> programs = List.of(List.of(List.of(first, new Op(Call.DRAIN, 0, 20 * MILLI, 0, 0))));
+        List<Fault> faults = List.of(
+                new Fault(Fault.Kind.LOST_REPLIES, 0, 10 * MILLI, 100 * MILLI),
+                new Fault(Fault.Kind.NO_PERMISSION, 0, 50 * MILLI, 1_000 * MILLI));
+        check(seed -> new Plan(seed, List.of(kind), List.of(10_000L), 300, MILLI, programs, faults));
+    }
+
+    /**
      * A ticket whose fixed lease was over before its session knew of the grant stood in front of one that was granted
      * later. So that one was released unused, and asked for again before the release had come: two owned the lock.
      */

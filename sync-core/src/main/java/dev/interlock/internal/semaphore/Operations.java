@@ -15,6 +15,9 @@ import org.jspecify.annotations.Nullable;
 final class Operations {
     private final Deque<Operation> queue = new ArrayDeque<>();
 
+    /** One that may have taken permits before Redis refused to be asked about it: the next answer tells. */
+    private @Nullable Operation doubtful;
+
     /** What a thread wants a semaphore to do once. */
     static final class Operation extends Taking {
         enum Verb {
@@ -71,9 +74,15 @@ final class Operations {
         queue.add(operation);
     }
 
-    /** Returns the one that a command with this version carries: those that were cancelled before are dropped. */
+    /**
+     * Returns the one that a command with this version carries: those that were cancelled before are dropped. There is
+     * none while one is in doubt, since the account tells only of the last one.
+     */
     @Nullable
     Operation next(long version) {
+        if (doubtful != null) {
+            return null;
+        }
         dropCancelled();
         Operation operation = queue.peek();
         if (operation != null && operation.number == 0) {
@@ -88,6 +97,17 @@ final class Operations {
                 && queue.element().result.isDone()) {
             queue.remove();
         }
+    }
+
+    /** Returns the one that was in doubt, if this answer to the command of that version tells that it was done. */
+    @Nullable
+    Operation removeDoubtful(SemaphoreReply reply, long version, boolean losing) {
+        Operation operation = doubtful;
+        if (operation == null || version < operation.number) {
+            return null;
+        }
+        doubtful = null;
+        return reply.operation() == operation.number && !losing ? operation : null;
     }
 
     /**
@@ -126,7 +146,12 @@ final class Operations {
         dropCancelled();
     }
 
+    /** Redis refuses them. The first one may have been done before, and its answer lost. */
     void failAll(Throwable failure) {
+        Operation first = queue.peek();
+        if (first != null && first.number != 0 && first.takes()) {
+            doubtful = first;
+        }
         while (!queue.isEmpty()) {
             queue.remove().result.completeExceptionally(failure);
         }

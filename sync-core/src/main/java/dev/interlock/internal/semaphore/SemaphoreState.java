@@ -239,7 +239,7 @@ final class SemaphoreState implements Pool {
         permits = reply.permits();
         account.hear(version, reply.born());
         local.holdings.counted(account.heardReturned());
-        complete(reply, now);
+        complete(reply, version, now);
         contended = reply.contended() || version <= demandedVersion;
         grantUpTo(reply.granted(), now);
         if (wanted > 0 && reply.leaseEndMillis() < PULSE_MILLIS) {
@@ -260,9 +260,13 @@ final class SemaphoreState implements Pool {
     }
 
     /** Completes the first operation if that is what the account had done last. */
-    private void complete(SemaphoreReply reply, long now) {
+    private void complete(SemaphoreReply reply, long version, long now) {
         boolean losing = owned && (leaving || reply.isGone());
-        Operation done = operations.removeDone(reply, losing);
+        complete(operations.removeDoubtful(reply, version, losing), reply, now);
+        complete(operations.removeDone(reply, losing), reply, now);
+    }
+
+    private void complete(@Nullable Operation done, SemaphoreReply reply, long now) {
         if (done == null) {
             return;
         }
@@ -306,7 +310,7 @@ final class SemaphoreState implements Pool {
         }
         available = reply.available();
         permits = reply.permits();
-        complete(reply, now);
+        complete(reply, version, now);
         if (account.contributed != 0 || wanted > 0 || !operations.isEmpty()) {
             local.effects().tells = true;
         }
