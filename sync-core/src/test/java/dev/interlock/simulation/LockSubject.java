@@ -3,6 +3,7 @@ package dev.interlock.simulation;
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.lock.Halves;
 import dev.interlock.internal.lock.LockSync;
+import dev.interlock.internal.lock.ReadSync;
 import dev.interlock.internal.lock.Tenure;
 import dev.interlock.internal.lock.quorum.QuorumLock;
 import dev.interlock.internal.lock.quorum.QuorumProbe;
@@ -175,10 +176,10 @@ final class LockSubject implements Subject {
         } else {
             side.lock();
         }
-        if (side == sync) {
-            witness.entered(worker.actor(), this);
+        if (side instanceof ReadSync reading) {
+            witness.enteredToRead(worker.actor(), this, reading::assertHeld);
         } else {
-            witness.enteredToRead(worker.actor(), this);
+            witness.entered(worker.actor(), this);
         }
         new Delusion(op, worker, this, witness, side).live(again);
     }

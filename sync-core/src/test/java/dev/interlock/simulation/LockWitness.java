@@ -194,10 +194,14 @@ final class LockWitness implements Witness {
         return actor == null ? "nobody" : actor.name();
     }
 
-    /** A thread has entered to read. */
-    void enteredToRead(Actor actor, LockSubject lock) {
+    /**
+     * A thread has entered to read.
+     *
+     * @param question fails if the thread has lost the lock since, which its session may have got again
+     */
+    void enteredToRead(Actor actor, LockSubject lock, Runnable question) {
         gotIn(actor);
-        if (lock.valid() == null) {
+        if (lock.valid() == null || hasLost(question)) {
             trace.add(actor.jvm(), "reads, but has lost it");
             return;
         }
@@ -205,6 +209,15 @@ final class LockWitness implements Witness {
         entries++;
         holds.add(new Hold(actor, lock, READS));
         check();
+    }
+
+    private static boolean hasLost(Runnable question) {
+        try {
+            question.run();
+            return false;
+        } catch (LeaseLostException | RedisUnavailableException e) {
+            return true;
+        }
     }
 
     private boolean isReadByOther(Actor actor) {

@@ -78,7 +78,7 @@ final class ReadWriteSubject implements Subject {
     }
 
     private void read(Op op, Actor actor) {
-        witness.enteredToRead(actor, writing);
+        witness.enteredToRead(actor, writing, readSync::assertHeld);
         stayInside(op, actor);
         readSync.unlock();
     }
@@ -103,7 +103,7 @@ final class ReadWriteSubject implements Subject {
                 if (op.call() != Call.DOWNGRADE) {
                     writing.exchangeInside(op, worker);
                 }
-                witness.enteredToRead(actor, writing);
+                witness.enteredToRead(actor, writing, readSync::assertHeld);
             } finally {
                 witness.leaves(actor);
                 sync.unlock();
