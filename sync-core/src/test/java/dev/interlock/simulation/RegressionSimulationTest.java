@@ -181,9 +181,7 @@ class RegressionSimulationTest {
                 9 * seed, List.of(Kind.SEMAPHORE), List.of(1_000L, 1_000L), 300, MILLI, programs, faults));
     }
 
-    /**
-     * What a drain had taken stayed with the session if its answer was lost and Redis refused it when it was repeated.
-     */
+    /** Drained permits stayed with their session if the answer was lost and Redis then refused the repeated command. */
     @ParameterizedTest
     @EnumSource(names = {"SEMAPHORE", "FAIR_SEMAPHORE"})
     void whatIsTakenBeforeARefusalGoesBack(Kind kind) {

@@ -96,8 +96,8 @@ public class Halves<H extends LocalLock> implements LocalLock {
     private volatile H current;
 
     /**
-     * Those that are still held, as far as that is known; null if there are none, which every call looks for. Written
-     * with this object's monitor held.
+     * Those that are still held, as far as that is known; null if there are none, so that a call usually reads one
+     * field. Written with this object's monitor held.
      */
     private volatile @Nullable List<Retired<H>> retired;
 

@@ -15,7 +15,9 @@ import org.jspecify.annotations.Nullable;
 final class Operations {
     private final Deque<Operation> queue = new ArrayDeque<>();
 
-    /** One that may have taken permits before Redis refused to be asked about it: the next answer tells. */
+    /**
+     * One that Redis may have done before it began to refuse commands. The next answer tells whether it took permits.
+     */
     private @Nullable Operation doubtful;
 
     /** What a thread wants a semaphore to do once. */
@@ -99,7 +101,12 @@ final class Operations {
         }
     }
 
-    /** Returns the one that was in doubt, if this answer to the command of that version tells that it was done. */
+    /**
+     * Ends the doubt, unless the answer is older than it. Returns the operation if it was done.
+     *
+     * @param version that of the command
+     * @param losing as for {@link #removeDone}
+     */
     @Nullable
     Operation removeDoubtful(SemaphoreReply reply, long version, boolean losing) {
         Operation operation = doubtful;
@@ -146,7 +153,7 @@ final class Operations {
         dropCancelled();
     }
 
-    /** Redis refuses them. The first one may have been done before, and its answer lost. */
+    /** Fails all, since Redis refuses the command. The first one may have been done by an earlier command, though. */
     void failAll(Throwable failure) {
         Operation first = queue.peek();
         if (first != null && first.number != 0 && first.takes()) {

@@ -196,7 +196,7 @@ public abstract class StateSync implements Participant {
         return tellAndHear();
     }
 
-    /** Has confirmations wait for the next command, which says once more what Redis hasn't taken. */
+    /** Moves waiting confirmations to the next command, which repeats what Redis did not accept. */
     @GuardedBy("mutex")
     protected final void confirmByNext() {
         confirmations.replaceAll(waiting -> new Confirmation(version + 1, waiting.answered));
