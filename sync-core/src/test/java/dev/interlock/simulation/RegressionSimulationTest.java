@@ -193,6 +193,19 @@ class RegressionSimulationTest {
         check(seed -> new Plan(seed, List.of(kind), List.of(10_000L), 300, MILLI, programs, faults));
     }
 
+    /** What each of a stranger's messages made its session release was asked for several times a second for a lease. */
+    @Test
+    void whatAStrangerSpeaksOfDoesNotKeepRedisBusy() {
+        Op waits = new Op(Call.TRY_LOCK_TIMED, 0, 0, MILLI, 35_000 * MILLI);
+        Op holds = new Op(Call.LOCK, 0, 0, 40_000 * MILLI, 0);
+        List<List<List<Op>>> programs = List.of(List.of(List.of(holds)), List.of(List.of(waits)));
+        List<Fault> faults = List.of(
+                new Fault(Fault.Kind.STRANGER, 1, MILLI, 3_000 * MILLI),
+                new Fault(Fault.Kind.WRONG_TYPE, 0, 3 * MILLI, 40_000 * MILLI));
+        Plan plan = new Plan(3, List.of(Kind.FAIR_LOCK), List.of(30_000L, 30_000L), 300, MILLI, programs, faults);
+        assertThat(Simulation.run(plan, false).violation()).isNull();
+    }
+
     /**
      * A ticket whose fixed lease was over before its session knew of the grant stood in front of one that was granted
      * later. So that one was released unused, and asked for again before the release had come: two owned the lock.

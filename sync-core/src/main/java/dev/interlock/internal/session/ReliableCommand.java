@@ -29,7 +29,8 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
     private final long number;
     private final Attempt<R> attempt;
     private final Predicate<Throwable> isFinal;
-    private final long deadlineNanos;
+    private final long begunNanos;
+    private final long leaseNanos;
     private final ReentrantLock mutex = new ReentrantLock();
     private final CompletableFuture<R> confirmed = new CompletableFuture<>();
 
@@ -62,8 +63,9 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
         this.number = session.nextCommand();
         this.attempt = attempt;
         this.isFinal = isFinal;
-        this.notBeforeNanos = session.now();
-        this.deadlineNanos = notBeforeNanos + TimeUnit.MILLISECONDS.toNanos(leaseMillis);
+        this.begunNanos = session.now();
+        this.leaseNanos = TimeUnit.MILLISECONDS.toNanos(leaseMillis);
+        this.notBeforeNanos = begunNanos;
         this.loop = new CommandLoop<>(session, mutex, this);
     }
 
@@ -72,7 +74,8 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
      *
      * @param leaseMillis for how long it is worthwhile
      * @param isFinal which failures end it at once. After others that seem to last it is repeated, too, since somebody
-     *     may mend them: give a right back, or a key its type
+     *     may mend them: give a right back, or a key its type. Each such repeat comes when as much time again has
+     *     passed as since the first attempt, so a mend is noticed late in proportion to how long it took
      */
     public static <R> ReliableCommand<R> send(
             Session session, long leaseMillis, Predicate<Throwable> isFinal, Attempt<R> attempt) {
@@ -154,7 +157,7 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
     }
 
     private boolean isWorthwhile() {
-        return session.now() - deadlineNanos < 0 && !session.isClosed();
+        return session.now() - begunNanos < leaseNanos && !session.isClosed();
     }
 
     // ---- the loop's events
@@ -202,7 +205,8 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
             failure = cause;
         } else {
             loop.tellLater();
-            notBeforeNanos = session.now() + session.settings().silenceNanos();
+            long now = session.now();
+            notBeforeNanos = now + Math.max(session.settings().silenceNanos(), now - begunNanos);
             watch();
         }
     }

@@ -173,6 +173,18 @@ class ReliableCommandTest {
         assertThat(command.confirmed()).isCompletedWithValue("mended");
     }
 
+    /** Nor do many commands that are refused for good keep Redis busy, such as those that garbage asks for. */
+    @Test
+    void aRefusalThatLastsIsRepeatedEverMoreRarely() {
+        send();
+        for (long millis = 0; millis < LEASE_MILLIS; millis += COMMAND_MILLIS) {
+            replies.stream().filter(reply -> !reply.isDone()).forEach(reply -> reply.completeExceptionally(lasting));
+            environment.advance(COMMAND_MILLIS);
+        }
+        assertThat(sentMillis)
+                .containsExactly(0L, COMMAND_MILLIS, 2 * COMMAND_MILLIS, 4 * COMMAND_MILLIS, 8 * COMMAND_MILLIS);
+    }
+
     /** The repeat may have been executed. */
     @Test
     void aRepeatAfterARefusalIsNotRepeatedForSilence() {
