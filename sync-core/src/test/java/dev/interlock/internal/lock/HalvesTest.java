@@ -98,7 +98,8 @@ class HalvesTest {
         awaitQueued(half, later);
         assertThat(timer.<Boolean>get(() -> half.tryLock(TimeUnit.MILLISECONDS.toNanos(LONG_MILLIS))))
                 .isFalse();
-        assertThat(half.shares()).isEqualTo(1);
+        // It may have a share for a moment, which it gives back.
+        assertThat(read).isNotDone();
         first.run(half.readLock()::unlock);
         assertThat(written).succeedsWithin(PATIENCE);
         assertThat(read).isNotDone();
