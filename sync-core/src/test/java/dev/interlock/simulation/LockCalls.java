@@ -13,6 +13,7 @@ final class LockCalls implements RandomCalls {
     private static final int SESSIONS = 3;
     private static final List<String> CONDITIONS = List.of("a", "b");
     private static final List<Long> LEASES = List.of(2_000L, 30_000L);
+    private static final List<Long> HEARTBEATS = List.of(3_000L, 6_000L);
     private static final int MEMORY = 8;
 
     /** Of a session or a reader, with the operations that are done or the sequence. */
@@ -33,7 +34,6 @@ final class LockCalls implements RandomCalls {
     private static final Script INSPECT = Script.load("lock/inspect");
     private static final Script WHO = Script.load("lock/who");
     private static final Script ANSWER = Script.load("lock/answer");
-    private static final Script BEAT = Script.load("session/beat");
     private static final Script HEARTBEAT = Script.load("lock/heartbeat");
 
     private final Random random;
@@ -194,7 +194,8 @@ final class LockCalls implements RandomCalls {
             default -> 0;
         };
         int enqueue = rarely() ? 0 : 1;
-        return ACQUIRE.on(allKeys(session), session.id, tickets, any(LEASES), enqueue, earlier, floor(), used);
+        return ACQUIRE.on(
+                allKeys(session), session.id, tickets, any(LEASES), enqueue, earlier, floor(), used, any(HEARTBEATS));
     }
 
     /** Asks anew about requests, some of them those of waiters. */
@@ -206,18 +207,18 @@ final class LockCalls implements RandomCalls {
         return acquire(session, String.join(" ", last), "");
     }
 
-    /** Says that it lives, or that some requests wait, for which the name is as good as many. */
+    /** Says that some requests wait, for which the name is as good as many. */
     private Script.Call heartbeat(Session session) {
-        if (session.tickets.isEmpty() || rarely()) {
-            return BEAT.on(List.of(Keys.of("heartbeat", session.id)), session.id, random.nextInt(100));
+        if (session.tickets.isEmpty()) {
+            return acquire(session);
         }
         List<Object> keys = new ArrayList<>();
         List<String> tickets = new ArrayList<>();
         for (int i = random.nextInt(3); i >= 0; i--) {
             keys.addAll(keys(session, "queue", "waiters", "mark"));
-            tickets.add((random.nextBoolean() ? "*" : "") + (random.nextBoolean() ? "-" : "") + any(session.tickets));
+            tickets.add(any(session.tickets));
         }
-        return HEARTBEAT.on(keys, session.id, String.join(" ", tickets));
+        return HEARTBEAT.on(keys, session.id, String.join(" ", tickets), any(HEARTBEATS));
     }
 
     private Script.Call release(Session session) {

@@ -197,6 +197,11 @@ record Plan(
         return seed % 8 < 2;
     }
 
+    /** Returns how many names a session asks about in a second: few, or more than it waits for. */
+    int namesASecond() {
+        return seed % 5 == 0 ? 1 : 100;
+    }
+
     /** Returns whether Redis may forget who owns what. */
     boolean losesData() {
         return faults.stream().anyMatch(fault -> fault.kind().losesData());

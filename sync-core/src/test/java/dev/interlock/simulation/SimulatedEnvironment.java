@@ -18,6 +18,7 @@ import org.jspecify.annotations.Nullable;
 final class SimulatedEnvironment implements Environment {
     private final Jvm jvm;
     private final String id;
+    private final int namesASecond;
     private final Random random;
     private long spinnerNanos;
 
@@ -36,10 +37,12 @@ final class SimulatedEnvironment implements Environment {
      * Creates what a session runs on.
      *
      * @param isPreempted whether other threads get on while a task runs
+     * @param namesASecond how many names the session asks about in a second
      */
-    SimulatedEnvironment(Jvm jvm, String id, boolean isPreempted) {
+    SimulatedEnvironment(Jvm jvm, String id, boolean isPreempted, int namesASecond) {
         this.jvm = jvm;
         this.id = id;
+        this.namesASecond = namesASecond;
         this.timer = isPreempted ? Actor.ofTasks(jvm, jvm.name() + ".task", this::runTasks) : null;
         this.random = new Random(jvm.random().nextLong());
     }
@@ -124,6 +127,11 @@ final class SimulatedEnvironment implements Environment {
     @Override
     public AnswerSpinner spinner() {
         return spinner;
+    }
+
+    @Override
+    public int namesASecond() {
+        return namesASecond;
     }
 
     @Override

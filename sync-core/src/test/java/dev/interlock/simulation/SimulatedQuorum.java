@@ -28,7 +28,7 @@ final class SimulatedQuorum {
             Trace trace,
             List<Map<Fault.Kind, Long>> faultsUntil,
             Refusals refusals) {
-        SimulatedEnvironment environment = new SimulatedEnvironment(jvm, id, isPreempted);
+        SimulatedEnvironment environment = new SimulatedEnvironment(jvm, id, isPreempted, 100);
         long timeoutNanos = TimeUnit.MILLISECONDS.toNanos(settings.commandTimeoutMillis());
         List<Node> nodes = new ArrayList<>();
         for (int i = 0; i < servers.size(); i++) {

@@ -84,7 +84,7 @@ final class SimulatedSession {
         this.jvm = jvm;
         this.faultsUntil = faultsUntil;
         String id = "interlock-" + jvm.name() + "-" + number;
-        SimulatedEnvironment environment = new SimulatedEnvironment(jvm, id, plan.preemptsTasks());
+        SimulatedEnvironment environment = new SimulatedEnvironment(jvm, id, plan.preemptsTasks(), plan.namesASecond());
         Settings settings = settings(plan, this::now);
         this.outage = new Outage(environment.id(), settings, environment.listeners());
         long timeoutNanos = TimeUnit.MILLISECONDS.toNanos(plan.commandTimeoutMillis());

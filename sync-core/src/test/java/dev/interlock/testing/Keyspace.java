@@ -64,10 +64,9 @@ public final class Keyspace implements AfterEachCallback {
     public boolean isOverdue(String name, String sessionId) {
         String script = "local time = redis.call('time') "
                 + "local beat = redis.call('zscore', KEYS[1], ARGV[1]) "
-                + "if beat == 'inf' then return 1 - redis.call('exists', KEYS[2]) end "
                 + "return (not beat or tonumber(beat) < time[1] * 1000 + math.floor(time[2] / 1000)) and 1 or 0";
         String waiters = "interlock:{" + name + "}:waiters";
-        return number("EVAL", script, "2", waiters, "interlock:{" + sessionId + "}:heartbeat", sessionId) == 1;
+        return number("EVAL", script, "1", waiters, sessionId) == 1;
     }
 
     /** For how long a name is still owned; not positive if it isn't. */

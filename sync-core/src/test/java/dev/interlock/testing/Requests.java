@@ -21,8 +21,6 @@ public final class Requests {
     private static final String DOWNGRADE = digest("downgrade");
     private static final String HEARTBEAT = digest("heartbeat");
 
-    private static final String BEAT = Script.load("session/beat").digest();
-
     private Requests() {}
 
     private static String digest(String script) {
@@ -39,11 +37,6 @@ public final class Requests {
     /** Requests that acquire this key, or ask how a ticket for it stands: maybe with those for other keys behind it. */
     public static Predicate<List<String>> acquire(String key) {
         return words -> isRun(TAKE, words, key) || isRun(ACQUIRE, words, key) || isRun(HEARTBEAT, words, key);
-    }
-
-    /** Requests that say that a session lives. */
-    public static Predicate<List<String>> beat(Interlock session) {
-        return words -> isRun(BEAT, words, "interlock:{" + session.id() + "}:heartbeat");
     }
 
     /** Requests that release this key, or cancel a ticket for it. */

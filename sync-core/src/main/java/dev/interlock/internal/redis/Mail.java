@@ -71,9 +71,6 @@ public sealed interface Mail {
     /** The session has to ask again after so long. */
     record AskAgain(String key, long millis) implements Mail {}
 
-    /** A heartbeat of the session has this number. */
-    record Echo(long number) implements Mail {}
-
     /** The permits granted in this epoch of the session's account are so many in all by now. */
     record Booking(String key, long epoch, long granted) implements Mail {}
 
@@ -146,7 +143,6 @@ public sealed interface Mail {
             case 'q' -> reader.mail((key, sequence) -> new NodeFreed(key));
             case 'b' -> reader.mail(Booking::new);
             case 't' -> reader.mail(GenerationEnd::new);
-            case 'h' -> new Echo(reader.number());
             case 'f' -> eviction(reader);
             case 'w' -> new Question(reader.number(), reader.word(), reader.key());
             case 'v' -> new Report(reader.number(), reader.word(), reader.key());

@@ -53,6 +53,11 @@ public interface Environment extends LeaseRenewer.Timer {
     /** Returns what spins for replies that are due. */
     AnswerSpinner spinner();
 
+    /** Returns about how many names whose locks a session waits for it asks in a second. */
+    default int namesASecond() {
+        return 2_000;
+    }
+
     /** Returns a source of random numbers. */
     RandomGenerator random();
 

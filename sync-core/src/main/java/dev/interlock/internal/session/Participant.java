@@ -19,6 +19,11 @@ public interface Participant {
         return false;
     }
 
+    /** Returns whether this is a lock, and the session has a place in its queue that it must not lose. */
+    default boolean isQueued() {
+        return false;
+    }
+
     /**
      * A renewal that is due, and who takes its outcome.
      *

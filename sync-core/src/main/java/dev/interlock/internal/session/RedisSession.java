@@ -254,8 +254,7 @@ public final class RedisSession extends Session {
 
     // Messages were lost meanwhile.
     private void reopened() {
-        heartbeats.doubt();
-        execute(this::pulse);
+        messagesLost();
     }
 
     private Mailbox mailbox() {
@@ -325,10 +324,6 @@ public final class RedisSession extends Session {
 
     @Override
     void receiveUnclaimed(Mail mail) {
-        if (mail instanceof Mail.Echo echo) {
-            heartbeats.heard(echo.number());
-        } else {
-            (mail.key().isEmpty() ? inquiries : unclaimed).accept(mail);
-        }
+        (mail.key().isEmpty() ? inquiries : unclaimed).accept(mail);
     }
 }

@@ -80,6 +80,7 @@ public abstract class Session {
     private final Environment environment;
     private final Outage outage;
     private final LeaseRenewer renewer;
+    private final Pace pace;
     private final AtomicLong sequences;
     private final ConcurrentMap<Object, Participant> participants = new ConcurrentHashMap<>();
 
@@ -108,6 +109,7 @@ public abstract class Session {
         this.environment = environment;
         this.outage = outage;
         this.renewer = new LeaseRenewer(settings, environment, renewals, environment.reports());
+        this.pace = new Pace(environment.namesASecond(), settings.ticker().getAsLong());
         this.sequences = new AtomicLong(environment.random().nextLong(MOST_BEGINNINGS) * SEQUENCE_STEP);
     }
 
@@ -128,7 +130,7 @@ public abstract class Session {
     }
 
     final void start() {
-        repeat(this::pulse, PULSE_MILLIS);
+        repeat(this::beat, PULSE_MILLIS);
         repeat(() -> renewer.keep(participants.values()), keepMillis());
     }
 
@@ -218,6 +220,11 @@ public abstract class Session {
     /** Returns what renews leases. */
     public final LeaseRenewer renewer() {
         return renewer;
+    }
+
+    /** Returns how often this session asks about the names for whose locks it waits. */
+    public final Pace pace() {
+        return pace;
     }
 
     /** Returns what spins for replies that are due. */
@@ -315,6 +322,18 @@ public abstract class Session {
         }
         watching.set(false);
         watched.values().stream().findAny().ifPresent(this::watch);
+    }
+
+    private void beat() {
+        pace.beat((int)
+                participants.values().stream().filter(Participant::isQueued).count());
+        pulse();
+    }
+
+    /** Messages may have been lost. */
+    final void messagesLost() {
+        pace.messagesLost(now());
+        execute(this::pulse);
     }
 
     final void pulse() {

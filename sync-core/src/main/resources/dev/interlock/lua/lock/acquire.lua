@@ -22,6 +22,7 @@
 --   this one
 -- ARGV[6] floor            the least remote part of the fencing token
 -- ARGV[7] used             tickets served on the tenure of another one, or given up, as in tickets
+-- ARGV[8] heartbeat        ms within which the session says again that it waits
 -- Reply: {1, ttl ms, token, 1 if others wait + 2 if conditions have waiters + 4 if the token before this one was the
 --   last that the session has seen, time µs, sequence, last of the run, over…} one of the requests is granted; {2, ttl
 --   ms of the holder or -1 if it is this session, 1 if that is foreign, 1 if others wait, time µs, sequence by which
@@ -33,7 +34,7 @@
 local lock, queue, waiters, token, turns, mark = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local conditions, signals, readers = KEYS[7], KEYS[8], KEYS[9]
 local session, tickets, lease, enqueue, earlier = ARGV[1], ARGV[2], ARGV[3], ARGV[4] == '1', tonumber(ARGV[5])
-local floor, used = tonumber(ARGV[6]), ARGV[7]
+local floor, used, heartbeat = tonumber(ARGV[6]), ARGV[7], ARGV[8]
 
 -- @include draw
 -- @include give
@@ -173,7 +174,7 @@ if enqueue then
   end
   isPoll = waiting and #arriving == 0
   if waiting or #arriving > 0 then
-    keepAlive(waiters, session, millis)
+    keepAlive(waiters, session, millis, heartbeat)
   end
   if isPoll then
     redis.call('zremrangebyscore', waiters, '-inf', '(' .. millis)

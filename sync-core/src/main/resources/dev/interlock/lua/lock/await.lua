@@ -31,7 +31,6 @@ local session, floor, asked, leaving, gone, lost = ARGV[1], tonumber(ARGV[2]), A
 -- @include fields
 -- @include holder
 -- @include sessions
--- @include living
 -- @include admission
 -- @include conditions
 -- @include lost
@@ -84,9 +83,7 @@ if redis.call('hexists', signals, session) == 1 then
   local own = sessionOf(name, session)
   own.alive = millis + heartbeatMillis
   keepSession(name, session, own)
-  if redis.call('zscore', waiters, session) then
-    keepAlive(waiters, session, millis)
-  end
+  redis.call('zadd', waiters, 'xx', 'gt', own.alive, session)
 end
 
 each(gone, function(member, waiter)

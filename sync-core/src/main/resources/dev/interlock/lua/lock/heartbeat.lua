@@ -9,31 +9,36 @@
 -- KEYS[4i+4] mark     string  what refuses late commands of this session
 -- ARGV[1] session          the caller
 -- ARGV[2] tickets          one of each name, `<sequence>:<lease>`, with `:<waiter>` or `:r` as in the queue, separated
---   by spaces; with `*` before it if the session is going to be silent about it, and `-` if its keys are kept for
---   long enough yet
+--   by spaces
+-- ARGV[3] heartbeat        ms within which the session says again that it waits
 -- Reply: {time µs, ttl ms of the owner or 0 if acquire has to be asked, … of each name}
 -- Idempotent by: session, tickets
-local session, tickets = ARGV[1], ARGV[2]
+local session, tickets, heartbeat = ARGV[1], ARGV[2], ARGV[3]
 
 -- @include session/times
 -- @include session/clock
 -- @include fields
+-- @include living
+
+-- The keys have their time begin anew when so much of it is over: not with each question.
+local keptMillis = 30000
 
 local micros, millis = clock()
 local reply = { micros }
-for silent, kept, ticket in string.gmatch(tickets, '(%*?)(%-?)(%S+)') do
+for ticket in string.gmatch(tickets, '%S+') do
   local at = (#reply - 1) * 4
   local lock, queue, waiters, mark = KEYS[at + 1], KEYS[at + 2], KEYS[at + 3], KEYS[at + 4]
   local owner = redis.call('hrandfield', lock) or nil
   local waits = owner and not isReader(owner) and not isForeign(owner) and ownerOf(owner) ~= session
   local ttl = waits and redis.call('zscore', queue, session .. ':' .. ticket) and redis.call('pttl', lock) or 0
   if ttl > 0 then
-    local isNew = redis.call('zadd', waiters, 'gt', silent == '*' and 'inf' or millis + heartbeatMillis, session) == 1
-    if isNew or kept == '' then
+    keepAlive(waiters, session, millis, heartbeat)
+    local markMillis = redis.call('pttl', mark)
+    if redis.call('pttl', waiters) < queueMillis - keptMillis or markMillis < 2 * delayMillis - keptMillis then
       redis.call('zremrangebyscore', waiters, '-inf', '(' .. millis)
       redis.call('pexpire', waiters, queueMillis)
       redis.call('pexpire', queue, queueMillis)
-      if redis.call('pttl', mark) < 2 * delayMillis then
+      if markMillis < 2 * delayMillis then
         redis.call('pexpire', mark, 2 * delayMillis)
       end
     end

@@ -68,10 +68,6 @@ if used == '' and operations == '' then
       local name = { lock = lock, readers = readers, token = token, floor = floor, micros = micros }
       local value = give(name, heir, theirs, grantLease)
       local grant = string.format('g %s %.0f %.0f %d 0 0 ', theirs, value, micros, follower and 1 or 0)
-      if follower then
-        endSilence(waiters, heir, micros)
-        wakeOne(lock, waiters, micros)
-      end
       send(lock, heir, grant .. lock)
       return { 1 }
     end
@@ -128,9 +124,6 @@ local name = {
   hasConditions = hasConditions, queued = queued,
 }
 
-if left then
-  endSilence(waiters, session, micros)
-end
 if owned or left and operations == '*' then
   operate(name, sequence, operations, done - first)
 elseif isUndone then

@@ -379,8 +379,7 @@ final class LuaSource {
         }
         int last = OF_MANY_KEYS.contains(command) ? call.size() : Math.min(2, call.size());
         for (String key : call.subList(1, last)) {
-            // A script finds in a set that is declared whose heartbeat it has to look at; never in a cluster.
-            String type = key.startsWith("heartbeatOf(") ? "string" : keys.get(key);
+            String type = keys.get(key);
             if (type == null) {
                 complain("not a declared key: " + key + " in " + call);
             } else if (!fits(command, type)) {

@@ -28,7 +28,6 @@ class MailTest {
                 Arguments.of("a 5 1 ", new Mail.IdleAnswer(KEY, 5, true)),
                 Arguments.of("a 5 0 ", new Mail.IdleAnswer(KEY, 5, false)),
                 Arguments.of("p 10 ", new Mail.AskAgain(KEY, 10)),
-                Arguments.of("h 7 ", new Mail.Echo(7)),
                 Arguments.of("b 5 6 ", new Mail.Booking(KEY, 5, 6)),
                 Arguments.of("o 5 ", new Mail.Opening(KEY, 5)),
                 Arguments.of("t 5 1 ", new Mail.GenerationEnd(KEY, 5, 1)),

@@ -149,7 +149,7 @@ class ScriptHeaderTest {
                 .containsExactly(
                         "lock", "queue", "waiters", "token", "turns", "mark", "conditions", "signals", "readers");
         assertThat(source("lock/acquire").arguments())
-                .containsExactly("session", "tickets", "lease", "enqueue", "earlier", "floor", "used");
+                .containsExactly("session", "tickets", "lease", "enqueue", "earlier", "floor", "used", "heartbeat");
         assertThat(source("lock/release").keys().keySet())
                 .containsExactly(
                         "lock", "queue", "waiters", "token", "turns", "mark", "conditions", "signals", "readers");

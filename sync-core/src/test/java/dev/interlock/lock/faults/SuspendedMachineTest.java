@@ -49,7 +49,7 @@ class SuspendedMachineTest extends FaultFixture {
 
     @Override
     protected String lasting() {
-        return super.lasting() + "|:semaphore(-retired|-sessions)?$|:barrier|:heartbeat";
+        return super.lasting() + "|:semaphore(-retired|-sessions)?$|:barrier";
     }
 
     private Interlock suspendable() {

@@ -1,6 +1,6 @@
 package dev.interlock.internal.lock.script;
 
-import dev.interlock.internal.lock.script.ConditionLog.SignalReply;
+import dev.interlock.internal.lock.script.LockScripts.SignalReply;
 import dev.interlock.internal.lock.script.ReliableRelease.Release;
 import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import java.util.concurrent.CompletableFuture;

@@ -3,13 +3,12 @@ package dev.interlock.internal.lock.script;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.RareLog;
-import dev.interlock.internal.lock.script.ConditionLog.Inquiry;
-import dev.interlock.internal.lock.script.ConditionLog.SignalReply;
 import dev.interlock.internal.lock.script.ConditionLog.Signals;
-import dev.interlock.internal.lock.script.ConditionLog.Waiter;
-import dev.interlock.internal.lock.script.ConditionLog.WaiterReply;
 import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
+import dev.interlock.internal.lock.script.LockScripts.Inquiry;
 import dev.interlock.internal.lock.script.LockScripts.Request;
+import dev.interlock.internal.lock.script.LockScripts.SignalReply;
+import dev.interlock.internal.lock.script.LockScripts.WaiterReply;
 import dev.interlock.internal.lock.script.ReliableRelease.Release;
 import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Failures;
@@ -101,7 +100,7 @@ final class LockMonitor implements LockEffects, CommandLoop.Speaker<LockMonitor.
         this.owner = owner;
         this.scripts = new LockScripts(session, key);
         this.requests = new CommandLoop<>(session, mutex, this);
-        this.state = new LockState(key, view, session.settings(), this, session.now());
+        this.state = new LockState(key, view, session.settings(), session.pace(), this, session.now());
     }
 
     /** An event happens. */
@@ -210,15 +209,31 @@ final class LockMonitor implements LockEffects, CommandLoop.Speaker<LockMonitor.
             run((known, now) -> known.answered(answer));
             owner.changed();
         } else if (mail instanceof Mail.Eviction eviction) {
-            run((known, now) -> ReliableRelease.evict(session, scripts, view.tenure, owner.isInside(), eviction));
+            run((known, now) -> evict(eviction));
         } else if (mail instanceof Mail.AskAgain again) {
-            scripts.endSilence();
             // Threads poll by themselves, however late a message says that they should.
             long millis = Math.min(again.millis(), TimeUnit.NANOSECONDS.toMillis(TicketQueue.POLL_NANOS));
-            session.schedule(() -> run(LockState::beat), millis);
+            session.schedule(() -> run((known, now) -> known.tickets.beat(now)), millis);
         } else {
             unknown(mail);
         }
+    }
+
+    /**
+     * Takes the name from the thread that has entered with a token, if it is still inside: it has lost the lock, and
+     * the next one in the queue gets that. Threads of a fair lock draw their tokens under the mutex. A plain lock's
+     * draw them without, for the sake of speed: if one leaves between the comparison and the loss, and another one of
+     * the same session enters, that one has lost the lock, and is told so.
+     */
+    private void evict(Mail.Eviction eviction) {
+        LockTenure current = view.tenure;
+        // Asked before the token is looked at.
+        boolean isMeant = owner.isInside() && current != null && current.token() == eviction.token();
+        if (current != null && isMeant) {
+            current.lose("an operator has released it");
+            ReliableRelease.giveBack(session, scripts, current.sequence, 0, false, current.tokens.remotePart() + 1);
+        }
+        session.send(eviction.asker(), new Mail.Report(eviction.number(), session.id(), isMeant ? "1" : "0").text());
     }
 
     private void unknown(Mail mail) {

@@ -1,12 +1,8 @@
 package dev.interlock.internal.lock.script;
 
 import com.google.common.primitives.ImmutableLongArray;
-import dev.interlock.internal.lock.script.ConditionLog.Inquiry;
 import dev.interlock.internal.lock.script.ConditionLog.Operations;
-import dev.interlock.internal.lock.script.ConditionLog.SignalReply;
 import dev.interlock.internal.lock.script.ConditionLog.Signals;
-import dev.interlock.internal.lock.script.ConditionLog.WaiterReply;
-import dev.interlock.internal.lock.script.ConditionLog.WaiterState;
 import dev.interlock.internal.lock.script.ReliableRelease.Release;
 import dev.interlock.internal.lock.script.ReliableRelease.Released;
 import dev.interlock.internal.lock.script.TicketQueue.Ticket;
@@ -16,14 +12,12 @@ import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Script;
 import dev.interlock.internal.redis.Script.Call;
 import dev.interlock.internal.redis.ScriptRunner;
-import dev.interlock.internal.session.Heartbeats;
 import dev.interlock.internal.session.RedisSession;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /** The scripts of one lock, as one session runs them. */
 final class LockScripts {
@@ -60,9 +54,6 @@ final class LockScripts {
 
     /** Whether what is asked can wait for what is asked of other names. */
     private boolean isBeat;
-
-    /** What was said last of a ticket that waits, if that was a heartbeat. */
-    private volatile Heartbeats.@Nullable Word word;
 
     LockScripts(RedisSession session, String key) {
         this.session = session;
@@ -218,12 +209,10 @@ final class LockScripts {
     }
 
     private CompletableFuture<AcquireReply> heartbeat(Request request, long floor) {
-        Heartbeats.Word last = word;
         return session.heartbeats()
                 .send(
                         () -> keys("queue", "waiters", mark()),
-                        request.tickets().get(0).text(),
-                        last)
+                        request.tickets().get(0).text())
                 .handle((answer, failure) -> {
                     if (failure != null && Failures.isTransient(failure)) {
                         return CompletableFuture.<AcquireReply>failedFuture(failure);
@@ -232,23 +221,10 @@ final class LockScripts {
                     if (failure != null || answer.ttlMillis() == 0) {
                         return acquire(request.tickets(), request.earlier(), floor, request.used());
                     }
-                    said(answer.word(), last);
                     return CompletableFuture.completedFuture(
                             AcquireReply.of(Status.QUEUED, answer.ttlMillis(), 0, false, answer.redisMicros(), 0));
                 })
                 .thenCompose(reply -> reply);
-    }
-
-    // The silence may have been ended while the answer was on its way.
-    private synchronized void said(Heartbeats.Word next, Heartbeats.@Nullable Word last) {
-        if (Objects.equals(word, last)) {
-            word = next;
-        }
-    }
-
-    /** The next heartbeat speaks of this name. */
-    synchronized void endSilence() {
-        word = null;
     }
 
     /**
@@ -275,7 +251,6 @@ final class LockScripts {
      */
     CompletableFuture<AcquireReply> acquire(List<Ticket> tickets, long earlier, long floor, List<Ticket> used) {
         Ticket first = tickets.get(0);
-        endSilence();
         Call call = ACQUIRE.on(
                 allKeys(),
                 session.id(),
@@ -284,7 +259,8 @@ final class LockScripts {
                 first.queues ? 1 : 0,
                 earlier,
                 floor,
-                text(used));
+                text(used),
+                session.pace().heartbeatMillis());
         return session.runner().runDurably(call).thenApply(reply -> noted(acquireReply(reply)));
     }
 
@@ -431,6 +407,52 @@ final class LockScripts {
     }
 
     // ---- conditions
+
+    /**
+     * How the waiters of a session stand, and which ones it asks for.
+     *
+     * @param number counts the inquiries of a lock
+     * @param asked waiters of which it wants to know
+     * @param leaving waiters that leave, unless they have been signalled
+     * @param gone waiters that have no thread any more
+     * @param isSignalLost whether a signal has reached nobody
+     */
+    record Inquiry(long number, List<String> asked, List<String> leaving, List<String> gone, boolean isSignalLost) {
+        /** Asks for nothing. */
+        static final Inquiry SIGNAL_LOST = new Inquiry(0, List.of(), List.of(), List.of(), true);
+    }
+
+    /** How a waiter stands, by {@link #await}. */
+    enum WaiterState {
+        SIGNALLED,
+        WAITING,
+        LEFT;
+
+        /** Returns the one that scripts call by that number. */
+        static WaiterState of(int number) {
+            return values()[number];
+        }
+    }
+
+    /**
+     * What {@link #await} tells of one waiter.
+     *
+     * @param waiter its sequence
+     * @param state {@link WaiterState#SIGNALLED} also if Redis doesn't know it
+     * @param ticket the sequence of its ticket, or 0
+     */
+    record WaiterReply(long waiter, WaiterState state, long ticket) {}
+
+    /**
+     * The answer to {@link #signal}.
+     *
+     * @param owned whether the operations are done
+     * @param waiters whether another session stands in the queue
+     * @param conditions whether threads wait for conditions
+     * @param count how many wait for the condition that was asked for
+     * @param own the numbers of the waiters of this session among these, if they were asked for
+     */
+    record SignalReply(boolean owned, boolean waiters, boolean conditions, int count, Set<Long> own) {}
 
     /**
      * Does what a tenure has to do with its conditions while it goes on, and counts the waiters of one, or lists its

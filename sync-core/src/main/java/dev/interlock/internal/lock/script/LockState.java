@@ -1,7 +1,6 @@
 package dev.interlock.internal.lock.script;
 
 import dev.interlock.internal.Names;
-import dev.interlock.internal.lock.IdleQuestion;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.script.ConditionLog.Operations;
 import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
@@ -12,6 +11,7 @@ import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Settings;
+import dev.interlock.internal.session.Pace;
 import java.util.ArrayList;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
@@ -49,6 +49,7 @@ final class LockState {
     final LockEffects effects;
     private final String key;
     private final Settings settings;
+    private final Pace pace;
 
     /** Made when it is first used: most names have no conditions. */
     private @Nullable ConditionQueue conditions;
@@ -61,12 +62,13 @@ final class LockState {
      */
     private @Nullable Throwable refusal;
 
-    LockState(String key, LockView view, Settings settings, LockEffects effects, long now) {
+    LockState(String key, LockView view, Settings settings, Pace pace, LockEffects effects, long now) {
         this.key = key;
         this.view = view;
         this.settings = settings;
+        this.pace = pace;
         this.effects = effects;
-        this.tickets = new TicketQueue(view, effects, now);
+        this.tickets = new TicketQueue(view, pace, effects, now);
         this.ownership = new Ownership(this, view, tickets, effects);
     }
 
@@ -372,9 +374,18 @@ final class LockState {
 
     // ---- tickets
 
-    Ticket newTicket(long lease, boolean queues, boolean reads, long now) {
+    private Ticket newTicket(long lease, boolean queues, boolean reads, long now) {
+        return newTicket(lease, pace.heartbeatMillis(), queues, reads, now);
+    }
+
+    private Ticket newTicket(long lease, long heartbeatMillis, boolean queues, boolean reads, long now) {
         boolean isRenewed = lease == RemoteLock.RENEWED;
-        return new Ticket(isRenewed ? settings.leaseMillis() : lease, isRenewed, queues, reads, now);
+        return new Ticket(isRenewed ? settings.leaseMillis() : lease, isRenewed, heartbeatMillis, queues, reads, now);
+    }
+
+    /** Returns a ticket for one that Redis has made of a waiter. */
+    Ticket ticketOfWaiter(long lease, long now) {
+        return newTicket(lease, Ticket.HEARTBEAT_MILLIS, true, false, now);
     }
 
     private void open(Ticket ticket, long now) {
@@ -396,7 +407,9 @@ final class LockState {
             }
             effects.beatForWaiters();
         }
-        tickets.beat(now);
+        if (tickets.isToBeAskedFor(now)) {
+            tickets.beat(now);
+        }
     }
 
     /** Returns what there is to ask, null if nothing. */

@@ -98,6 +98,7 @@ final class LockTenure extends Tenure {
     final boolean renewed;
     private final boolean reads;
     private final long waiter;
+    private final long grantMillis;
 
     final long startNanos;
 
@@ -186,6 +187,7 @@ final class LockTenure extends Tenure {
         this.renewed = ticket.renewed;
         this.reads = ticket.reads;
         this.waiter = ticket.waiter;
+        this.grantMillis = ticket.grantMillis;
         this.shared = reads;
         this.startNanos = nowNanos;
         this.turnNanos = nowNanos;
@@ -244,7 +246,10 @@ final class LockTenure extends Tenure {
 
     /** Returns what its ticket was to scripts. */
     Ticket ticket() {
-        return Ticket.of(sequence, leaseMillis, renewed, reads, waiter);
+        Ticket ticket = new Ticket(leaseMillis, renewed, grantMillis, true, reads, 0);
+        ticket.sequence = sequence;
+        ticket.waiter = waiter;
+        return ticket;
     }
 
     @Override

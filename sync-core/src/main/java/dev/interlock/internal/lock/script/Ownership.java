@@ -2,7 +2,6 @@ package dev.interlock.internal.lock.script;
 
 import dev.interlock.internal.lock.FencingTokens;
 import dev.interlock.internal.lock.script.ConditionLog.Operations;
-import dev.interlock.internal.lock.script.ConditionLog.Waiter;
 import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
 import dev.interlock.internal.lock.script.ReliableRelease.Release;
 import dev.interlock.internal.lock.script.ReliableRelease.Released;
@@ -215,7 +214,7 @@ final class Ownership {
             return;
         }
         Ticket other = view.ticket;
-        Ticket ticket = lock.newTicket(waiter.leaseMillis, true, false, waiter.waitingNanos());
+        Ticket ticket = lock.ticketOfWaiter(waiter.leaseMillis, waiter.waitingNanos());
         ticket.sequence = sequence;
         ticket.waiter = number;
         // Redis has said so at some time, but the grant may be older than that.
@@ -241,9 +240,9 @@ final class Ownership {
      * @return whether that needs no asking
      */
     private boolean granted(Mail.Grant mail, Ticket ticket, long now) {
-        long validUntil = Lease.validUntil(ticket.queuedNanos, ticket.grantMillis());
+        long validUntil = Lease.validUntil(ticket.queuedNanos, ticket.grantMillis);
         boolean isNewer = mail.redisMicros() > ticket.queuedRedisMicros && isNewToken(mail.token());
-        long leastNanos = TimeUnit.MILLISECONDS.toNanos(ticket.grantMillis()) / 2;
+        long leastNanos = TimeUnit.MILLISECONDS.toNanos(ticket.grantMillis) / 2;
         if (validUntil - now <= leastNanos || !isNewer) {
             return false;
         }

@@ -4,8 +4,8 @@ import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.RareLog;
-import dev.interlock.internal.lock.script.ConditionLog.Inquiry;
 import dev.interlock.internal.lock.script.ConditionLog.Operations;
+import dev.interlock.internal.lock.script.LockScripts.Inquiry;
 import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Mail;
@@ -138,28 +138,6 @@ final class ReliableRelease {
         session.confirmations(
                         command -> command instanceof ReliableRelease release && release.key.equals(scripts.key()))
                 .whenComplete((released, failure) -> scripts.answer(question, false));
-    }
-
-    /**
-     * Takes the name from the thread that has entered with a token, if it is still inside: it has lost the lock, and
-     * the next one in the queue gets that. Called under the mutex of the monitor, where threads of a fair lock draw
-     * their tokens. A plain lock's draw them without, for the sake of speed: if one leaves between the comparison and
-     * the loss, and another one of the same session enters, that one has lost the lock, and is told so.
-     *
-     * @param isInside whether a thread is inside, asked before the token is looked at
-     */
-    static void evict(
-            RedisSession session,
-            LockScripts scripts,
-            @Nullable LockTenure current,
-            boolean isInside,
-            Mail.Eviction eviction) {
-        boolean isMeant = current != null && isInside && current.token() == eviction.token();
-        if (current != null && isMeant) {
-            current.lose("an operator has released it");
-            giveBack(session, scripts, current.sequence, 0, false, current.tokens.remotePart() + 1);
-        }
-        session.send(eviction.asker(), new Mail.Report(eviction.number(), session.id(), isMeant ? "1" : "0").text());
     }
 
     /** Returns whether it has something to do with conditions, which the session's next request mustn't overtake. */

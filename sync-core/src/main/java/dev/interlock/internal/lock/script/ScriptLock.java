@@ -438,6 +438,11 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     }
 
     @Override
+    public boolean isQueued() {
+        return view.ticket != null;
+    }
+
+    @Override
     public void pulse() {
         see();
         LockTenure current = view.tenure;

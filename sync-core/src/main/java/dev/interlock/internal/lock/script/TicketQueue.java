@@ -6,6 +6,7 @@ import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
 import dev.interlock.internal.lock.script.LockScripts.Request;
 import dev.interlock.internal.lock.script.LockScripts.Status;
 import dev.interlock.internal.lock.script.ReliableRelease.Release;
+import dev.interlock.internal.session.Pace;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -26,13 +27,19 @@ import org.jspecify.annotations.Nullable;
 final class TicketQueue {
     /** A session's outstanding request for a name. Its state is part of the {@link LockState}. */
     static final class Ticket {
-        /** Redis takes a session of which it has not heard for so long to be dead. */
+        /** Redis takes a session that waits for a condition, and of which it has not heard for so long, to be dead. */
         static final long HEARTBEAT_MILLIS = 3_000;
 
         final long leaseMillis;
 
         /** Whether the lease is to be renewed. */
         final boolean renewed;
+
+        /**
+         * The lease with which it is granted by somebody else. A lease that is to be renewed begins with a short one,
+         * so that a session which dies while it waits doesn't cost the others a whole lease.
+         */
+        final long grantMillis;
 
         /** Whether it waits in the queue, or is over if the name isn't free. */
         final boolean queues;
@@ -61,9 +68,15 @@ final class TicketQueue {
 
         long queuedRedisMicros;
 
-        Ticket(long leaseMillis, boolean renewed, boolean queues, boolean reads, long nowNanos) {
+        /**
+         * Creates one that isn't sent yet.
+         *
+         * @param heartbeatMillis for how long Redis doesn't take the session to be dead
+         */
+        Ticket(long leaseMillis, boolean renewed, long heartbeatMillis, boolean queues, boolean reads, long nowNanos) {
             this.leaseMillis = leaseMillis;
             this.renewed = renewed;
+            this.grantMillis = renewed ? Math.min(leaseMillis, heartbeatMillis) : leaseMillis;
             this.queues = queues;
             this.reads = reads;
             this.queuedNanos = nowNanos;
@@ -71,18 +84,10 @@ final class TicketQueue {
 
         /** Returns what speaks of a sequence for which there is no ticket any more. */
         static Ticket of(long sequence, long leaseMillis, boolean renewed, boolean reads, long waiter) {
-            Ticket ticket = new Ticket(leaseMillis, renewed, true, reads, 0);
+            Ticket ticket = new Ticket(leaseMillis, renewed, HEARTBEAT_MILLIS, true, reads, 0);
             ticket.sequence = sequence;
             ticket.waiter = waiter;
             return ticket;
-        }
-
-        /**
-         * Returns the lease with which it is granted by somebody else. A lease that is to be renewed begins with a
-         * short one, so that a session which dies while it waits doesn't cost the others a whole lease.
-         */
-        long grantMillis() {
-            return renewed ? Math.min(leaseMillis, HEARTBEAT_MILLIS) : leaseMillis;
         }
 
         /** Returns it as scripts know it. */
@@ -92,13 +97,13 @@ final class TicketQueue {
 
         /** Returns what scripts know of it but the sequence. */
         String terms() {
-            String lease = Long.toString(grantMillis());
+            String lease = Long.toString(grantMillis);
             return reads ? lease + ":r" : waiter == 0 ? lease : lease + ":" + waiter;
         }
 
         /** Returns one that takes its place if it is over. What it was goes on to be known by its sequence. */
         Ticket again() {
-            Ticket again = new Ticket(leaseMillis, renewed, queues, reads, queuedNanos);
+            Ticket again = new Ticket(leaseMillis, renewed, grantMillis, queues, reads, queuedNanos);
             again.thread = thread;
             return again;
         }
@@ -114,13 +119,16 @@ final class TicketQueue {
         }
     }
 
-    /** After so long without word a waiting thread asks by itself, should the pulse have failed to. */
+    /**
+     * After so long without word a thread that waits for a condition asks by itself, should the pulse have failed to.
+     */
     static final long POLL_NANOS = TimeUnit.MILLISECONDS.toNanos(1_500);
 
     /** So many go with a command at most, so that its time doesn't grow with the number of threads that wait. */
     static final int MOST_ASKED = 100;
 
     private final LockView view;
+    private final Pace pace;
     private final LockEffects effects;
     private List<Ticket> standing = Collections.emptyList();
     private final Map<Thread, Ticket> byThread;
@@ -146,8 +154,9 @@ final class TicketQueue {
     /** When to ask again, if there is no answer. */
     private long pollAtNanos;
 
-    TicketQueue(LockView view, LockEffects effects, long now) {
+    TicketQueue(LockView view, Pace pace, LockEffects effects, long now) {
         this.view = view;
+        this.pace = pace;
         this.byThread = view.fair ? new HashMap<>() : Collections.emptyMap();
         this.leaving = view.fair ? new ArrayList<>() : Collections.emptyList();
         this.effects = effects;
@@ -287,7 +296,13 @@ final class TicketQueue {
         }
     }
 
-    /** The session's pulse beats: asks how the tickets stand, unless an answer to that may come any moment. */
+    /** Returns whether the session's pulse is to ask how the tickets stand. */
+    boolean isToBeAskedFor(long now) {
+        Ticket oldest = view.ticket;
+        return oldest != null && (!oldest.isQueued() || pace.isDue(oldest.queuedNanos, now));
+    }
+
+    /** Asks how the tickets stand, unless an answer to that may come any moment. */
     void beat(long now) {
         Ticket oldest = view.ticket;
         boolean mayAsk = oldest != null && oldest.queues && notBeforeNanos - now <= 0 && !view.isReleasing(now);
@@ -318,7 +333,8 @@ final class TicketQueue {
 
     /** Returns for how long a thread may sleep with a ticket before it has to take another step by itself. */
     long untilDue(long now) {
-        return Math.max(1, Math.min(POLL_NANOS, (effects.isAsking() ? effects.repeatAtNanos() : pollAtNanos) - now));
+        return Math.max(
+                1, Math.min(pace.pollNanos(), (effects.isAsking() ? effects.repeatAtNanos() : pollAtNanos) - now));
     }
 
     /**
@@ -361,7 +377,7 @@ final class TicketQueue {
             askedUpTo = known.size() < MOST_ASKED / 2 ? 0 : known.get(known.size() - 1).sequence;
             asksAgain = false;
         }
-        pollAtNanos = now + POLL_NANOS;
+        pollAtNanos = now + pace.pollNanos();
         Ticket oldest = asked.get(0);
         boolean isNew = oldest.sequence == 0;
         ImmutableLongArray.Builder sequences = ImmutableLongArray.builder(asked.size());
@@ -383,7 +399,8 @@ final class TicketQueue {
         if (isLatest) {
             long ttlMillis = reply.status() == Status.GRANTED ? -1 : reply.ttlMillis();
             long ttlNanos = TimeUnit.MILLISECONDS.toNanos(ttlMillis + 1);
-            pollAtNanos = now + (ttlNanos > 0 ? Math.min(POLL_NANOS, ttlNanos) : POLL_NANOS);
+            long pollNanos = pace.pollNanos();
+            pollAtNanos = now + (ttlNanos > 0 ? Math.min(pollNanos, ttlNanos) : pollNanos);
         }
         for (int i = 0; i < request.tickets().size(); i++) {
             Ticket ticket = request.tickets().get(i);

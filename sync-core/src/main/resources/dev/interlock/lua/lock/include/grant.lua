@@ -94,12 +94,6 @@ local function grantHead(name, informed, isShared, guest)
   if granted[1] and granted[1].last == 0 and granted[1].behind == 0 then
     redis.call('del', name.waiters)
   end
-  if granted[1] and granted[1].behind == 1 then
-    for _, grant in ipairs(granted) do
-      endSilence(name.waiters, grant.session, name.micros)
-    end
-    wakeOne(name.lock, name.waiters, name.micros)
-  end
   for _, grant in ipairs(granted) do
     if grant.session ~= informed then
       tellGranted(name, grant)

@@ -28,8 +28,10 @@ public final class Contender {
     private static final String SIGNAL = Script.load("lock/signal").text();
     private static final String DOWNGRADE = Script.load("lock/downgrade").text();
     private static final String AWAIT = Script.load("lock/await").text();
-    private static final String BEAT = Script.load("session/beat").text();
     private static final String HEARTBEAT = Script.load("lock/heartbeat").text();
+
+    /** The session is taken to be dead if it says nothing for so long. */
+    private static final String HEARTBEAT_MILLIS = "3000";
 
     public final String id = "interlock-" + UUID.randomUUID();
     private final RedisServer server;
@@ -67,7 +69,8 @@ public final class Contender {
                 request.queues() ? "1" : "0",
                 Long.toString(request.from()),
                 Long.toString(request.floor()),
-                text(request.used(), request.terms())));
+                text(request.used(), request.terms()),
+                HEARTBEAT_MILLIS));
     }
 
     /** Gives up one sequence of a request. */
@@ -135,7 +138,8 @@ public final class Contender {
                 "1",
                 "-1",
                 "1",
-                ""));
+                "",
+                HEARTBEAT_MILLIS));
     }
 
     /** Gives up what a waiter has got in the queue, or that has become. */
@@ -250,19 +254,9 @@ public final class Contender {
     List<Long> heartbeat(String... tickets) {
         List<String> ofOne = List.of(keys.lock(), keys.queue(), keys.waiters(), keys.mark(id));
         List<String> on = Stream.of(tickets).flatMap(ticket -> ofOne.stream()).toList();
-        List<Long> reply = scripts.run(HEARTBEAT, on, id, String.join(" ", tickets));
+        List<Long> reply = scripts.run(HEARTBEAT, on, id, String.join(" ", tickets), HEARTBEAT_MILLIS);
         assertThat(reply).hasSize(tickets.length + 1);
         return reply.subList(1, reply.size());
-    }
-
-    /** Says that it lives. Returns whether Redis knew that. */
-    boolean beat(long number) {
-        return scripts.run(BEAT, List.of(heartbeatKey()), id, "" + number).get(1) == 1;
-    }
-
-    /** The key that says that it lives. */
-    String heartbeatKey() {
-        return "interlock:{" + id + "}:heartbeat";
     }
 
     public boolean inspect() {

@@ -187,7 +187,7 @@ class LeaseRenewerTest {
                     },
                     calls -> calls.stream().map(this::send).toList(),
                     Runnable::run);
-            Ticket ticket = new Ticket(LEASE_MILLIS, true, false, false, 0);
+            Ticket ticket = new Ticket(LEASE_MILLIS, true, LEASE_MILLIS, false, false, 0);
             ticket.sequence = 1;
             tenure = new LockTenure(renewer, this, ticket, 1, 0, 0, Lease.validUntil(0, LEASE_MILLIS));
         }

@@ -1,12 +1,11 @@
 package dev.interlock.internal.lock.script;
 
 import com.google.common.primitives.ImmutableLongArray;
-import dev.interlock.internal.lock.script.ConditionLog.SignalReply;
-import dev.interlock.internal.lock.script.ConditionLog.Waiter;
-import dev.interlock.internal.lock.script.ConditionLog.WaiterReply;
-import dev.interlock.internal.lock.script.ConditionLog.WaiterState;
 import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
+import dev.interlock.internal.lock.script.LockScripts.SignalReply;
 import dev.interlock.internal.lock.script.LockScripts.Status;
+import dev.interlock.internal.lock.script.LockScripts.WaiterReply;
+import dev.interlock.internal.lock.script.LockScripts.WaiterState;
 import dev.interlock.internal.redis.Mail;
 import java.util.Set;
 

@@ -2,20 +2,16 @@ package dev.interlock.internal.lock.script;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import com.google.common.primitives.ImmutableLongArray;
 import dev.interlock.internal.lock.script.ConditionLog.Operations;
 import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
 import dev.interlock.internal.lock.script.LockScripts.Renewal;
-import dev.interlock.internal.lock.script.LockScripts.Request;
 import dev.interlock.internal.lock.script.LockScripts.Status;
 import dev.interlock.internal.lock.script.ReliableRelease.Released;
 import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.RedisMonitor;
 import dev.interlock.internal.redis.RedisMonitor.Command;
-import dev.interlock.internal.redis.Script;
 import dev.interlock.internal.session.RedisSession;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -56,7 +52,7 @@ class LockScriptsTest extends LockScriptTest {
     }
 
     private static Ticket ticket(long sequence, long lease, boolean queues, long from) {
-        Ticket ticket = new Ticket(lease, lease == LEASE, queues, false, 0);
+        Ticket ticket = new Ticket(lease, lease == LEASE, Ticket.HEARTBEAT_MILLIS, queues, false, 0);
         ticket.from = from;
         ticket.sequence = sequence;
         return ticket;
@@ -84,11 +80,11 @@ class LockScriptsTest extends LockScriptTest {
             Command acquire = only(monitor, "lock/acquire");
             assertThat(acquire.keys()).isEqualTo(keys.all(session.id()));
             assertThat(acquire.arguments())
-                    .containsExactly(session.id(), "7:20000 8:3000", "20000", "1", "6", "5", "3:3000 4:3000");
+                    .containsExactly(session.id(), "7:20000 8:3000", "20000", "1", "6", "5", "3:3000 4:3000", "3000");
 
             answer(scripts.acquire(List.of(ticket(9, false, 0)), LockScripts.LEFT_ALONE, 5, List.of()));
             assertThat(only(monitor, "lock/acquire").arguments())
-                    .containsExactly(session.id(), "9:3000", "30000", "0", "-1", "5", "");
+                    .containsExactly(session.id(), "9:3000", "30000", "0", "-1", "5", "", "3000");
 
             answer(scripts.release(fixed, "8:3000", 6, Operations.NONE));
             Command release = only(monitor, "lock/release");
@@ -105,38 +101,6 @@ class LockScriptsTest extends LockScriptTest {
             Command inspect = only(monitor, "lock/inspect");
             assertThat(inspect.keys()).containsExactly(keys.lock());
             assertThat(inspect.arguments()).isEmpty();
-        }
-    }
-
-    private CompletableFuture<AcquireReply> beat(Ticket ticket) {
-        List<CompletableFuture<AcquireReply>> replies = new ArrayList<>();
-        var request = new Request(
-                List.of(ticket), ImmutableLongArray.of(ticket.sequence), false, LockScripts.ENDED, List.of(), 0);
-        scripts.beat(() -> replies.add(scripts.acquire(request, 1)));
-        return replies.get(0);
-    }
-
-    private static boolean isAsked(RedisMonitor monitor) throws IOException {
-        String digest = Script.load("lock/heartbeat").digest();
-        return monitor.commands().stream().anyMatch(command -> command.words().contains(digest));
-    }
-
-    /** Or nobody would look after the new owner, and Redis would take this session to be dead. */
-    @Test
-    void whoHasToAskAgainDoesSoThoughAnAnswerWasOnItsWay() throws IOException {
-        a.own(1);
-        Ticket ticket = ticket(5);
-        acquire(ticket);
-        ticket.queuedAt(session.now(), 1);
-        answer(beat(ticket));
-        answer(beat(ticket));
-        try (RedisMonitor monitor = new RedisMonitor(server)) {
-            CompletableFuture<AcquireReply> underway = beat(ticket);
-            scripts.endSilence();
-            answer(underway);
-            assertThat(isAsked(monitor)).as("while it is silent").isFalse();
-            answer(beat(ticket));
-            assertThat(isAsked(monitor)).as("after that").isTrue();
         }
     }
 
@@ -237,7 +201,7 @@ class LockScriptsTest extends LockScriptTest {
 
     @Test
     void aReaderIsProlongedByEachOfItsKeys() {
-        Ticket reader = new Ticket(LEASE, true, true, true, 0);
+        Ticket reader = new Ticket(LEASE, true, Ticket.HEARTBEAT_MILLIS, true, true, 0);
         reader.sequence = 1;
         acquire(reader);
         redis("PEXPIRE", keys.lock(), "9000");

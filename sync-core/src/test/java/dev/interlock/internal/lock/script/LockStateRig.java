@@ -6,13 +6,12 @@ import dev.interlock.LeaseLostException;
 import dev.interlock.internal.Suspensions;
 import dev.interlock.internal.events.Listeners;
 import dev.interlock.internal.lock.RemoteLock;
-import dev.interlock.internal.lock.script.ConditionLog.Inquiry;
-import dev.interlock.internal.lock.script.ConditionLog.SignalReply;
 import dev.interlock.internal.lock.script.ConditionLog.Signals;
-import dev.interlock.internal.lock.script.ConditionLog.Waiter;
-import dev.interlock.internal.lock.script.ConditionLog.WaiterReply;
 import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
+import dev.interlock.internal.lock.script.LockScripts.Inquiry;
 import dev.interlock.internal.lock.script.LockScripts.Request;
+import dev.interlock.internal.lock.script.LockScripts.SignalReply;
+import dev.interlock.internal.lock.script.LockScripts.WaiterReply;
 import dev.interlock.internal.lock.script.LockState.Advance;
 import dev.interlock.internal.lock.script.LockState.Attempt;
 import dev.interlock.internal.lock.script.ReliableRelease.Release;
@@ -22,6 +21,7 @@ import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Script;
 import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.session.LeaseRenewer;
+import dev.interlock.internal.session.Pace;
 import dev.interlock.internal.session.Session;
 import java.time.Instant;
 import java.util.ArrayDeque;
@@ -48,6 +48,7 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
 
     final LockView view;
     final LockState state;
+    final Pace pace;
     private final LeaseRenewer renewer;
     private final List<String> effects = new ArrayList<>();
     private final List<CompletableFuture<SignalReply>> signals = new ArrayList<>();
@@ -97,7 +98,8 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
                 suspensions);
         renewer = new LeaseRenewer(settings, (task, delay) -> () -> {}, this::sendRenewals, Runnable::run);
         view = new LockView(fair, SILENCE_MILLIS, now());
-        state = new LockState("name", view, settings, this, now());
+        pace = new Pace(1, now());
+        state = new LockState("name", view, settings, pace, this, now());
     }
 
     // ---- time

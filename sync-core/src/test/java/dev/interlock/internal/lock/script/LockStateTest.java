@@ -116,6 +116,63 @@ class LockStateTest {
         assertThat(rig.effects()).isEmpty();
     }
 
+    // ---- a session that waits for many names
+
+    private void waitForNames(int names) {
+        for (int i = 0; i < 100; i++) {
+            rig.pace.beat(names);
+        }
+    }
+
+    @Test
+    void aNameOfManyIsAskedAboutOnceInAnInterval() {
+        waitForNames(5);
+        rig.advance(a);
+        rig.answer(queued(5));
+        rig.effects();
+        rig.pass(4_000);
+        rig.pulse();
+        rig.advance(a);
+        assertThat(rig.effects()).isEmpty();
+        rig.pass(1_000);
+        rig.pulse();
+        assertThat(rig.effects()).containsExactly("ask 1");
+    }
+
+    @Test
+    void aNameOfManyIsAskedAboutWhenMessagesWereLost() {
+        waitForNames(5);
+        rig.advance(a);
+        rig.answer(queued(5));
+        rig.effects();
+        rig.pass(1);
+        rig.pace.messagesLost(rig.now());
+        rig.pulse();
+        assertThat(rig.effects()).containsExactly("ask 1");
+    }
+
+    /** Or each grant would need a round trip of its own. */
+    @Test
+    void theLeaseOfAGrantGrowsWithTheInterval() {
+        waitForNames(5);
+        rig.advance(a);
+        assertThat(Objects.requireNonNull(rig.view.ticket).grantMillis).isEqualTo(15_000);
+        rig.answer(queued(5));
+        rig.pass(5_000);
+        assertThat(rig.grant(mail(step(1), 10, 6))).isTrue();
+    }
+
+    /** Redis has a ticket with the lease that it was sent with. */
+    @Test
+    void aTicketKeepsItsTermsWhenTheIntervalChanges() {
+        rig.advance(a);
+        String text = Objects.requireNonNull(rig.view.ticket).text();
+        waitForNames(5);
+        assertThat(Objects.requireNonNull(rig.view.ticket).text()).isEqualTo(text);
+        rig.answer(granted(step(1), 10));
+        assertThat(rig.tenure().ticket().text()).isEqualTo(text);
+    }
+
     // ---- a machine that was suspended
 
     @Test

@@ -1,5 +1,7 @@
-package dev.interlock.internal.lock;
+package dev.interlock.internal.lock.script;
 
+import dev.interlock.internal.lock.script.LockState.Attempt;
+import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
@@ -9,7 +11,7 @@ import org.jspecify.annotations.Nullable;
  * them answers that a thread is inside, if they are silent for too long, or if somebody else waits. If one has given
  * the name up, the request is repeated, and also after a while without an answer, since messages may get lost.
  */
-public final class IdleQuestion {
+final class IdleQuestion {
     private static final long REPEAT_NANOS = TimeUnit.MILLISECONDS.toNanos(50);
 
     private static final long PATIENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(250);
@@ -24,10 +26,10 @@ public final class IdleQuestion {
         REFUSED
     }
 
-    private final Object attempt;
+    private final Attempt attempt;
 
     /** Its last request. */
-    private @Nullable Object request;
+    private @Nullable Ticket request;
 
     private Stage stage = Stage.GIVEN_UP;
     private long deadlineNanos;
@@ -46,25 +48,25 @@ public final class IdleQuestion {
      *
      * @param commandTimeoutMillis after so long without a reply a thread gives up by itself
      */
-    public IdleQuestion(Object attempt, long begunNanos, long commandTimeoutMillis) {
+    IdleQuestion(Attempt attempt, long begunNanos, long commandTimeoutMillis) {
         this.attempt = attempt;
         this.deadlineNanos = begunNanos + TimeUnit.MILLISECONDS.toNanos(commandTimeoutMillis) / 4 * 3;
     }
 
     /** The attempt sends a request: its first one, or another one. */
-    public void sent(Object ticket) {
+    void sent(Ticket ticket) {
         request = ticket;
         stage = Stage.SENT;
     }
 
     /** Returns whether this is about that attempt, not about one that is equal to it. */
     @SuppressWarnings("ReferenceEquality")
-    public boolean isOf(Object other) {
+    boolean isOf(Attempt other) {
         return attempt == other;
     }
 
     /** A request was refused, which had this sequence. */
-    public void refused(Object sent, long sequence, boolean isAsked, long now) {
+    void refused(Ticket sent, long sequence, boolean isAsked, long now) {
         if (sent != request || stage != Stage.SENT) {
             return;
         }
@@ -78,7 +80,7 @@ public final class IdleQuestion {
     }
 
     /** An owner has answered the request of this sequence. */
-    public void answered(long sequence, boolean inside) {
+    void answered(long sequence, boolean inside) {
         answered = sequence;
         isInside = inside;
         if (stage == Stage.ASKED && asked == sequence) {
@@ -87,22 +89,22 @@ public final class IdleQuestion {
     }
 
     /** Returns whether answers are waited for, or there was one that the attempt has yet to see. */
-    public boolean isOpen() {
+    boolean isOpen() {
         return stage == Stage.ASKED || stage == Stage.GIVEN_UP;
     }
 
     /** Returns whether the attempt is refused for good. */
-    public boolean isRefused(long now) {
+    boolean isRefused(long now) {
         return stage == Stage.REFUSED || now - deadlineNanos >= 0;
     }
 
     /** Returns whether that is because the owners are silent. */
-    public boolean isSilent() {
+    boolean isSilent() {
         return stage == Stage.ASKED;
     }
 
     /** Returns for how long the attempt waits for an answer before it sends another request. */
-    public long untilDue(long now) {
+    long untilDue(long now) {
         return stage == Stage.ASKED ? Math.min(repeatAtNanos - now, deadlineNanos - now) : 0;
     }
 }

@@ -1,0 +1,142 @@
+package dev.interlock.internal.lock.script;
+
+import com.google.common.base.Strings;
+import dev.interlock.internal.lock.RemoteConditions;
+import dev.interlock.internal.lock.RemoteLock;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A thread that waits for a condition, from when it is about to give the lock up until it has it back. Its state is
+ * part of the {@link LockState}, except for what is volatile.
+ */
+final class Waiter implements RemoteConditions.Wait {
+    /** How the wait ended, as Redis has decided it. */
+    enum Outcome {
+        /** It was signalled, or nobody knows of it any more. */
+        SIGNALLED,
+        /** It had to leave before it was signalled. */
+        LEFT,
+        /** When the lock was given up, it had been lost. */
+        LOST,
+        /** Redis refuses to be asked about it. */
+        REFUSED,
+        CLOSED
+    }
+
+    final Thread thread;
+    final String condition;
+    final long sequence;
+    final long sinceNanos;
+
+    /** The lease with which the lock is taken back, {@link RemoteLock#RENEWED} or a fixed one. */
+    final long leaseMillis;
+
+    /** As scripts know it. */
+    final String text;
+
+    /** Whether Redis may know of it. */
+    boolean isRegistered;
+
+    /** Whether Redis has said that it does. */
+    boolean isConfirmed;
+
+    /** Whether its thread has given the tenure up, rather than left it to others of the session. */
+    boolean hasReleased;
+
+    /** Whether it is to leave, unless it has been signalled. */
+    boolean isLeaving;
+
+    /** The waiter that was done with waiting just before it, and is to queue for the local half before it. */
+    private @Nullable Waiter predecessor;
+
+    /** The waiter that was done with waiting just after it. */
+    private @Nullable Waiter successor;
+
+    /** Whether it is about to queue for the local half. */
+    private boolean isLiningUp;
+
+    /** Whether it has had the local half. */
+    volatile boolean isThrough;
+
+    /** Whether it is counted among those that are about to queue for the local half. */
+    boolean isArriving;
+
+    /** When the last command was first sent that found it waiting, or made it wait. */
+    private long waitingNanos;
+
+    /** Wakes the thread, once it sleeps. */
+    volatile @Nullable Runnable wakeUp;
+
+    volatile @Nullable Outcome outcome;
+
+    /** Why Redis has refused it. Written before the outcome. */
+    @Nullable
+    Throwable refusal;
+
+    /** A thread is about to wait, having entered on that tenure. */
+    Waiter(Thread thread, String condition, long sequence, LockTenure tenure, long nowNanos) {
+        this.thread = thread;
+        this.condition = condition;
+        this.sequence = sequence;
+        this.leaseMillis = tenure.renewed ? RemoteLock.RENEWED : tenure.leaseMillis;
+        String position = padded(tenure.tokens.remotePart(), 16) + padded(tenure.awaits, 9);
+        this.text = condition + ":" + position + ":" + sequence + ":" + tenure.ticket().grantMillis;
+        this.sinceNanos = nowNanos;
+        this.waitingNanos = nowNanos;
+    }
+
+    private static String padded(long number, int digits) {
+        return Strings.padStart(Long.toString(number), digits, '0');
+    }
+
+    void waitsAt(long sentNanos) {
+        waitingNanos = sentNanos - waitingNanos > 0 ? sentNanos : waitingNanos;
+    }
+
+    /** Returns whether Redis can be asked about it: it has confirmed it, or had that much time to. */
+    boolean isKnown(long nowNanos, long silenceNanos) {
+        return isConfirmed || (isRegistered && nowNanos - waitingNanos >= silenceNanos);
+    }
+
+    /** It is done with waiting, after that other one. Its thread is woken when that one has lined up, if it has to. */
+    void end(Outcome how, @Nullable Waiter ahead) {
+        if (ahead != null && !ahead.isThrough) {
+            predecessor = ahead;
+            ahead.successor = this;
+        }
+        outcome = how;
+        if (predecessor == null || predecessor.isLiningUp) {
+            wake();
+        }
+    }
+
+    /** The thread queues for the local half now; then the next one shall. Returns the one that queues before it. */
+    Optional<Waiter> lineUp() {
+        isLiningUp = true;
+        if (successor != null) {
+            successor.wake();
+        }
+        Waiter ahead = predecessor;
+        predecessor = null;
+        return Optional.ofNullable(ahead);
+    }
+
+    /** The thread has the local half. */
+    void arrived() {
+        isThrough = true;
+        successor = null;
+    }
+
+    /** Has the thread look at the outcome. */
+    private void wake() {
+        Runnable sleeping = wakeUp;
+        if (sleeping != null) {
+            sleeping.run();
+        }
+    }
+
+    long waitingNanos() {
+        return waitingNanos;
+    }
+}
