@@ -6,6 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatCode;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import dev.interlock.DistributedReadWriteLock;
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.InterlockBuilder;
@@ -315,6 +316,24 @@ class CloseTest extends FaultFixture {
                 assertThat(lock.isHeldByCurrentThread()).isFalse();
             }
         }
+    }
+
+    /** A reader's release isn't waited for, and has two round trips ahead, as Redis is told the script. */
+    @Test
+    void aShareThatIsLeftJustBeforeCloseIsNotLeftBehind() {
+        Interlock session = closing(Interlock.builder()
+                .uri(proxy().url())
+                .handoffSlice(Duration.ZERO)
+                .open());
+        DistributedReadWriteLock lock = session.readWriteLock("stock");
+        lock.readLock().lock();
+        server().command("SCRIPT", "FLUSH");
+        proxy().delay(Duration.ofMillis(50));
+        lock.readLock().unlock();
+        session.close();
+        assertThat(holder("interlock:{stock}:rw")).isEmpty();
+        proxy().heal();
+        loadScripts();
     }
 
     @Test
