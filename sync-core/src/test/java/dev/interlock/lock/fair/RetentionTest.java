@@ -2,6 +2,7 @@ package dev.interlock.lock.fair;
 
 import static dev.interlock.testing.TooLate.assertWithin;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.fail;
 
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
@@ -35,8 +36,14 @@ import org.redisson.api.RLock;
 class RetentionTest extends FaultFixture {
     private static final String NAME = "stock";
     private static final Duration LONG = Duration.ofSeconds(60);
+
+    /** An owner that answers later than that is taken to be silent. */
+    private static final Duration ANSWERED = Duration.ofMillis(250);
+
     private static final int ROUNDS = 100;
-    private static final Duration MEDIAN = Duration.ofMillis(5);
+
+    /** Half of the time after which an owner looks by itself whether somebody waits. */
+    private static final Duration MEDIAN = Duration.ofMillis(50);
 
     /** On a machine that has other things to do, a measurement may have to be repeated. */
     private static final int MEASUREMENTS = 3;
@@ -239,7 +246,11 @@ class RetentionTest extends FaultFixture {
         for (int round = 0; round < ROUNDS; round++) {
             lock.lock();
             lock.unlock();
-            assertThat(actor.<Boolean>get(other::tryLock)).isTrue();
+            long begun = Monotonic.nanos();
+            if (!actor.<Boolean>get(other::tryLock)) {
+                assertWithin("the owner's answer", ANSWERED, Duration.ofNanos(Monotonic.nanos() - begun));
+                fail("refused though nobody is inside");
+            }
             actor.run(other::unlock);
         }
     }

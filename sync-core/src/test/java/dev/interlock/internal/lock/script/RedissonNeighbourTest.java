@@ -144,7 +144,7 @@ class RedissonNeighbourTest extends LockScriptTest {
         RBatch transaction = redisson.createBatch(
                 BatchOptions.defaults().executionMode(BatchOptions.ExecutionMode.REDIS_WRITE_ATOMIC));
         eval(transaction, "lock/release", rally.owner, rally.owned, LEASE, 1, keys.channel(), "publish", "", 1, "");
-        eval(transaction, "lock/acquire", rally.waiter, rally.queued + ":" + LEASE, LEASE, 1, 0, 1, "");
+        eval(transaction, "lock/acquire", rally.waiter, rally.queued + ":" + LEASE, LEASE, 1, 0, 1, "", 3_000);
         List<?> replies = transaction.execute().getResponses();
         assertThat(replies.get(0)).isEqualTo(List.of(TENURE));
         assertThat(replies.get(1)).isInstanceOfSatisfying(List.class, answer -> {
