@@ -296,10 +296,13 @@ final class TicketQueue {
         }
     }
 
-    /** Returns whether the session's pulse is to ask how the tickets stand. */
+    /**
+     * Returns whether the session's pulse is to ask how the tickets stand. Until it has asked for that of a waiter,
+     * Redis only knows the session as one that waits for a condition, of which it hears each second.
+     */
     boolean isToBeAskedFor(long now) {
         Ticket oldest = view.ticket;
-        return oldest != null && (!oldest.isQueued() || pace.isDue(oldest.queuedNanos, now));
+        return oldest != null && (!oldest.isQueued() || oldest.waiter != 0 || pace.isDue(oldest.queuedNanos, now));
     }
 
     /** Asks how the tickets stand, unless an answer to that may come any moment. */

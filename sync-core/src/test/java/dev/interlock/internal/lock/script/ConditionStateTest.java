@@ -158,6 +158,22 @@ class ConditionStateTest {
         assertThat(rig.effects()).containsExactly("ask 2+1");
     }
 
+    /** Redis doesn't know yet that a session which waits for many names is going to ask less often. */
+    @Test
+    void admittedWaiterOfASessionWithManyNamesIsAskedForEachSecond() {
+        for (int i = 0; i < 100; i++) {
+            rig.pace.beat(10);
+        }
+        Waiter waiter = rig.waiting(a, "c");
+        rig.admit(waiter.sequence, waiter.sequence + 1);
+        rig.pulse();
+        assertThat(rig.effects()).containsExactly("ask 2+1");
+        rig.answer(queued(7));
+        rig.pass(1_000);
+        rig.pulse();
+        assertThat(rig.effects()).containsExactly("ask 2+1");
+    }
+
     @Test
     void admittedWaiterTakesNoSecondPlaceInAPlainLock() {
         Waiter waiter = rig.waiting(a, "c");
