@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -100,6 +101,7 @@ class HeldNamesTest extends FaultFixture {
     }
 
     @Test
+    @Tag("proof")
     void theWorkOfALookGrowsWithTheNumberOfNames() {
         Interlock few = holding("few:", FEW);
         Interlock many = holding("many:", MANY);

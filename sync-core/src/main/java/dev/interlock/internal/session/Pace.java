@@ -10,6 +10,8 @@ import java.util.concurrent.TimeUnit;
  * been told that the session is going to be silent about it for longer.
  */
 public final class Pace {
+    private static final long SECOND_NANOS = TimeUnit.SECONDS.toNanos(1);
+
     /** The longest interval, so that what Redis keeps of those who wait outlives it. */
     private static final int MOST_SECONDS = 10;
 
@@ -17,14 +19,13 @@ public final class Pace {
     private static final int INTERVALS = 3;
 
     private final int namesASecond;
-    private final long secondNanos = TimeUnit.SECONDS.toNanos(1);
 
     private volatile int seconds = 1;
 
     /** How often the pulse has beaten at this interval. Only the pulse uses it. */
     private int beats;
 
-    /** Messages about what was asked before may have been lost. */
+    /** Messages about names that were asked about before this time may have been lost. */
     private volatile long heardAllNanos;
 
     /**
@@ -59,13 +60,13 @@ public final class Pace {
      */
     public boolean isDue(long askedNanos, long nowNanos) {
         // A beat may be somewhat early.
-        long leastNanos = seconds == 1 ? 0 : seconds * secondNanos - secondNanos / 2;
+        long leastNanos = seconds == 1 ? 0 : seconds * SECOND_NANOS - SECOND_NANOS / 2;
         return nowNanos - askedNanos >= leastNanos || askedNanos - heardAllNanos < 0;
     }
 
     /** Returns for how long a thread waits for word before it asks by itself, should the pulse have failed to. */
     public long pollNanos() {
-        return seconds * secondNanos * 3 / 2;
+        return seconds * SECOND_NANOS * 3 / 2;
     }
 
     /** Returns for how long after a question Redis doesn't take the session to be dead. */
