@@ -25,6 +25,9 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
         CompletableFuture<R> send(boolean isFirst);
     }
 
+    /** A command that is refused for long is repeated so often within its lease at least. */
+    private static final int MOST_SHARE = 6;
+
     private final Session session;
     private final long number;
     private final Attempt<R> attempt;
@@ -74,8 +77,8 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
      *
      * @param leaseMillis for how long it is worthwhile
      * @param isFinal which failures end it at once. After others that seem to last it is repeated, too, since somebody
-     *     may mend them: give a right back, or a key its type. Each such repeat comes when as much time again has
-     *     passed as since the first attempt, so a mend is noticed late in proportion to how long it took
+     *     may mend them: give a right back, or a key its type. The pauses between such repeats grow up to a sixth of
+     *     the lease
      */
     public static <R> ReliableCommand<R> send(
             Session session, long leaseMillis, Predicate<Throwable> isFinal, Attempt<R> attempt) {
@@ -206,7 +209,8 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
         } else {
             loop.tellLater();
             long now = session.now();
-            notBeforeNanos = now + Math.max(session.settings().silenceNanos(), now - begunNanos);
+            notBeforeNanos = now
+                    + Math.max(session.settings().silenceNanos(), Math.min(now - begunNanos, leaseNanos / MOST_SHARE));
             watch();
         }
     }
