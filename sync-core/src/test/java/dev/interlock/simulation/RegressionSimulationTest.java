@@ -193,7 +193,7 @@ class RegressionSimulationTest {
         check(seed -> new Plan(seed, List.of(kind), List.of(10_000L), 300, MILLI, programs, faults));
     }
 
-    /** What each of a stranger's messages made its session release was asked for several times a second for a lease. */
+    /** Each of a stranger's messages made its session send a release several times a second, for a whole lease. */
     @Test
     void whatAStrangerSpeaksOfDoesNotKeepRedisBusy() {
         Op waits = new Op(Call.TRY_LOCK_TIMED, 0, 0, MILLI, 35_000 * MILLI);

@@ -28,7 +28,7 @@ public final class Heartbeats {
 
     private static final Script HEARTBEAT = Script.load("lock/heartbeat");
 
-    /** So many names go by one command, which takes Redis half a millisecond, and two if their keys are in no cache. */
+    /** So many names go by one command, which takes Redis a millisecond or two. */
     private static final int MOST = 100;
 
     private final RedisSession session;

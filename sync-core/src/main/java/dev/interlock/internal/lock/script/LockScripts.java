@@ -435,7 +435,7 @@ final class LockScripts {
     }
 
     /**
-     * What {@link #await} tells of one waiter.
+     * The part of the answer to {@link #await} that is about one waiter.
      *
      * @param waiter its sequence
      * @param state {@link WaiterState#SIGNALLED} also if Redis doesn't know it

@@ -128,7 +128,7 @@ final class Waiter implements RemoteConditions.Wait {
         successor = null;
     }
 
-    /** Has the thread look at the outcome. */
+    /** Wakes the thread, which looks at the outcome. */
     private void wake() {
         Runnable sleeping = wakeUp;
         if (sleeping != null) {
