@@ -15,10 +15,10 @@ import org.junit.jupiter.api.Test;
  * No update is lost and no thread hangs when the threads of two sessions lock one name, in the interleavings that
  * Lincheck's model checker looks at: a counter that both halves protect is linearizable.
  */
+@Tag("proof")
 class TwoHalvesTest {
 
     @Test
-    @Tag("proof")
     void losesNoUpdate() {
         options().check(Sound.class);
     }
@@ -31,7 +31,6 @@ class TwoHalvesTest {
     }
 
     @Test
-    @Tag("proof")
     void findsTenureThatIsNeverGivenUp() {
         assertThatThrownBy(() -> options().check(Kept.class))
                 .isInstanceOf(LincheckAssertionError.class)

@@ -7,6 +7,7 @@ import java.util.Collections;
 import java.util.List;
 import java.util.function.BinaryOperator;
 import java.util.stream.LongStream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -14,6 +15,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 /**
  * What the simulation has found in read-write locks, in plans that are made for it, and that it would find it again.
  */
+@Tag("proof")
 class ReadWriteSimulationTest {
     private static final long MILLI = 1_000_000;
     private static final long SEEDS = 60;

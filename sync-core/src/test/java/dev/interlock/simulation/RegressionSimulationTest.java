@@ -9,12 +9,14 @@ import java.util.List;
 import java.util.SplittableRandom;
 import java.util.function.LongFunction;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** What the simulation has found, in plans that have little else in them. */
+@Tag("proof")
 class RegressionSimulationTest {
     private static final long MILLI = 1_000_000;
     private static final int SEEDS = 100;

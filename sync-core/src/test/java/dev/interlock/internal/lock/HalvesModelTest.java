@@ -3,9 +3,11 @@ package dev.interlock.internal.lock;
 import dev.interlock.LeaseLostException;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** A half that is retired while threads take and release it, in all interleavings. */
+@Tag("proof")
 class HalvesModelTest {
     @Test
     void aThreadReleasesWhatItHasTaken() {

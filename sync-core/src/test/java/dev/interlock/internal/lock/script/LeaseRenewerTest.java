@@ -33,6 +33,7 @@ import org.junit.jupiter.api.Test;
  * looks at. Time passes, the renewer comes by, commands and replies are on their way, timers go off: no tenure is ever
  * valid when it is over in Redis, and none that was lost comes back.
  */
+@Tag("proof")
 class LeaseRenewerTest {
     private static final long LEASE_MILLIS = 3_000;
     private static final long STEP_MILLIS = 1_600;
@@ -43,7 +44,6 @@ class LeaseRenewerTest {
     private static final int FEW = 10;
 
     @Test
-    @Tag("proof")
     void noTenureIsValidBeyondItsLease() {
         options(10, 60).check(Sound.class);
     }
@@ -56,7 +56,6 @@ class LeaseRenewerTest {
     }
 
     @Test
-    @Tag("proof")
     void findsClockThatIsTooSlow() {
         assertThatThrownBy(() -> options(MANY, FEW).check(Slow.class))
                 .isInstanceOf(LincheckAssertionError.class)
@@ -71,7 +70,6 @@ class LeaseRenewerTest {
     }
 
     @Test
-    @Tag("proof")
     void noTenureIsValidAfterASuspension() {
         options(10, 60).check(Suspended.class);
     }
