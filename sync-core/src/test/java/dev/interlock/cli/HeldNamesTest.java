@@ -28,6 +28,10 @@ import picocli.CommandLine;
 /** An operator is told of all names that sessions hold, or which sessions have not told theirs. */
 class HeldNamesTest extends FaultFixture {
     private static final Duration SOON = Duration.ofSeconds(3);
+
+    /** Later than anybody waits for an answer. */
+    private static final Duration LATE = Duration.ofSeconds(5);
+
     private static final int ACTORS = 4;
     private static final int FEW = 2_500;
     private static final int MANY = 10_000;
@@ -36,11 +40,6 @@ class HeldNamesTest extends FaultFixture {
     private static final int MOST_FACTOR = 9;
 
     private static final int LOOKS = 5;
-
-    @Override
-    protected Duration commandTimeout() {
-        return ORDINARY_TIMEOUT;
-    }
 
     @Override
     protected String lasting() {
@@ -138,7 +137,7 @@ class HeldNamesTest extends FaultFixture {
         holder.run(session.lock("latch")::lock);
         session.semaphore("permits", 2).acquireUninterruptibly();
         for (List<String> command : List.of(List.of("ls"), List.of("top", "--count", "1"))) {
-            proxy().delayRequests(HeldNamesTest::isReport, PATIENCE.dividedBy(2), 1);
+            proxy().delayRequests(HeldNamesTest::isReport, LATE, 1);
             String seen = run(
                     Stream.concat(command.stream(), Stream.of("--wait", "0.3")).toArray(String[]::new));
             assertThat(seen)
@@ -146,7 +145,7 @@ class HeldNamesTest extends FaultFixture {
                     .doesNotContain("No names.")
                     .contains(command.contains("ls") ? session.id() : "1 sessions");
         }
-        proxy().delayRequests(HeldNamesTest::isReport, PATIENCE.dividedBy(2), 1);
+        proxy().delayRequests(HeldNamesTest::isReport, LATE, 1);
         assertThat(run("deadlocks", "--wait", "0.3"))
                 .contains("No deadlocks of those sessions that have answered", session.id());
 

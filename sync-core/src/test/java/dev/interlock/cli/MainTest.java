@@ -39,11 +39,6 @@ class MainTest extends FaultFixture {
 
     private final Map<String, String> environment = new HashMap<>();
 
-    @Override
-    protected Duration commandTimeout() {
-        return ORDINARY_TIMEOUT;
-    }
-
     @BeforeEach
     void forget() {
         environment.clear();

@@ -21,11 +21,6 @@ abstract class CloseAwaitFixture extends FaultFixture {
 
     Recorder recorder = new Recorder();
 
-    @Override
-    protected Duration commandTimeout() {
-        return ORDINARY_TIMEOUT;
-    }
-
     @BeforeEach
     void listen() {
         recorder = new Recorder();

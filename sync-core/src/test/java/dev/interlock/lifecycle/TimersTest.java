@@ -49,11 +49,6 @@ class TimersTest extends FaultFixture {
         lock.unlock();
     }
 
-    @Override
-    protected Duration commandTimeout() {
-        return ORDINARY_TIMEOUT;
-    }
-
     @Test
     void retainedLocks() {
         List<Interlock> sessions = List.of(session(), session());

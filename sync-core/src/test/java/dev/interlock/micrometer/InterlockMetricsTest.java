@@ -7,8 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.RedisUnavailableException;
-import dev.interlock.SyncListener;
 import dev.interlock.SyncListener.Outcome;
+import dev.interlock.SyncListener;
 import dev.interlock.lock.faults.FaultFixture;
 import dev.interlock.ratelimit.OutagePolicy;
 import dev.interlock.ratelimit.RateLimit;
@@ -161,7 +161,8 @@ class InterlockMetricsTest extends FaultFixture {
 
     @Test
     void anOutageIsSeenWhenItBeginsAndWhenItEnds() {
-        Interlock session = session();
+        // A ping has to time out.
+        Interlock session = impatient();
         bound(session);
         assertThat(gauge("interlock.redis.available")).isEqualTo(1);
         proxy().stall();
@@ -176,7 +177,8 @@ class InterlockMetricsTest extends FaultFixture {
 
     @Test
     void decisionsAreCountedByTheirOutcome() {
-        Interlock session = session();
+        // The request that Redis doesn't answer has to time out.
+        Interlock session = impatient();
         bound(session);
         RateLimiter limiter = session.rateLimiter("limit", RateLimit.fixedWindow(2, Duration.ofHours(1)));
         assertThat(limiter.tryAcquire()).isTrue();

@@ -28,11 +28,6 @@ class ForcedReleaseTest extends FaultFixture {
     /** On another connection than those that a test disturbs. */
     private Operator operator;
 
-    @Override
-    protected Duration commandTimeout() {
-        return ORDINARY_TIMEOUT;
-    }
-
     @BeforeEach
     void look() {
         recorder = new Recorder();

@@ -44,11 +44,6 @@ class OperatorTest extends FaultFixture {
     private Operator operator;
 
     @Override
-    protected Duration commandTimeout() {
-        return ORDINARY_TIMEOUT;
-    }
-
-    @Override
     protected String lasting() {
         return "mark|token|turns|signals|latch|semaphore|barrier";
     }

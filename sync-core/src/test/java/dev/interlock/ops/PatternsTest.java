@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.interlock.Interlock;
 import dev.interlock.lock.faults.FaultFixture;
 import dev.interlock.testing.Actor;
-import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -14,11 +13,6 @@ import org.junit.jupiter.api.Test;
 /** An operator finds names by patterns. */
 class PatternsTest extends FaultFixture {
     private Operator operator;
-
-    @Override
-    protected Duration commandTimeout() {
-        return ORDINARY_TIMEOUT;
-    }
 
     @BeforeEach
     void look() {

@@ -16,7 +16,7 @@ import java.util.concurrent.TimeoutException;
  * holds has to say who does what.
  */
 public final class Actor implements AutoCloseable {
-    private static final Duration PATIENCE = Duration.ofSeconds(20);
+    private static final Duration PATIENCE = Duration.ofSeconds(40);
 
     /** What an actor is told to do. */
     public interface Action {

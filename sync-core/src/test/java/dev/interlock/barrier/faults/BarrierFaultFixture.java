@@ -20,9 +20,6 @@ abstract class BarrierFaultFixture extends FaultFixture {
     static final String NAME = "step";
     static final String KEY = "interlock:{" + NAME + "}:barrier";
 
-    /** A mute connection stays so for longer: the repeated command must not get stuck where the first one did. */
-    static final Duration REPEATED = COMMAND_TIMEOUT.multipliedBy(4).plus(SLACK);
-
     private static final int FIRST_KEY = 3;
     private static final int SESSION = 7;
     private static final int MEMBERSHIP = 11;

@@ -177,12 +177,13 @@ class BarrierFaultsTest extends BarrierFaultFixture {
      */
     @Test
     void silentRedisEndsTimedWait() {
-        DistributedCyclicBarrier barrier = of(session(), 2);
+        // What it says last has to time out.
+        DistributedCyclicBarrier barrier = of(impatient(), 2);
         DistributedCyclicBarrier other = of(undisturbed(), 2);
         CompletableFuture<Integer> late = come(barrier, Duration.ofSeconds(1));
         awaitArrived(1);
         proxy().stall();
-        assertThrows(late, Duration.ofSeconds(1).plus(COMMAND_TIMEOUT).plus(SLACK), RedisUnavailableException.class);
+        assertThrows(late, Duration.ofSeconds(1).plus(SHORT_TIMEOUT).plus(SLACK), RedisUnavailableException.class);
         assertThat(state()).isEqualTo("open");
         proxy().resume();
         await("broken").until(other::isBroken);
@@ -192,7 +193,8 @@ class BarrierFaultsTest extends BarrierFaultFixture {
 
     @Test
     void silentRedisEndsUntimedWait() {
-        DistributedCyclicBarrier barrier = of(session(b -> b.redisTimeout(Duration.ofSeconds(1))), 3);
+        // Its questions have to time out.
+        DistributedCyclicBarrier barrier = of(impatient(b -> b.redisTimeout(Duration.ofSeconds(1))), 3);
         DistributedCyclicBarrier other = of(undisturbed(), 3);
         CompletableFuture<Integer> first = come(barrier);
         CompletableFuture<Integer> second = come(other);
@@ -226,7 +228,8 @@ class BarrierFaultsTest extends BarrierFaultFixture {
      */
     @Test
     void silentRedisEndsInterruptedWait() {
-        DistributedCyclicBarrier barrier = of(session(), 2);
+        // What it says last has to time out.
+        DistributedCyclicBarrier barrier = of(impatient(), 2);
         DistributedCyclicBarrier other = of(undisturbed(), 2);
         Actor actor = actor("interrupted");
         CompletableFuture<Boolean> flagged = actor.ask(() -> {
@@ -240,7 +243,7 @@ class BarrierFaultsTest extends BarrierFaultFixture {
         awaitArrived(1);
         proxy().stall();
         actor.interrupt();
-        assertThat(flagged).succeedsWithin(COMMAND_TIMEOUT.plus(PROMPTLY)).isEqualTo(true);
+        assertThat(flagged).succeedsWithin(SHORT_TIMEOUT.plus(PROMPTLY)).isEqualTo(true);
         proxy().resume();
         await("broken").until(other::isBroken);
     }
@@ -253,7 +256,8 @@ class BarrierFaultsTest extends BarrierFaultFixture {
     void actionOutlivesItsLease() {
         CountDownLatch began = new CountDownLatch(1);
         CountDownLatch proceed = new CountDownLatch(1);
-        Duration lease = Duration.ofSeconds(1);
+        // Its end is awaited.
+        Duration lease = Duration.ofSeconds(3);
         DistributedCyclicBarrier barrier = of(session(b -> b.lease(lease)), 2, () -> {
             began.countDown();
             Uninterruptibles.awaitUninterruptibly(proceed);

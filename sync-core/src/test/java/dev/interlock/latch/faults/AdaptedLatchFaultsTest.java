@@ -18,21 +18,20 @@ import org.redisson.api.RedissonClient;
 
 /** What an adapter mends of Redisson's latch, and what it can't. */
 class AdaptedLatchFaultsTest extends LatchFaultFixture {
-    private static final Duration LOOKS = Duration.ofSeconds(3);
-
     private RedissonClient client;
     private RCountDownLatch counted;
     private RCountDownLatch undisturbed;
 
     @BeforeEach
     void connect() {
-        client = client(proxy().url());
+        // Without an answer, a count-down fails after one time-out.
+        client = impatientClient();
         counted = client.getCountDownLatch(NAME);
         undisturbed = client(server().url()).getCountDownLatch(NAME);
     }
 
     private Interlock over() {
-        return over(client, builder -> builder);
+        return over(client, builder -> builder.commandTimeout(SHORT_TIMEOUT));
     }
 
     /** Redisson's own await() hangs for good then. */
@@ -51,7 +50,7 @@ class AdaptedLatchFaultsTest extends LatchFaultFixture {
                 .until(() -> String.valueOf(server().command("PUBSUB", "CHANNELS", "*countdownlatch*"))
                         .contains(NAME));
         undisturbed.countDown();
-        assertThat(waits).succeedsWithin(LOOKS);
+        assertThat(waits).succeedsWithin(PROMPTLY);
         assertThat(proxy().droppedMessages()).isGreaterThan(before);
         assertThat(latch.getCount()).isZero();
         assertThat(hangs).as("what Redisson does by itself").isNotDone();
@@ -65,7 +64,7 @@ class AdaptedLatchFaultsTest extends LatchFaultFixture {
     void waitsEndInAnOutage() {
         counted.trySetCount(2);
         DistributedCountDownLatch latch =
-                over(client, b -> b.redisTimeout(Duration.ofSeconds(2))).adapt(counted);
+                over(client, b -> b.commandTimeout(SHORT_TIMEOUT).redisTimeout(Duration.ofSeconds(2))).adapt(counted);
         CompletableFuture<Boolean> waits = actor("waiter").begin(latch::await);
         await("it waits").during(Duration.ofMillis(100)).until(() -> !waits.isDone());
         proxy().stall();
@@ -73,7 +72,7 @@ class AdaptedLatchFaultsTest extends LatchFaultFixture {
         assertThatThrownBy(() -> latch.await(0, TimeUnit.SECONDS)).isInstanceOf(RedisUnavailableException.class);
         assertThatThrownBy(latch::getCount).isInstanceOf(RedisUnavailableException.class);
         assertThat(timed)
-                .failsWithin(LOOKS)
+                .failsWithin(PROMPTLY)
                 .withThrowableOfType(ExecutionException.class)
                 .withCauseInstanceOf(RedisUnavailableException.class);
         assertThat(waits)

@@ -51,7 +51,7 @@ class LatchCloseTest extends LatchFaultFixture {
 
     @Test
     void closeWaitsForWhatIsNotConfirmed() {
-        Interlock session = session(builder -> builder.commandTimeout(Duration.ofSeconds(3)));
+        Interlock session = session();
         DistributedCountDownLatch latch = of(session, 2);
         Actor counter = actor("counter");
         proxy().delay(Duration.ofMillis(150));

@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.interlock.DistributedCountDownLatch;
 import dev.interlock.Interlock;
 import dev.interlock.lock.faults.FaultFixture;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -14,9 +13,6 @@ import org.junit.jupiter.api.BeforeEach;
 
 /** What tests of latches need of a faulty network. */
 abstract class LatchFaultFixture extends FaultFixture {
-    /** The next pulse asks, a second later; the answer has to come, and the thread to wake up. */
-    private static final Duration TOLD = Duration.ofSeconds(6);
-
     static final String NAME = "batch";
     static final String KEY = "interlock:{" + NAME + "}:latch";
 
@@ -75,7 +71,7 @@ abstract class LatchFaultFixture extends FaultFixture {
 
     static void assertFails(CompletableFuture<?> wait, Class<? extends Throwable> failure, String... words) {
         assertThat(wait)
-                .failsWithin(TOLD)
+                .failsWithin(PATIENCE)
                 .withThrowableOfType(ExecutionException.class)
                 .havingCause()
                 .isInstanceOf(failure)

@@ -6,7 +6,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.interlock.DistributedCountDownLatch;
 import dev.interlock.Interlock;
 import java.lang.ref.WeakReference;
-import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -15,12 +14,6 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Redis forgets latches or scripts; sessions forget objects; both find their way back. */
 class LatchLossTest extends LatchFaultFixture {
-    /** No answer is lost or late. */
-    @Override
-    protected Duration commandTimeout() {
-        return ORDINARY_TIMEOUT;
-    }
-
     /** How a latch can get lost. */
     enum Fault {
         DELETED,

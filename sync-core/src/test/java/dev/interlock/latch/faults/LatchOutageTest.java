@@ -19,12 +19,12 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** Redis is gone for a while: nobody hangs, nobody passes, no count-down is lost. */
 class LatchOutageTest extends LatchFaultFixture {
-    private static final Duration REDIS_TIMEOUT = Duration.ofSeconds(2);
+    private static final Duration REDIS_TIMEOUT = Duration.ofSeconds(3);
 
     /**
      * Until anybody notices: the next pulse and its command time-out, and the second in which a waiter looks around.
      */
-    private static final Duration NOTICED = Duration.ofSeconds(2).plus(COMMAND_TIMEOUT);
+    private static final Duration NOTICED = Duration.ofSeconds(2).plus(SHORT_TIMEOUT);
 
     /** The ways in which Redis can be gone. */
     enum Fault {
@@ -59,6 +59,12 @@ class LatchOutageTest extends LatchFaultFixture {
         return List.of("--appendonly", "yes", "--appendfsync", "always");
     }
 
+    /** Each test waits for commands to time out. */
+    @Override
+    protected Duration commandTimeout() {
+        return SHORT_TIMEOUT;
+    }
+
     private static void assertUnavailable(CompletableFuture<?> call, Duration within) {
         assertThat(call)
                 .failsWithin(within)
@@ -74,19 +80,19 @@ class LatchOutageTest extends LatchFaultFixture {
         DistributedCountDownLatch latch = of(impatient, 3);
         DistributedCountDownLatch patient = of(session(), 3);
         CompletableFuture<Boolean> forEver = actor("for ever").begin(latch::await);
-        CompletableFuture<Boolean> timed = actor("timed").ask(() -> latch.await(1, TimeUnit.SECONDS));
         CompletableFuture<Boolean> stays = actor("stays").begin(patient::await);
         awaitWaiting(2);
         begin(fault);
         long begun = System.nanoTime();
+        CompletableFuture<Boolean> timed = actor("timed").ask(() -> latch.await(1, TimeUnit.SECONDS));
         CompletableFuture<Boolean> counts = actor("counter").begin(latch::countDown);
         CompletableFuture<Boolean> counts2 = actor("counter-2").begin(patient::countDown);
         CompletableFuture<Boolean> once = actor("once").ask(() -> latch.await(0, TimeUnit.SECONDS));
         CompletableFuture<Long> asks = actor("asks").ask(latch::getCount);
-        assertThat(counts).succeedsWithin(COMMAND_TIMEOUT.plus(SLACK));
-        assertThat(counts2).succeedsWithin(COMMAND_TIMEOUT.plus(SLACK));
-        assertUnavailable(once, COMMAND_TIMEOUT.plus(SLACK));
-        assertUnavailable(asks, COMMAND_TIMEOUT.plus(SLACK));
+        assertThat(counts).succeedsWithin(SHORT_TIMEOUT.plus(SLACK));
+        assertThat(counts2).succeedsWithin(SHORT_TIMEOUT.plus(SLACK));
+        assertUnavailable(once, SHORT_TIMEOUT.plus(SLACK));
+        assertUnavailable(asks, SHORT_TIMEOUT.plus(SLACK));
         assertUnavailable(timed, Duration.ofSeconds(1).plus(SLACK));
         assertUnavailable(forEver, REDIS_TIMEOUT.plus(NOTICED).plus(SLACK));
         assertThat(System.nanoTime() - begun).isGreaterThanOrEqualTo(REDIS_TIMEOUT.toNanos() / 2);
@@ -108,7 +114,7 @@ class LatchOutageTest extends LatchFaultFixture {
         assertThatThrownBy(() -> of(session, 2))
                 .isInstanceOf(RedisUnavailableException.class)
                 .hasMessageContaining(NAME);
-        assertWithin(COMMAND_TIMEOUT.plus(SLACK), Duration.ofNanos(System.nanoTime() - start));
+        assertWithin(SHORT_TIMEOUT.plus(SLACK), Duration.ofNanos(System.nanoTime() - start));
         proxy().heal();
         await("obtained").ignoreExceptions().until(() -> of(session, 2).getCount() == 2);
         assertThatThrownBy(() -> of(session, 4)).isInstanceOf(IllegalArgumentException.class);

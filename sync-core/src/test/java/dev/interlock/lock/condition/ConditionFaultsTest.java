@@ -30,7 +30,8 @@ class ConditionFaultsTest extends ConditionFixture {
     private Side other;
 
     private void use(Kind kind) {
-        disturbed = side(kind, session());
+        // What is lost on a silent connection has to time out.
+        disturbed = side(kind, impatient());
         other = side(kind, undisturbed());
     }
 
@@ -38,7 +39,7 @@ class ConditionFaultsTest extends ConditionFixture {
     private void signal(CompletableFuture<Boolean> waiter, Duration within) {
         CompletableFuture<Boolean> signalled = actor("signaller").begin(disturbed::signal);
         assertThat(waiter).succeedsWithin(within);
-        assertThat(signalled).succeedsWithin(COMMAND_TIMEOUT.plus(SLACK));
+        assertThat(signalled).succeedsWithin(SHORT_TIMEOUT.plus(SLACK));
     }
 
     /** One more waiter waits, for nothing but a signal of its own. */
@@ -147,7 +148,7 @@ class ConditionFaultsTest extends ConditionFixture {
         CompletableFuture<Boolean> leaving = actor("leaving").ask(() -> disturbed.await(time));
         awaitWaiters(1);
         CompletableFuture<Boolean> staying = startWaiting(other, 2);
-        assertThat(leaving).succeedsWithin(time.plus(COMMAND_TIMEOUT).plus(PROMPTLY));
+        assertThat(leaving).succeedsWithin(time.plus(SHORT_TIMEOUT).plus(PROMPTLY));
         assertThat(leaving.join()).as("signalled").isFalse();
         assertThat(Duration.ofNanos(Monotonic.nanos() - begun)).isGreaterThanOrEqualTo(time);
         assertWaitsForASignal(staying);
@@ -164,7 +165,7 @@ class ConditionFaultsTest extends ConditionFixture {
         proxy().dropReplies(Requests.await(NAME), 1, loss);
         thread.interrupt();
         assertThat(leaving)
-                .failsWithin(COMMAND_TIMEOUT.plus(PROMPTLY))
+                .failsWithin(SHORT_TIMEOUT.plus(PROMPTLY))
                 .withThrowableThat()
                 .withCauseInstanceOf(InterruptedException.class);
         assertWaitsForASignal(staying);
@@ -217,7 +218,7 @@ class ConditionFaultsTest extends ConditionFixture {
             Side signaller = sides.get(1 - round % 2);
             killMailboxes();
             signaller.signal();
-            assertThat(returned).as("round %d", round).succeedsWithin(Duration.ofSeconds(3));
+            assertThat(returned).as("round %d", round).succeedsWithin(PROMPTLY);
             awaitFree(NAME);
         }
     }
@@ -232,10 +233,10 @@ class ConditionFaultsTest extends ConditionFixture {
         List<CompletableFuture<Boolean>> returned =
                 List.of(startWaiting(deaf, 1), startWaiting(deaf, 2), startWaiting(other, 3), startWaiting(deaf, 4));
         other.signal();
-        assertThat(returned.get(0)).succeedsWithin(Duration.ofSeconds(3));
+        assertThat(returned.get(0)).succeedsWithin(PROMPTLY);
         other.signalAll();
         assertThat(CompletableFuture.allOf(returned.toArray(CompletableFuture<?>[]::new)))
-                .succeedsWithin(Duration.ofSeconds(8));
+                .succeedsWithin(PATIENCE);
     }
 
     /** A registration, repeated long after its waiter has returned, registers nobody. */

@@ -21,9 +21,6 @@ abstract class ConditionFixture extends FaultFixture {
     static final String NAME = "stock";
     static final String ARRIVED = "arrived";
 
-    /** A mute connection costs a command time-out, and repeated commands may get stuck once more. */
-    static final Duration REPEATED = COMMAND_TIMEOUT.multipliedBy(4).plus(SLACK);
-
     private final AtomicInteger names = new AtomicInteger();
 
     /** The locks that have conditions of their own. */
@@ -130,7 +127,7 @@ abstract class ConditionFixture extends FaultFixture {
     /** Who is among them waits on, and nobody else, for a time in which commands would have been repeated. */
     final void assertStillWaits(CompletableFuture<?> returned, int count) {
         await("repetitions")
-                .during(COMMAND_TIMEOUT.multipliedBy(2))
+                .during(SHORT_TIMEOUT.plusMillis(500))
                 .until(() -> !returned.isDone() && waiters() == count);
     }
 

@@ -8,6 +8,7 @@ import dev.interlock.Interlock;
 import dev.interlock.LeaseLostException;
 import dev.interlock.testing.Actor;
 import dev.interlock.testing.FaultProxy;
+import dev.interlock.testing.MovableTicker;
 import dev.interlock.testing.Requests;
 import java.time.Duration;
 import java.util.List;
@@ -164,10 +165,12 @@ class ConditionLossTest extends ConditionFixture {
     @ParameterizedTest
     @EnumSource(Kind.class)
     void theLeaseIsOverBeforeTheWait(Kind kind) {
-        Side side = side(kind, session());
-        side.lock().lock(200, TimeUnit.MILLISECONDS);
+        MovableTicker ticker = new MovableTicker();
+        Side side = side(kind, session(builder -> builder.ticker(ticker)));
+        side.lock().lock(1, TimeUnit.MINUTES);
         side.lock().lock();
-        awaitFree(NAME);
+        ticker.advance(Duration.ofMinutes(2));
+        server().command("DEL", NAME);
         assertThatThrownBy(side.arrived()::await).isInstanceOf(LeaseLostException.class);
         assertThatThrownBy(() -> side.arrived().await(1, TimeUnit.SECONDS)).isInstanceOf(LeaseLostException.class);
         assertThatThrownBy(side.arrived()::signal).isInstanceOf(LeaseLostException.class);
@@ -179,12 +182,14 @@ class ConditionLossTest extends ConditionFixture {
     @ParameterizedTest
     @EnumSource(Kind.class)
     void theLockIsLostBeforeTheWait(Kind kind) {
-        Side side = side(kind, session(builder -> builder.lease(Duration.ofMillis(1_500))));
+        MovableTicker ticker = new MovableTicker();
+        Side side = side(kind, session(builder -> builder.ticker(ticker)));
         var lost = new AtomicBoolean();
         side.lock().onLost(loss -> lost.set(true));
         side.lock().lock();
         side.lock().lock();
         server().command("DEL", NAME);
+        ticker.advance(Duration.ofSeconds(11));
         await("told").untilTrue(lost);
         assertThatThrownBy(side.arrived()::await).isInstanceOf(LeaseLostException.class);
         assertThat(waiters()).isZero();
@@ -331,7 +336,8 @@ class ConditionLossTest extends ConditionFixture {
     void aFixedLeaseComesBack(Kind kind) {
         Side side = side(kind, session());
         Side other = side(kind, undisturbed());
-        Duration lease = Duration.ofMillis(1_200);
+        // Redis ends it, so that the ticker is of no help.
+        Duration lease = Duration.ofSeconds(3);
         CompletableFuture<Boolean> end = actor("waiter").begin(() -> {
             side.lock().lock(lease.toMillis(), TimeUnit.MILLISECONDS);
             side.arrived().await();

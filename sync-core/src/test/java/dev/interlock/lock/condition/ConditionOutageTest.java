@@ -31,10 +31,10 @@ import org.junit.jupiter.params.provider.MethodSource;
 @SuppressWarnings("WaitNotInLoop") // what ends a wait is what tests are about
 @Tag("proof")
 class ConditionOutageTest extends ConditionFixture {
-    private static final Duration REDIS_TIMEOUT = Duration.ofSeconds(2);
+    private static final Duration REDIS_TIMEOUT = Duration.ofSeconds(3);
 
     /** Until anybody notices: the next question of a waiting thread, and its command time-out. */
-    private static final Duration NOTICED = Duration.ofMillis(1_500).plus(COMMAND_TIMEOUT);
+    private static final Duration NOTICED = Duration.ofMillis(1_500).plus(SHORT_TIMEOUT);
 
     private static final int HOLDS = 3;
 
@@ -60,7 +60,13 @@ class ConditionOutageTest extends ConditionFixture {
         return Stream.of(Arguments.of(Kind.PLAIN, Fault.STALLED), Arguments.of(Kind.FAIR, Fault.REFUSED));
     }
 
-    private Interlock impatient() {
+    /** Each test waits for commands to time out. */
+    @Override
+    protected Duration commandTimeout() {
+        return SHORT_TIMEOUT;
+    }
+
+    private Interlock failing() {
         return session(builder -> builder.redisTimeout(REDIS_TIMEOUT));
     }
 
@@ -152,7 +158,7 @@ class ConditionOutageTest extends ConditionFixture {
     @ParameterizedTest
     @MethodSource("faults")
     void anOutageThatIsTooLong(Kind kind, Fault fault) {
-        Side side = side(kind, impatient());
+        Side side = side(kind, failing());
         List<Actor> actors = List.of(actor("first"), actor("second"));
         List<CompletableFuture<Boolean>> ends = new ArrayList<>();
         for (Actor actor : actors) {
@@ -181,7 +187,7 @@ class ConditionOutageTest extends ConditionFixture {
     @ParameterizedTest
     @MethodSource("faults")
     void aTimedWaitInAnOutage(Kind kind, Fault fault) {
-        Side side = side(kind, impatient());
+        Side side = side(kind, failing());
         CompletableFuture<Boolean> end = actor("waiter").begin(() -> {
             lock(side, HOLDS);
             assertThatExceptionOfType(RedisUnavailableException.class)
@@ -199,7 +205,7 @@ class ConditionOutageTest extends ConditionFixture {
     @ParameterizedTest
     @MethodSource("faults")
     void anOutageBeforeTheWaitBegins(Kind kind, Fault fault) {
-        Side side = side(kind, impatient());
+        Side side = side(kind, failing());
         Actor actor = actor("waiter");
         actor.run(() -> lock(side, HOLDS));
         fault.begin(this);
@@ -216,7 +222,7 @@ class ConditionOutageTest extends ConditionFixture {
     @ParameterizedTest
     @EnumSource(Kind.class)
     void aRegistrationThatComesAfterItsWaiterIsGone(Kind kind) {
-        Side side = side(kind, impatient());
+        Side side = side(kind, failing());
         Actor actor = actor("waiter");
         actor.run(side.lock()::lock);
         cutOff();
@@ -236,7 +242,7 @@ class ConditionOutageTest extends ConditionFixture {
     @ParameterizedTest
     @MethodSource("faults")
     void aSignalAfterAnOutageGoesToWhoWaits(Kind kind, Fault fault) {
-        Side side = side(kind, impatient());
+        Side side = side(kind, failing());
         Side other = side(kind, undisturbed());
         CompletableFuture<Boolean> end = actor("given up").begin(() -> {
             lock(side, 1);

@@ -5,12 +5,11 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.LockOptions;
-import dev.interlock.internal.redis.RedisMonitor;
 import dev.interlock.internal.redis.RedisMonitor.Command;
+import dev.interlock.internal.redis.RedisMonitor;
 import dev.interlock.lock.faults.FaultFixture;
 import dev.interlock.testing.Actor;
 import java.io.IOException;
-import java.time.Duration;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
 import org.redisson.api.RLock;
@@ -44,12 +43,6 @@ class AdaptiveRetentionTest extends FaultFixture {
             reporter.publishEntry(scripts + " scripts in " + PAIRS + " uses");
             return scripts;
         }
-    }
-
-    /** A machine that has other things to do may now and then take longer than a slice from one use to the next. */
-    @Override
-    protected Duration commandTimeout() {
-        return ORDINARY_TIMEOUT;
     }
 
     @Test

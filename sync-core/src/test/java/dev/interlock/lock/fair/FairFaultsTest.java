@@ -10,7 +10,6 @@ import dev.interlock.testing.Actor;
 import dev.interlock.testing.Loss;
 import dev.interlock.testing.Monotonic;
 import dev.interlock.testing.Requests;
-import dev.interlock.testing.RespError;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -36,9 +35,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 class FairFaultsTest extends FaultFixture {
     private static final String NAME = "stock";
-
-    /** A mute connection costs a command time-out, and repeated commands may get stuck once more. */
-    private static final Duration REPEATED = COMMAND_TIMEOUT.multipliedBy(4).plus(SLACK);
 
     /** Far from a pulse, which is a second. */
     private static final Duration AT_ONCE = Duration.ofMillis(250);
@@ -77,7 +73,8 @@ class FairFaultsTest extends FaultFixture {
     @MethodSource("losses")
     void placesSurviveALostReply(Loss loss) {
         DistributedReentrantLock held = fair(undisturbed());
-        DistributedReentrantLock wanted = fair(session());
+        // A command on a silent connection has to time out.
+        DistributedReentrantLock wanted = fair(impatient());
         held.lock();
         proxy().dropReplies(Requests.acquire(NAME), 1, loss);
         List<Actor> waiters = List.of(actor("first"), actor("second"), actor("third"));
@@ -106,7 +103,8 @@ class FairFaultsTest extends FaultFixture {
     @MethodSource("losses")
     @Tag("proof")
     void aReleaseWhoseReplyIsLostHandsOverOnce(Loss loss) {
-        Interlock first = session();
+        // A command on a silent connection has to time out.
+        Interlock first = impatient();
         Interlock second = undisturbed();
         DistributedReentrantLock held = fair(first);
         DistributedReentrantLock wanted = fair(second);
@@ -125,7 +123,7 @@ class FairFaultsTest extends FaultFixture {
         String owner = holder(NAME);
         assertThat(owner).startsWith(second.id());
         await("repetitions")
-                .during(COMMAND_TIMEOUT.multipliedBy(2))
+                .during(SHORT_TIMEOUT.multipliedBy(2))
                 .until(() -> holder(NAME).equals(owner));
         assertThat(back).isNotDone();
         waiter.run(wanted::unlock);
@@ -134,27 +132,26 @@ class FairFaultsTest extends FaultFixture {
         awaitFree(NAME);
     }
 
-    /** The mailbox of the waiters is gone at the very moment of the grant: they enter within two seconds. */
+    /** The mailbox of the waiters is gone at the very moment of the grant: they enter by the next pulse. */
     @Test
     void aGrantFindsTheMailboxCutOff() {
         List<DistributedReentrantLock> locks = List.of(fair(session()), fair(session()));
         List<Actor> actors = List.of(actor("first"), actor("second"));
         actors.get(0).run(locks.get(0)::lock);
         int rounds = 20;
+        List<Duration> waits = new ArrayList<>();
         for (int round = 0; round < rounds; round++) {
             int holder = round % 2;
             int waiter = 1 - holder;
             CompletableFuture<Boolean> entered = actors.get(waiter).begin(locks.get(waiter)::lock);
             awaitTickets(NAME, 1);
-            try {
-                server().command("CLIENT", "KILL", "TYPE", "pubsub");
-            } catch (RespError e) {
-                // Nobody is subscribed: killed in the last round, and not back yet.
-                assertThat(e.getMessage()).contains("No such client");
-            }
+            killMailboxes();
+            long begun = Monotonic.nanos();
             actors.get(holder).run(locks.get(holder)::unlock);
-            assertThat(entered).as("round %d", round).succeedsWithin(PROMPTLY);
+            assertThat(entered).as("round %d", round).succeedsWithin(PATIENCE);
+            waits.add(Duration.ofNanos(Monotonic.nanos() - begun));
         }
+        assertPulses(waits);
         actors.get(rounds % 2).run(locks.get(rounds % 2)::unlock);
     }
 

@@ -7,13 +7,14 @@ import static org.assertj.core.api.Assertions.fail;
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.LockOptions;
-import dev.interlock.internal.redis.RedisMonitor;
 import dev.interlock.internal.redis.RedisMonitor.Command;
+import dev.interlock.internal.redis.RedisMonitor;
 import dev.interlock.lock.faults.FaultFixture;
 import dev.interlock.testing.Actor;
 import dev.interlock.testing.FaultProxy;
 import dev.interlock.testing.Loss;
 import dev.interlock.testing.Monotonic;
+import dev.interlock.testing.MovableTicker;
 import dev.interlock.testing.Recorder;
 import dev.interlock.testing.Requests;
 import java.io.IOException;
@@ -53,11 +54,6 @@ class RetentionTest extends FaultFixture {
 
     private final TestReporter reporter;
     private final List<Interlock> retaining = new ArrayList<>();
-
-    @Override
-    protected Duration commandTimeout() {
-        return ORDINARY_TIMEOUT;
-    }
 
     RetentionTest(TestReporter reporter) {
         this.reporter = reporter;
@@ -154,15 +150,18 @@ class RetentionTest extends FaultFixture {
     @Test
     @Tag("proof")
     void aRetainedLockIsRenewed() {
-        Interlock session = session(builder -> builder.lease(Duration.ofSeconds(1)));
-        DistributedReentrantLock lock = retained(session, LONG);
+        MovableTicker ticker = new MovableTicker();
+        Interlock session = session(builder -> builder.ticker(ticker));
+        DistributedReentrantLock lock = retained(session, Duration.ofHours(1));
         lock.lock();
         long token = lock.fencingToken();
         String owner = holder(NAME);
         lock.unlock();
-        await("two leases and more")
-                .during(Duration.ofMillis(2_500))
-                .until(() -> holder(NAME).equals(owner));
+        for (int i = 0; i < 4; i++) {
+            server().command("PEXPIRE", NAME, "20000");
+            ticker.advance(Duration.ofSeconds(15));
+            await("renewed").until(() -> pttl(NAME) > 20_000);
+        }
         lock.lock();
         assertThat(holder(NAME)).isEqualTo(owner);
         assertThat(lock.fencingToken()).isGreaterThan(token);
@@ -281,7 +280,8 @@ class RetentionTest extends FaultFixture {
         DistributedReentrantLock other = lock(
                 over(
                         client(server().url()),
-                        builder -> builder.commandTimeout(COMMAND_TIMEOUT).listener(recorder)),
+                        // It waits for the owner's answer until then.
+                        builder -> builder.commandTimeout(SHORT_TIMEOUT).listener(recorder)),
                 NAME);
         Actor actor = actor("other");
         lock.lock();

@@ -38,9 +38,7 @@ class CloseTest extends FaultFixture {
 
     /** A session over a client of its own, as connect() opens it. */
     private Interlock connected(UnaryOperator<InterlockBuilder> settings) {
-        return closing(settings.apply(Interlock.builder().commandTimeout(COMMAND_TIMEOUT))
-                .uri(proxy().url())
-                .open());
+        return closing(settings.apply(Interlock.builder()).uri(proxy().url()).open());
     }
 
     private static void awaitThreadsEnd(Interlock session) {
@@ -193,7 +191,8 @@ class CloseTest extends FaultFixture {
     /** An unreachable Redis costs close() a bounded time, and its threads an exception. */
     @Test
     void itEndsDuringAnOutage() {
-        Interlock session = connected(builder -> builder);
+        // close() waits for one time-out.
+        Interlock session = connected(builder -> builder.commandTimeout(SHORT_TIMEOUT));
         DistributedReentrantLock held = lock(session, "held");
         DistributedReentrantLock lock = lock(session, NAME);
         DistributedReentrantLock other = lock(undisturbed(), NAME);
@@ -205,8 +204,8 @@ class CloseTest extends FaultFixture {
         proxy().stall();
         long begun = Monotonic.nanos();
         session.close();
-        // One command time-out, and what Redisson takes to shut its client down.
-        assertWithin(COMMAND_TIMEOUT.plusSeconds(3).plus(SLACK), Duration.ofNanos(Monotonic.nanos() - begun));
+        // That, and what Redisson takes to shut its client down.
+        assertWithin(SHORT_TIMEOUT.plusSeconds(3).plus(SLACK), Duration.ofNanos(Monotonic.nanos() - begun));
         assertThat(wait)
                 .failsWithin(PROMPTLY)
                 .withThrowableOfType(ExecutionException.class)

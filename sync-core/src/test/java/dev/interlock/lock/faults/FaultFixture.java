@@ -13,6 +13,7 @@ import dev.interlock.testing.Recorder;
 import dev.interlock.testing.RedisServer;
 import dev.interlock.testing.RespError;
 import dev.interlock.testing.Timely;
+import dev.interlock.testing.TooLate;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -55,24 +56,40 @@ import org.redisson.config.SubscriptionMode;
  */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 // In a thread of its own, since an interrupt wouldn't end a lock() that hangs.
-@Timeout(value = 90, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
+@Timeout(value = 180, threadMode = Timeout.ThreadMode.SEPARATE_THREAD)
 @Timely
 public abstract class FaultFixture {
-    protected static final Duration COMMAND_TIMEOUT = Duration.ofMillis(400);
+    /** How long sessions and clients wait for an answer, unless a test waits for that to end. */
+    protected static final Duration COMMAND_TIMEOUT = Duration.ofSeconds(3);
 
-    /** What a command may take by default: on a busy machine, answers come late without any fault. */
-    protected static final Duration ORDINARY_TIMEOUT = Duration.ofSeconds(3);
+    /** The time-out of sessions and clients whose tests wait for it to end, each for a reason that it gives. */
+    protected static final Duration SHORT_TIMEOUT = Duration.ofSeconds(1);
+
+    /** How often a session looks after what it waits for. */
+    protected static final Duration PULSE = Duration.ofSeconds(1);
 
     private static final int MAX_OPENINGS = 5;
 
-    /** What anything may take that has to happen, on a machine with other things to do. */
-    protected static final Duration PATIENCE = Duration.ofSeconds(10);
+    /** Only ends a hang: what has to happen at all has happened by then, however busy the machine is. */
+    protected static final Duration PATIENCE = Duration.ofSeconds(30);
 
-    /** What a thread, a process and a garbage collector may add to a bound that a test asserts. */
-    protected static final Duration SLACK = Duration.ofMillis(1_500);
+    /**
+     * What a busy machine may add to a bound that a test asserts: little enough for what the bound excludes, such as
+     * the end of a lease or of {@code redisTimeout}, 30 s both.
+     */
+    protected static final Duration SLACK = Duration.ofSeconds(4);
 
-    /** How long a waiter may need that no message reaches: a pulse, and some. */
-    protected static final Duration PROMPTLY = Duration.ofSeconds(2);
+    /**
+     * How long a waiter may need that no message reaches. Without the pulse it would wait for the end of a lease or for
+     * ever; how soon the pulse comes is a question of many waits, see {@link #assertPulses}.
+     */
+    protected static final Duration PROMPTLY = PULSE.plus(SLACK);
+
+    /**
+     * How long a session with {@link #SHORT_TIMEOUT} may need to repeat what was lost on a connection that is silent
+     * since. That lasts for 10 s: repeated commands must not get stuck there, too.
+     */
+    protected static final Duration REPEATED = SHORT_TIMEOUT.multipliedBy(4).plus(SLACK);
 
     private final Deque<Runnable> opened = new ArrayDeque<>();
     private final List<Interlock> sessions = new ArrayList<>();
@@ -177,9 +194,7 @@ public abstract class FaultFixture {
     }
 
     protected final void awaitNothingLeft() {
-        Awaitility.await("nothing left in Redis")
-                .atMost(PATIENCE)
-                .pollDelay(Duration.ZERO)
+        await("nothing left in Redis")
                 .pollInterval(Duration.ofMillis(5))
                 .untilAsserted(() -> assertThat(leftovers()).isEmpty());
     }
@@ -220,10 +235,7 @@ public abstract class FaultFixture {
         return proxy.dropped() - droppedBefore;
     }
 
-    /**
-     * How long sessions and clients wait for an answer. It is short, since tests of faults wait for its end; those that
-     * have no answer lost or delayed have the ordinary one.
-     */
+    /** How long sessions and clients wait for an answer. */
     protected Duration commandTimeout() {
         return COMMAND_TIMEOUT;
     }
@@ -238,18 +250,30 @@ public abstract class FaultFixture {
         return open(proxy.url(), settings);
     }
 
-    /** A session that no fault of the network concerns, and which has the ordinary time-out for that reason. */
+    /** A session through the proxy whose commands time out soon, for tests that wait for that. */
+    protected final Interlock impatient() {
+        return impatient(builder -> builder);
+    }
+
+    protected final Interlock impatient(UnaryOperator<InterlockBuilder> settings) {
+        return over(impatientClient(), builder -> settings.apply(builder.commandTimeout(SHORT_TIMEOUT)));
+    }
+
+    /** The client of such a session. */
+    protected final RedissonClient impatientClient() {
+        return client(proxy.url(), SHORT_TIMEOUT);
+    }
+
+    /** A session that no fault of the network concerns. */
     protected final Interlock undisturbed() {
-        Config config = smallConfig();
-        small(config.useSingleServer(), server.url()).setTimeout((int) ORDINARY_TIMEOUT.toMillis());
-        return over(shuttingDown(Redisson.create(config)), builder -> builder.commandTimeout(ORDINARY_TIMEOUT));
+        return over(client(server.url(), COMMAND_TIMEOUT), builder -> builder.commandTimeout(COMMAND_TIMEOUT));
     }
 
     private Interlock open(String url, UnaryOperator<InterlockBuilder> settings) {
         return over(client(url), settings);
     }
 
-    /** A session over a client. On a busy machine, opening takes longer than the impatient wait for a command. */
+    /** A session over a client. On a busy machine, opening may take longer than the wait for a command. */
     protected final Interlock over(RedissonClient client, UnaryOperator<InterlockBuilder> settings) {
         InterlockBuilder builder = settings.apply(Interlock.builder().commandTimeout(commandTimeout()))
                 .client(client);
@@ -272,8 +296,12 @@ public abstract class FaultFixture {
 
     /** A small client, to be shut down after the test. */
     protected RedissonClient client(String url) {
+        return client(url, commandTimeout());
+    }
+
+    private RedissonClient client(String url, Duration timeout) {
         Config config = smallConfig();
-        small(config.useSingleServer(), url).setTimeout((int) commandTimeout().toMillis());
+        small(config.useSingleServer(), url).setTimeout((int) timeout.toMillis());
         return shuttingDown(Redisson.create(config));
     }
 
@@ -321,6 +349,12 @@ public abstract class FaultFixture {
 
     protected static ConditionFactory await(String what) {
         return Awaitility.await(what).atMost(PATIENCE).pollDelay(Duration.ZERO).pollInterval(Duration.ofMillis(2));
+    }
+
+    /** Asserts that most of these waits, which no message ended, were ended by the next pulse. */
+    protected static void assertPulses(List<Duration> waits) {
+        List<Duration> sorted = waits.stream().sorted().toList();
+        TooLate.assertWithin("the median wait", PULSE.multipliedBy(2), sorted.get(sorted.size() / 2));
     }
 
     protected static ConditionFactory awaitPromptly(String what) {
@@ -437,7 +471,7 @@ public abstract class FaultFixture {
                 .addSlaveAddress(replica.url())
                 .setReadMode(ReadMode.MASTER)
                 .setSubscriptionMode(SubscriptionMode.MASTER)
-                .setTimeout((int) COMMAND_TIMEOUT.toMillis())
+                .setTimeout((int) commandTimeout().toMillis())
                 .setConnectTimeout(1_000)
                 .setRetryDelay(new ConstantDelay(Duration.ofMillis(100)))
                 .setMasterConnectionMinimumIdleSize(2)

@@ -30,14 +30,7 @@ class FixedLeaseTest extends FaultFixture {
         return free(isFair ? session.fairLock(NAME) : session.lock(NAME));
     }
 
-    /**
-     * Whatever the first thread has left of its lease: the owner in Redis is another one, whose lease has just begun.
-     */
-    @Override
-    protected Duration commandTimeout() {
-        return ORDINARY_TIMEOUT;
-    }
-
+    /** However much the first thread has left of its lease: the owner in Redis is another one. */
     @ParameterizedTest
     @ValueSource(booleans = {false, true})
     void theNextThreadHasAWholeLease(boolean isFair) {

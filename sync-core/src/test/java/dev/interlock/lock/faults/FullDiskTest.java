@@ -75,7 +75,7 @@ class FullDiskTest extends FaultFixture {
     }
 
     private void awaitLasts(CompletableFuture<?> wait) {
-        await("it lasts").during(COMMAND_TIMEOUT).until(() -> !wait.isDone());
+        await("it lasts").during(Duration.ofMillis(400)).until(() -> !wait.isDone());
     }
 
     /** Asserts that a thread waits as long as nothing can be written, and no longer. */

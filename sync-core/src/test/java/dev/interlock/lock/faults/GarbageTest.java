@@ -10,7 +10,6 @@ import ch.qos.logback.core.AppenderBase;
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.LeaseLostException;
-import java.time.Duration;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -32,11 +31,6 @@ class GarbageTest extends FaultFixture {
             }
         }
     };
-
-    @Override
-    protected Duration commandTimeout() {
-        return ORDINARY_TIMEOUT;
-    }
 
     @BeforeEach
     void listen() {

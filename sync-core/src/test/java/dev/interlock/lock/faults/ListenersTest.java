@@ -312,7 +312,8 @@ class ListenersTest extends FaultFixture {
     void aListenerThatComesDuringAnOutageHearsOfIt() {
         Recorder early = new Recorder();
         Recorder late = new Recorder();
-        Interlock session = session(b -> b.listener(early));
+        // A ping has to time out.
+        Interlock session = impatient(b -> b.listener(early));
         proxy().stall();
         assertThatThrownBy(session::ping).isInstanceOf(RedisUnavailableException.class);
         await("outage").until(() -> early.count(Recorder.Kind.UNREACHABLE) == 1);

@@ -9,6 +9,7 @@ import dev.interlock.Interlock;
 import dev.interlock.LeaseLostException;
 import dev.interlock.LockOptions;
 import dev.interlock.testing.Actor;
+import dev.interlock.testing.MovableTicker;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -27,7 +28,9 @@ import org.redisson.api.RedissonClient;
  */
 class LostHoldTest extends FaultFixture {
     private static final String NAME = "stock";
-    private static final Duration LEASE = Duration.ofMillis(1_500);
+    private static final Duration LEASE = Duration.ofSeconds(30);
+
+    private final MovableTicker ticker = new MovableTicker();
 
     /** A lock as a thread uses it. */
     private record Subject(Lock lock, Runnable assertHeld, Predicate<Thread> queues, Runnable lockForLease) {
@@ -155,22 +158,28 @@ class LostHoldTest extends FaultFixture {
 
     private Scene scene(Kind kind) {
         RedissonClient client = client(server().url());
-        client.getConfig().setLockWatchdogTimeout(LEASE.toMillis());
-        Interlock session = over(client, builder -> builder.lease(LEASE));
+        Interlock session = over(client, builder -> builder.lease(LEASE).ticker(ticker));
         return new Scene(kind.in(session, client), kind.rival(session));
     }
 
+    /** The owner's key is gone, as its next renewal finds out. */
     private void deleteOwner() {
+        deleteKeys();
+        ticker.advance(LEASE.dividedBy(2));
+    }
+
+    /** The lease is over, for Redis and for the session. */
+    private void endLease() {
+        deleteKeys();
+        ticker.advance(LEASE.plusSeconds(1));
+    }
+
+    private void deleteKeys() {
         for (String key : server().keys()) {
             if (!key.matches(".*(mark|token|turns|queue|live|channel|sessions|mailbox).*")) {
                 server().command("DEL", key);
             }
         }
-    }
-
-    @Override
-    protected Duration commandTimeout() {
-        return ORDINARY_TIMEOUT;
     }
 
     @ParameterizedTest
@@ -208,6 +217,8 @@ class LostHoldTest extends FaultFixture {
         Actor waiter = actor("waiter");
         loser.run(scene.mine.lockForLease::run);
         CompletableFuture<Boolean> entered = waiter.begin(scene.wanted.lock::lock);
+        await("queued").until(() -> scene.wanted.queues.test(waiter.thread()));
+        endLease();
         assertThat(entered).succeedsWithin(PATIENCE);
         assertGoneForLoser(scene, loser, waiter);
     }
@@ -220,6 +231,7 @@ class LostHoldTest extends FaultFixture {
         Thread gone = new Thread(scene.mine.lockForLease, "gone");
         gone.start();
         gone.join();
+        endLease();
         Actor later = actor("later");
         boolean entered = later.get(() -> scene.wanted.lock.tryLock(PATIENCE.toMillis(), TimeUnit.MILLISECONDS));
         assertThat(entered).isTrue();

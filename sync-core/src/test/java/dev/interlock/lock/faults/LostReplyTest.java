@@ -31,9 +31,6 @@ import org.junit.jupiter.params.provider.MethodSource;
 class LostReplyTest extends FaultFixture {
     private static final String NAME = "stock";
 
-    /** A mute connection stays so for longer: the repeated command must not get stuck where the first one did. */
-    private static final Duration REPEATED = COMMAND_TIMEOUT.multipliedBy(4).plus(SLACK);
-
     /**
      * After that a waiter is dead of whom nothing was heard; with that a lease begins that somebody else's release
      * grants.
@@ -58,6 +55,12 @@ class LostReplyTest extends FaultFixture {
             }
             return true;
         }
+    }
+
+    /** Answers and requests are late by more than one time-out, or their connection is silent until then. */
+    @Override
+    protected Duration commandTimeout() {
+        return SHORT_TIMEOUT;
     }
 
     /** What becomes of the connections. */
@@ -149,7 +152,7 @@ class LostReplyTest extends FaultFixture {
         proxy().dropReplies(Requests.release(NAME), 1, loss);
         long start = System.nanoTime();
         lock.unlock();
-        assertWithin(COMMAND_TIMEOUT.plus(SLACK), Duration.ofNanos(System.nanoTime() - start));
+        assertWithin(SHORT_TIMEOUT.plus(SLACK), Duration.ofNanos(System.nanoTime() - start));
         assertThat(lock.isHeldByCurrentThread()).isFalse();
         // The repeated release must not end what comes next.
         start = System.nanoTime();
@@ -159,7 +162,7 @@ class LostReplyTest extends FaultFixture {
         String owner = holder(NAME);
         assertThat(owner).matches(session.id() + ":\\d+=1");
         await("command time-outs and repetitions")
-                .during(COMMAND_TIMEOUT.multipliedBy(3))
+                .during(SHORT_TIMEOUT.multipliedBy(3))
                 .until(() -> holder(NAME).equals(owner));
         lock.assertHeld();
         assertFreedByOneUnlock(lock, session);
@@ -273,7 +276,7 @@ class LostReplyTest extends FaultFixture {
     void aRequestThatArrivesAfterItsCallerGaveUpIsRefused() {
         Interlock second = session();
         DistributedReentrantLock wanted = lock(second, NAME);
-        Duration late = COMMAND_TIMEOUT.multipliedBy(3);
+        Duration late = SHORT_TIMEOUT.multipliedBy(3);
         proxy().delayRequests(Requests.acquire(NAME).and(Requests.of(second)), late, 1);
         long executed = acquisitions();
         Actor waiter = actor("waiter");
@@ -295,7 +298,7 @@ class LostReplyTest extends FaultFixture {
         held.lock();
         Interlock second = session();
         DistributedReentrantLock wanted = lock(second, NAME);
-        proxy().delayRequests(Requests.acquire(NAME).and(Requests.of(second)), COMMAND_TIMEOUT.multipliedBy(3), 1);
+        proxy().delayRequests(Requests.acquire(NAME).and(Requests.of(second)), SHORT_TIMEOUT.multipliedBy(3), 1);
         long executed = acquisitions();
         Actor waiter = actor("waiter");
         CompletableFuture<Boolean> entered = waiter.ask(() -> wanted.tryLock(150, TimeUnit.MILLISECONDS));
@@ -345,14 +348,14 @@ class LostReplyTest extends FaultFixture {
         Interlock session = session();
         DistributedReentrantLock lock = lock(session, NAME);
         lock.lock();
-        Duration late = COMMAND_TIMEOUT.multipliedBy(3);
+        Duration late = SHORT_TIMEOUT.multipliedBy(3);
         proxy().delayRequests(Requests.release(NAME), late, 1);
         lock.unlock();
         lock.lock();
         String owner = holder(NAME);
         assertThat(owner).matches(session.id() + ":\\d+=1");
         await("the late releases")
-                .during(late.plus(COMMAND_TIMEOUT))
+                .during(late.plus(SHORT_TIMEOUT))
                 .until(() -> holder(NAME).equals(owner));
         lock.assertHeld();
         proxy().heal();
@@ -379,7 +382,7 @@ class LostReplyTest extends FaultFixture {
         await("gave up").until(entered::isDone);
         awaitFree(NAME);
         await("the late request")
-                .during(late.multipliedBy(2).plus(COMMAND_TIMEOUT))
+                .during(late.multipliedBy(2).plus(SHORT_TIMEOUT))
                 .until(() -> holder(NAME).isEmpty());
     }
 

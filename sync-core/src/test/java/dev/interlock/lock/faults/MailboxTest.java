@@ -6,7 +6,9 @@ import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.testing.Actor;
 import dev.interlock.testing.FaultProxy;
+import dev.interlock.testing.Monotonic;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -21,11 +23,12 @@ class MailboxTest extends FaultFixture {
     private static final String NAME = "stock";
     private static final int ROUNDS = 20;
 
-    /** The channel of the waiter is gone at the very moment of the grant: the waiter enters within two seconds. */
+    /** The channel of the waiter is gone at the very moment of the grant: the waiter enters by the next pulse. */
     @Test
     void aGrantFindsTheMailboxCutOff() {
         List<DistributedReentrantLock> locks = List.of(lock(session(), NAME), lock(session(), NAME));
         List<Actor> actors = List.of(actor("first"), actor("second"));
+        List<Duration> waits = new ArrayList<>();
         actors.get(0).run(locks.get(0)::lock);
         for (int round = 0; round < ROUNDS; round++) {
             int holder = round % 2;
@@ -33,10 +36,13 @@ class MailboxTest extends FaultFixture {
             CompletableFuture<Boolean> entered = actors.get(waiter).begin(locks.get(waiter)::lock);
             awaitTickets(NAME, 1);
             killMailboxes();
+            long begun = Monotonic.nanos();
             actors.get(holder).run(locks.get(holder)::unlock);
-            assertThat(entered).as("round %d", round).succeedsWithin(PROMPTLY);
+            assertThat(entered).as("round %d", round).succeedsWithin(PATIENCE);
+            waits.add(Duration.ofNanos(Monotonic.nanos() - begun));
             assertThat(holder(NAME)).endsWith("=1");
         }
+        assertPulses(waits);
         actors.get(ROUNDS % 2).run(locks.get(ROUNDS % 2)::unlock);
     }
 
@@ -46,15 +52,19 @@ class MailboxTest extends FaultFixture {
         proxy().dropMessages(words -> words.get(0).equals("message"), FaultProxy.ALWAYS);
         List<DistributedReentrantLock> locks = List.of(lock(session(), NAME), lock(session(), NAME));
         List<Actor> actors = List.of(actor("first"), actor("second"));
+        List<Duration> waits = new ArrayList<>();
         actors.get(0).run(locks.get(0)::lock);
         for (int round = 0; round < 4; round++) {
             int holder = round % 2;
             int waiter = 1 - holder;
             CompletableFuture<Boolean> entered = actors.get(waiter).begin(locks.get(waiter)::lock);
             awaitTickets(NAME, 1);
+            long begun = Monotonic.nanos();
             actors.get(holder).run(locks.get(holder)::unlock);
-            assertThat(entered).as("round %d", round).succeedsWithin(PROMPTLY);
+            assertThat(entered).as("round %d", round).succeedsWithin(PATIENCE);
+            waits.add(Duration.ofNanos(Monotonic.nanos() - begun));
         }
+        assertPulses(waits);
         actors.get(0).run(locks.get(0)::unlock);
     }
 

@@ -77,7 +77,8 @@ class NameInMessagesTest extends FaultFixture {
         logger.setLevel(Level.DEBUG); // at which a renewal is told that an outage has cost
         logger.addAppender(told);
         try {
-            Interlock session = session(b -> b.lease(Duration.ofMillis(1_500)));
+            // A renewal times out, and then the lease is over.
+            Interlock session = impatient(b -> b.lease(Duration.ofSeconds(4)));
             DistributedReentrantLock lock = session.lock(NAME);
             DistributedReadWriteLock pair = session.readWriteLock(NAME);
             Actor holder = actor("holder");

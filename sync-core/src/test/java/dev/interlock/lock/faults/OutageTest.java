@@ -36,12 +36,13 @@ import org.junit.jupiter.params.provider.MethodSource;
 /** Redis is gone for a while: nobody hangs, nobody thinks he holds what he doesn't, and afterwards everything works. */
 class OutageTest extends FaultFixture {
     private static final String NAME = "stock";
-    private static final Duration REDIS_TIMEOUT = Duration.ofSeconds(2);
+    private static final Duration REDIS_TIMEOUT = Duration.ofSeconds(3);
 
-    private static final Duration SHORT_LEASE = Duration.ofSeconds(1);
+    /** So short that its end can be awaited. */
+    private static final Duration SHORT_LEASE = Duration.ofSeconds(3);
 
     /** Until anybody notices: the next pulse, and its command time-out. */
-    private static final Duration NOTICED = Duration.ofSeconds(1).plus(COMMAND_TIMEOUT);
+    private static final Duration NOTICED = PULSE.plus(SHORT_TIMEOUT);
 
     /** The ways in which Redis can be gone. */
     @SuppressWarnings("ImmutableEnumChecker") // their functions keep nothing
@@ -78,7 +79,13 @@ class OutageTest extends FaultFixture {
         return List.of("--appendonly", "yes", "--appendfsync", "always");
     }
 
-    private Interlock impatient(Recorder recorder) {
+    /** Each test waits for commands to time out. */
+    @Override
+    protected Duration commandTimeout() {
+        return SHORT_TIMEOUT;
+    }
+
+    private Interlock failing(Recorder recorder) {
         return session(builder -> builder.redisTimeout(REDIS_TIMEOUT).listener(recorder));
     }
 
@@ -100,7 +107,7 @@ class OutageTest extends FaultFixture {
     @MethodSource("faults")
     void waitingThreadsFailTogether(Fault fault) {
         Recorder recorder = new Recorder();
-        DistributedReentrantLock lock = lock(impatient(recorder), NAME);
+        DistributedReentrantLock lock = lock(failing(recorder), NAME);
         DistributedReentrantLock other = lock(session(), NAME);
         Actor holder = actor("holder");
         holder.run(other::lock);
@@ -127,7 +134,7 @@ class OutageTest extends FaultFixture {
                 .as("not before its time")
                 .isGreaterThan(REDIS_TIMEOUT.minus(NOTICED));
         assertWithin("not after its time", latest, Duration.ofNanos(last - begun));
-        assertWithin("together", COMMAND_TIMEOUT.plus(SLACK), Duration.ofNanos(last - first));
+        assertWithin("together", SHORT_TIMEOUT.plus(SLACK), Duration.ofNanos(last - first));
         crowd.forEach(one -> assertThat(one.get(lock::getHoldCount)).isZero());
         assertThat(lock.isLocked()).isFalse();
         fault.end(this);
@@ -150,7 +157,7 @@ class OutageTest extends FaultFixture {
     @MethodSource("faults")
     @Tag("proof")
     void aThreadThatComesDuringTheOutageFailsInTime(Fault fault) {
-        DistributedReentrantLock lock = lock(impatient(new Recorder()), NAME);
+        DistributedReentrantLock lock = lock(failing(new Recorder()), NAME);
         Actor actor = actor("actor");
         fault.begin(this);
         long begun = Monotonic.nanos();
@@ -159,7 +166,7 @@ class OutageTest extends FaultFixture {
                 .withMessageContaining(NAME);
         assertBetween(
                 REDIS_TIMEOUT.minusMillis(50),
-                REDIS_TIMEOUT.plus(COMMAND_TIMEOUT).plus(SLACK),
+                REDIS_TIMEOUT.plus(SHORT_TIMEOUT).plus(SLACK),
                 Duration.ofNanos(Monotonic.nanos() - begun));
         assertThat(actor.get(lock::getHoldCount)).isZero();
         fault.end(this);
@@ -180,7 +187,7 @@ class OutageTest extends FaultFixture {
         assertBetween(wait, wait.plus(SLACK), Duration.ofNanos(Monotonic.nanos() - begun));
         long again = Monotonic.nanos();
         assertThatThrownBy(() -> actor.get(() -> lock.tryLock())).isInstanceOf(RedisUnavailableException.class);
-        assertWithin(COMMAND_TIMEOUT.plus(SLACK), Duration.ofNanos(Monotonic.nanos() - again));
+        assertWithin(SHORT_TIMEOUT.plus(SLACK), Duration.ofNanos(Monotonic.nanos() - again));
         assertThat(actor.get(lock::getHoldCount)).isZero();
         fault.end(this);
         assertWorks(lock, actor);
@@ -213,7 +220,7 @@ class OutageTest extends FaultFixture {
         fault.begin(this);
         long begun = Monotonic.nanos();
         actor.run(lock::unlock);
-        assertWithin(COMMAND_TIMEOUT.plus(SLACK), Duration.ofNanos(Monotonic.nanos() - begun));
+        assertWithin(SHORT_TIMEOUT.plus(SLACK), Duration.ofNanos(Monotonic.nanos() - begun));
         assertThat(lock.isLocked()).isFalse();
         fault.end(this);
         awaitFree(NAME);
@@ -228,11 +235,13 @@ class OutageTest extends FaultFixture {
         lock.lock();
         proxy().dropRequests(Requests.release(NAME), FaultProxy.ALWAYS, Loss.CUT);
         lock.unlock();
-        Duration watched = Duration.ofSeconds(4);
-        await("a while").during(watched).until(() -> !holder(NAME).isEmpty());
-        long repeats = proxy().droppedRequests();
+        long begun = Monotonic.nanos();
+        long before = proxy().droppedRequests();
+        int repeats = 6;
+        await("repeats").until(() -> proxy().droppedRequests() - before >= repeats);
         // One attempt under way at a time, and the next when that has been silent for too long.
-        assertThat(repeats).isBetween(3L, watched.toMillis() / 250);
+        assertThat(Duration.ofNanos(Monotonic.nanos() - begun))
+                .isGreaterThan(Duration.ofMillis(250).multipliedBy(repeats - 2));
         proxy().heal();
         awaitFree(NAME);
     }
@@ -263,7 +272,7 @@ class OutageTest extends FaultFixture {
     /** Redis grants what it is asked, but no answer comes back: what nobody can use is given back. */
     @Test
     void whatIsGrantedUnheardIsGivenBack() {
-        DistributedReentrantLock lock = lock(impatient(new Recorder()), NAME);
+        DistributedReentrantLock lock = lock(failing(new Recorder()), NAME);
         Actor actor = actor("actor");
         proxy().dropReplies(words -> true, FaultProxy.ALWAYS, Loss.MUTE);
         assertThatThrownBy(() -> actor.run(lock::lock)).isInstanceOf(RedisUnavailableException.class);
@@ -277,7 +286,7 @@ class OutageTest extends FaultFixture {
     @Tag("proof")
     void everyOutageIsReportedOnce() {
         Recorder recorder = new Recorder();
-        Interlock session = impatient(recorder);
+        Interlock session = failing(recorder);
         List<DistributedReentrantLock> locks =
                 IntStream.range(0, 5).mapToObj(i -> lock(session, "name-" + i)).toList();
         List<Actor> actors =
@@ -351,7 +360,7 @@ class OutageTest extends FaultFixture {
     void theClientOfConnectKeepsTheBounds(Fault fault) {
         Interlock session = closing(Interlock.builder()
                 .uri(proxy().url())
-                .commandTimeout(COMMAND_TIMEOUT)
+                .commandTimeout(SHORT_TIMEOUT)
                 .redisTimeout(REDIS_TIMEOUT)
                 .open());
         DistributedReentrantLock lock = lock(session, NAME);
@@ -363,7 +372,7 @@ class OutageTest extends FaultFixture {
         assertThatThrownBy(() -> actor.run(lock::lock)).isInstanceOf(RedisUnavailableException.class);
         assertBetween(
                 REDIS_TIMEOUT.minusMillis(50),
-                REDIS_TIMEOUT.plus(COMMAND_TIMEOUT).plus(SLACK),
+                REDIS_TIMEOUT.plus(SHORT_TIMEOUT).plus(SLACK),
                 Duration.ofNanos(Monotonic.nanos() - begun));
         actor.run(held::unlock);
         fault.end(this);
@@ -377,7 +386,7 @@ class OutageTest extends FaultFixture {
      */
     @Test
     void unlockReturnsThatIsNotConfirmedBeforeItsLeaseIsOver() {
-        Interlock session = session(builder -> builder.lease(SHORT_LEASE).commandTimeout(PATIENCE.dividedBy(2)));
+        Interlock session = session(builder -> builder.lease(SHORT_LEASE).commandTimeout(PATIENCE));
         DistributedReentrantLock lock = free(lock(session, NAME));
         Actor owner = actor("owner");
         owner.run(lock::lock);

@@ -56,7 +56,7 @@ class RefusalTest extends FaultFixture {
         await("busy").until(() -> isRefused(this, "BUSY"));
         Actor actor = actor("actor");
         CompletableFuture<Boolean> entered = actor.begin(lock::lock);
-        await("it lasts").during(COMMAND_TIMEOUT.multipliedBy(3)).until(() -> !entered.isDone());
+        await("it lasts").during(Duration.ofMillis(1_200)).until(() -> !entered.isDone());
         server().command("SCRIPT", "KILL");
         assertThat(entered).succeedsWithin(PATIENCE);
         assertThat(script).succeedsWithin(PATIENCE);

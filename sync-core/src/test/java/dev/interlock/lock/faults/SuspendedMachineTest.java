@@ -8,6 +8,7 @@ import dev.interlock.DistributedReadWriteLock;
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.DistributedSemaphore;
 import dev.interlock.Interlock;
+import dev.interlock.InterlockBuilder;
 import dev.interlock.LeaseLostException;
 import dev.interlock.LockOptions;
 import dev.interlock.RedisUnavailableException;
@@ -53,7 +54,11 @@ class SuspendedMachineTest extends FaultFixture {
     }
 
     private Interlock suspendable() {
-        return session(builder -> builder.lease(LEASE).listener(recorder).ticker(System::nanoTime, wallClock));
+        return session(this::suspendable);
+    }
+
+    private InterlockBuilder suspendable(InterlockBuilder builder) {
+        return builder.lease(LEASE).listener(recorder).ticker(System::nanoTime, wallClock);
     }
 
     private void suspend() {
@@ -118,7 +123,7 @@ class SuspendedMachineTest extends FaultFixture {
         proxy().dropRequests(
                         words -> words.contains(NAME),
                         FaultProxy.ALWAYS,
-                        Loss.muteFor(COMMAND_TIMEOUT.multipliedBy(3)));
+                        Loss.muteFor(SHORT_TIMEOUT.multipliedBy(3)));
         lock.assertHeld();
         assertThat(lock.fencingToken()).isPositive();
         proxy().heal();
@@ -141,13 +146,14 @@ class SuspendedMachineTest extends FaultFixture {
 
     @Test
     void whileRedisIsSilentNothingIsCertain() {
-        DistributedReentrantLock lock = lock(suspendable(), NAME);
+        // The holder asks, and its question times out.
+        DistributedReentrantLock lock = lock(impatient(this::suspendable), NAME);
         lock.lock();
         long token = lock.fencingToken();
         proxy().dropRequests(
                         words -> words.contains(NAME),
                         FaultProxy.ALWAYS,
-                        Loss.muteFor(COMMAND_TIMEOUT.multipliedBy(3)));
+                        Loss.muteFor(SHORT_TIMEOUT.multipliedBy(3)));
         suspend();
         assertThatThrownBy(lock::assertHeld)
                 .isInstanceOf(RedisUnavailableException.class)

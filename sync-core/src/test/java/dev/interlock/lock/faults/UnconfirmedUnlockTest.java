@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.LockOptions;
-import dev.interlock.internal.redis.RedisMonitor;
 import dev.interlock.internal.redis.RedisMonitor.Command;
+import dev.interlock.internal.redis.RedisMonitor;
 import dev.interlock.testing.Actor;
 import dev.interlock.testing.Loss;
 import dev.interlock.testing.Recorder;
@@ -118,7 +118,8 @@ class UnconfirmedUnlockTest extends FaultFixture {
     void aLostReleaseIsRepeated(boolean isExecuted) {
         DistributedReentrantLock lock = lock(patient(), NAME);
         Recorder recorder = new Recorder();
-        DistributedReentrantLock told = lock(session(builder -> builder.listener(recorder)), NAME);
+        // The release times out before it is repeated.
+        DistributedReentrantLock told = lock(impatient(builder -> builder.listener(recorder)), NAME);
         told.lock();
         if (isExecuted) {
             proxy().dropReplies(Requests.release(NAME), 1, Loss.MUTE);

@@ -31,7 +31,6 @@ import org.junit.jupiter.params.provider.ValueSource;
  */
 class RateLimiterFaultsTest extends FaultFixture {
     private static final String NAME = "calls";
-    private static final Duration PATIENT = Duration.ofSeconds(4);
 
     @Override
     protected String lasting() {
@@ -73,7 +72,7 @@ class RateLimiterFaultsTest extends FaultFixture {
     @Tag("proof")
     void lostAnswerIsChargedOnce(RateLimit.Algorithm algorithm) {
         RateLimiter limiter =
-                session(builder -> builder.commandTimeout(PATIENT)).rateLimiter(NAME, limit(algorithm));
+                session().rateLimiter(NAME, limit(algorithm));
         proxy().dropReplies(RateLimiterFaultsTest::isDecision, 1, Loss.CUT);
 
         assertThat(limiter.tryAcquire(3)).isTrue();
@@ -86,7 +85,7 @@ class RateLimiterFaultsTest extends FaultFixture {
     @Test
     @Tag("proof")
     void silentConnectionIsChargedOnce() {
-        RateLimiter limiter = limiter(session(builder -> builder.commandTimeout(PATIENT)));
+        RateLimiter limiter = limiter(session());
         proxy().dropReplies(RateLimiterFaultsTest::isDecision, 1, Loss.MUTE);
 
         assertThat(limiter.decide(3).remaining()).isEqualTo(7);
@@ -119,7 +118,8 @@ class RateLimiterFaultsTest extends FaultFixture {
     @EnumSource
     void policyDecidesWhileRedisIsAway(OutagePolicy policy) {
         var told = new ConcurrentLinkedQueue<String>();
-        Interlock session = session(builder -> builder.listener(new SyncListener() {
+        // The first request has to time out.
+        Interlock session = impatient(builder -> builder.listener(new SyncListener() {
             @Override
             public void decidedWithoutRedis(String name, long permits, OutagePolicy done) {
                 told.add(name + " " + permits + " " + done);
@@ -131,7 +131,7 @@ class RateLimiterFaultsTest extends FaultFixture {
         Actor actor = actor("actor");
 
         CompletableFuture<Boolean> asked = actor.begin(() -> meet(policy, limiter));
-        assertThat(asked).succeedsWithin(COMMAND_TIMEOUT.plus(SLACK));
+        assertThat(asked).succeedsWithin(SHORT_TIMEOUT.plus(SLACK));
         for (int i = 0; i < 1_000; i++) {
             meet(policy, limiter.forKey("u" + i));
         }
@@ -174,7 +174,8 @@ class RateLimiterFaultsTest extends FaultFixture {
     /** What was taken ahead serves on while Redis is away. */
     @Test
     void whatWasTakenAheadServesDuringAnOutage() {
-        RateLimiter limiter = limiter(session()).prefetch(5);
+        // What is asked in the end has to time out.
+        RateLimiter limiter = limiter(impatient()).prefetch(5);
         assertThat(limiter.tryAcquire()).isTrue();
         proxy().stall();
         for (int i = 0; i < 4; i++) {
@@ -186,7 +187,7 @@ class RateLimiterFaultsTest extends FaultFixture {
     /** The session is closed while requests are under way, and then others come. */
     @Test
     void closedSessionFails() {
-        Interlock session = session(builder -> builder.commandTimeout(PATIENT));
+        Interlock session = session();
         RateLimiter limiter = limiter(session);
         RateLimiter ahead = limiter(session).prefetch(5);
         assertThat(ahead.tryAcquire()).isTrue();
@@ -214,7 +215,7 @@ class RateLimiterFaultsTest extends FaultFixture {
                 actor("tries").ask(() -> limiter.tryAcquire(1, Duration.ofDays(1))),
                 limiter.acquireAsync(1),
                 limiter.tryAcquireAsync(1, Duration.ofDays(1)));
-        await("they wait").during(COMMAND_TIMEOUT).until(() -> waits.stream().noneMatch(CompletableFuture::isDone));
+        await("they wait").during(Duration.ofMillis(400)).until(() -> waits.stream().noneMatch(CompletableFuture::isDone));
 
         session.close();
 

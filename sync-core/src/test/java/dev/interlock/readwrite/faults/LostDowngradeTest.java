@@ -32,11 +32,6 @@ class LostDowngradeTest extends FaultFixture {
         assertThatThrownBy(lock.readLock()::assertHeld).isInstanceOf(LeaseLostException.class);
     }
 
-    @Override
-    protected Duration commandTimeout() {
-        return ORDINARY_TIMEOUT;
-    }
-
     @Test
     void whoReadsOnIsToldThatItIsLost() {
         DistributedReadWriteLock lock = lockBothViews();

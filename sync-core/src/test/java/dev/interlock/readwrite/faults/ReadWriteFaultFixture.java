@@ -19,9 +19,6 @@ abstract class ReadWriteFaultFixture extends FaultFixture {
     static final String NAME = "stock";
     static final String KEY = "interlock:{" + NAME + "}:rw";
 
-    /** A mute connection stays so for longer: the repeated command must not get stuck where the first one did. */
-    static final Duration REPEATED = COMMAND_TIMEOUT.multipliedBy(4).plus(SLACK);
-
     /** For so long a session keeps what its readers have left. */
     static final Duration KEPT = Duration.ofSeconds(60);
 

@@ -20,13 +20,9 @@ abstract class SemaphoreFaultFixture extends FaultFixture {
     static final String NAME = "pool";
     static final String KEY = "interlock:{" + NAME + "}:semaphore";
     static final int PERMITS = 3;
-    static final Duration LEASE = Duration.ofSeconds(2);
 
-    /** A mute connection stays so for longer: the repeated command must not get stuck where the first one did. */
-    static final Duration REPEATED = COMMAND_TIMEOUT.multipliedBy(4).plus(SLACK);
-
-    /** What nobody may wait longer for than the lease of who has it. */
-    static final Duration BY_THE_LEASE = LEASE.plusSeconds(2);
+    /** Of sessions whose permits come back when it is over, which tests wait for. */
+    static final Duration LEASE = Duration.ofSeconds(3);
 
     private final List<DistributedSemaphore> semaphores = new ArrayList<>();
 
@@ -78,11 +74,6 @@ abstract class SemaphoreFaultFixture extends FaultFixture {
         return semaphore;
     }
 
-    /** A session through the proxy with a short lease. */
-    final Interlock leased() {
-        return session(builder -> builder.lease(LEASE));
-    }
-
     /** All that a session says about the semaphore. */
     static Predicate<List<String>> saidBy(Interlock session) {
         return words -> isSaid(words) && words.contains(session.id());
@@ -109,7 +100,6 @@ abstract class SemaphoreFaultFixture extends FaultFixture {
     final void assertPool(int permits) {
         DistributedSemaphore semaphore = undisturbedSemaphore();
         await(permits + " permits")
-                .atMost(BY_THE_LEASE.plus(SLACK))
                 .untilAsserted(() -> assertThat(semaphore.availablePermits())
                         .as("permits, with %s", server().command("HGETALL", KEY))
                         .isEqualTo(permits));
@@ -124,8 +114,7 @@ abstract class SemaphoreFaultFixture extends FaultFixture {
 
     private DistributedSemaphore undisturbedSemaphore() {
         int stated = Integer.parseInt(String.valueOf(server().command("HGET", KEY, "permits")));
-        // What it finds is the question, not how soon.
-        Interlock patient = over(client(server().url()), builder -> builder.commandTimeout(PATIENCE));
+        Interlock patient = undisturbed();
         return owned() ? patient.semaphore(NAME, stated) : patient.semaphore(NAME, stated, SemaphoreOptions.unowned());
     }
 }

@@ -9,6 +9,8 @@ import dev.interlock.LeaseLostException;
 import dev.interlock.RedisUnavailableException;
 import dev.interlock.testing.Actor;
 import dev.interlock.testing.FaultProxy;
+import dev.interlock.testing.Monotonic;
+import dev.interlock.testing.MovableTicker;
 import dev.interlock.testing.Recorder;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -24,6 +26,12 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Redis forgets scripts or everything, is silent, or loses messages; sessions are closed. */
 class SemaphoreLossTest extends SemaphoreFaultFixture {
+    private final MovableTicker ticker = new MovableTicker();
+
+    /** Makes the renewal of a lease of 30 s due. */
+    private void renew() {
+        ticker.advance(Duration.ofSeconds(11));
+    }
 
     /** Every command may be the first that Redis hears of its script. */
     @Test
@@ -54,8 +62,8 @@ class SemaphoreLossTest extends SemaphoreFaultFixture {
     void holdersHearThatRedisHasLostItsData() {
         Recorder recorder = new Recorder();
         DistributedSemaphore semaphore =
-                of(session(builder -> builder.lease(LEASE).listener(recorder)));
-        DistributedSemaphore wanted = of(leased());
+                of(session(builder -> builder.ticker(ticker).listener(recorder)));
+        DistributedSemaphore wanted = of(session());
         Actor holder = actor("holder");
         Actor waiter = actor("waiter");
         holder.run(() -> semaphore.acquire(3));
@@ -64,6 +72,7 @@ class SemaphoreLossTest extends SemaphoreFaultFixture {
         server().restart();
 
         assertThat(entered).succeedsWithin(PATIENCE);
+        renew();
         await("told").until(() -> recorder.count(Recorder.Kind.LOST) == 1);
         assertThatThrownBy(() -> holder.run(() -> semaphore.release(2))).isInstanceOf(LeaseLostException.class);
         assertThatThrownBy(() -> holder.run(semaphore::release)).isInstanceOf(LeaseLostException.class);
@@ -82,7 +91,8 @@ class SemaphoreLossTest extends SemaphoreFaultFixture {
     @Tag("proof")
     void waitersFailTogetherInALongOutage() {
         Duration patience = Duration.ofSeconds(2);
-        Interlock session = session(builder -> builder.redisTimeout(patience));
+        // Waits fail after commands that time out.
+        Interlock session = impatient(builder -> builder.redisTimeout(patience));
         DistributedSemaphore semaphore = of(session);
         DistributedSemaphore held = of(undisturbed());
         assertThat(held.tryAcquire(3)).isTrue();
@@ -131,7 +141,7 @@ class SemaphoreLossTest extends SemaphoreFaultFixture {
 
         proxy().stall();
 
-        assertThat(entered).succeedsWithin(BY_THE_LEASE);
+        assertThat(entered).succeedsWithin(PATIENCE);
         await("told").until(() -> recorder.count(Recorder.Kind.LOST) == 1);
         assertThatThrownBy(() -> holder.run(() -> semaphore.release(2))).isInstanceOf(LeaseLostException.class);
         proxy().resume();
@@ -146,12 +156,13 @@ class SemaphoreLossTest extends SemaphoreFaultFixture {
     /** A release that Redis doesn't answer returns, and reaches it later. */
     @Test
     void releasesReachRedisLater() {
-        DistributedSemaphore semaphore = of(session());
+        // The release returns after its time-out.
+        DistributedSemaphore semaphore = of(impatient());
         Actor holder = actor("holder");
         holder.run(() -> semaphore.acquire(2));
         proxy().stall();
 
-        assertThat(holder.begin(() -> semaphore.release(2))).succeedsWithin(COMMAND_TIMEOUT.plus(SLACK));
+        assertThat(holder.begin(() -> semaphore.release(2))).succeedsWithin(SHORT_TIMEOUT.plus(SLACK));
 
         assertThat(pool()).isEqualTo(PERMITS - 2);
         proxy().resume();
@@ -164,6 +175,7 @@ class SemaphoreLossTest extends SemaphoreFaultFixture {
         proxy().dropMessages(SemaphoreFaultFixture::isMessage, FaultProxy.ALWAYS);
         List<DistributedSemaphore> semaphores = List.of(of(session()), of(session()));
         List<Actor> actors = List.of(actor("first"), actor("second"));
+        List<Duration> waits = new ArrayList<>();
         actors.get(0).run(() -> semaphores.get(0).acquire(3));
         for (int round = 0; round < 3; round++) {
             int holder = round % 2;
@@ -171,9 +183,12 @@ class SemaphoreLossTest extends SemaphoreFaultFixture {
             CompletableFuture<Boolean> entered =
                     actors.get(waiter).begin(() -> semaphores.get(waiter).acquire(3));
             awaitWaiting(1);
+            long begun = Monotonic.nanos();
             actors.get(holder).run(() -> semaphores.get(holder).release(3));
-            assertThat(entered).as("round %d", round).succeedsWithin(PROMPTLY);
+            assertThat(entered).as("round %d", round).succeedsWithin(PATIENCE);
+            waits.add(Duration.ofNanos(Monotonic.nanos() - begun));
         }
+        assertPulses(waits);
         actors.get(1).run(() -> semaphores.get(1).release(3));
     }
 
@@ -252,13 +267,14 @@ class SemaphoreLossTest extends SemaphoreFaultFixture {
     void holdersHearThatTheirSemaphoreWasMadeAnew(boolean isOwned) {
         Recorder recorder = new Recorder();
         DistributedSemaphore semaphore =
-                of(session(builder -> builder.lease(LEASE).listener(recorder)));
+                of(session(builder -> builder.ticker(ticker).listener(recorder)));
         Actor holder = actor("holder");
         holder.run(() -> semaphore.acquire(2));
 
         makeAnew(isOwned);
 
-        await("told").atMost(BY_THE_LEASE.plus(SLACK)).until(() -> recorder.count(Recorder.Kind.LOST) == 1);
+        renew();
+        await("told").until(() -> recorder.count(Recorder.Kind.LOST) == 1);
         assertThatThrownBy(() -> holder.run(() -> semaphore.release(2))).isInstanceOf(LeaseLostException.class);
         if (!isOwned) {
             assertThatThrownBy(semaphore::tryAcquire)
@@ -301,7 +317,8 @@ class SemaphoreLossTest extends SemaphoreFaultFixture {
     @Test
     void aLossThatIsFoundAfterTheReleaseIsReported() {
         Recorder recorder = new Recorder();
-        DistributedSemaphore semaphore = of(session(builder -> builder.listener(recorder)));
+        // The release returns after its time-out.
+        DistributedSemaphore semaphore = of(impatient(builder -> builder.listener(recorder)));
         Actor holder = actor("holder");
         holder.run(() -> semaphore.acquire(2));
         proxy().stall();
@@ -337,6 +354,7 @@ class SemaphoreLossTest extends SemaphoreFaultFixture {
     @ParameterizedTest
     @EnumSource(Taking.class)
     void anAnswerWhoseLeaseIsOverIsNotBelieved(Taking taking) {
+        // Over, and the permits another session's, long before the answer comes.
         Interlock session =
                 session(builder -> builder.lease(Duration.ofMillis(500)).commandTimeout(PATIENCE));
         DistributedSemaphore semaphore = of(session);
@@ -344,7 +362,7 @@ class SemaphoreLossTest extends SemaphoreFaultFixture {
         assertThat(semaphore.availablePermits()).isEqualTo(PERMITS);
         Actor taker = actor("taker");
         Actor waiter = actor("waiter");
-        proxy().delayReplies(saidBy(session), Duration.ofMillis(1_500), 1);
+        proxy().delayReplies(saidBy(session), Duration.ofSeconds(4), 1);
 
         CompletableFuture<Integer> taken = taker.ask(() -> taking.take(semaphore));
         await("taken").until(() -> pool() == 0);
