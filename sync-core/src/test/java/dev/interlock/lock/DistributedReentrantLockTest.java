@@ -238,6 +238,7 @@ class DistributedReentrantLockTest {
 
     /** Three nodes, of which a majority decides, and two sessions. */
     @Nested
+    @Tag("proof")
     class Quorum extends LockContract {
         private final Nodes nodes = Nodes.launch(3);
         private final List<RedissonClient> clients = Nodes.clients(nodes.urls());
