@@ -163,6 +163,8 @@ abstract class ReadWriteWaitContract extends ReadWriteHoldContract {
         Visitor other = heldBy(contender, View.READ);
         lock.readLock().lock();
         Visitor writer = queue("writer", side, View.WRITE, Acquisition.LOCK);
+        // Of threads that come at the same time, any may be first.
+        writer.assertStillWaits();
         List<Visitor> readers = new ArrayList<>();
         for (Acquisition way : WAITS) {
             readers.add(queue("reader here", lock, View.READ, way));

@@ -31,8 +31,8 @@ import org.jspecify.annotations.Nullable;
  * and looks, after each, whether its half was retired. To end a slice takes the longer the more threads wait, since the
  * JDK looks for the thread in its queue; so slices are longer then, and few end at a time. A slice that ends costs the
  * thread its place in that queue. So the threads that wait for a fair lock are listed from the beginning, and a thread
- * that gets the half gives it back if one that began to wait earlier is listed. Those that wait for the whole of a lock
- * that isn't fair are listed after a slice, and only threads that share the half leave it to them.
+ * that gets the half gives it back if one that began to wait earlier is listed. Of a lock that isn't fair but can be
+ * shared, those are listed that wait for the whole, and threads that share the half leave it to them.
  *
  * @param <H> the kind of half
  */
@@ -87,6 +87,7 @@ public class Halves<H extends LocalLock> implements LocalLock {
 
     private final H home;
     private final boolean fair;
+    private final boolean isShareable;
     private final Supplier<? extends H> spares;
     private final LongSupplier clock;
 
@@ -115,6 +116,7 @@ public class Halves<H extends LocalLock> implements LocalLock {
     public Halves(H home, boolean fair, Supplier<? extends H> spares, LongSupplier clock) {
         this.home = home;
         this.fair = fair;
+        this.isShareable = home instanceof LocalReadWriteLock;
         this.spares = spares;
         this.clock = clock;
         this.current = home;
@@ -383,13 +385,11 @@ public class Halves<H extends LocalLock> implements LocalLock {
             H half = toTake();
             if (entry != null) {
                 entry.half = half;
-            } else if (fair) {
-                list(half);
+            } else if (fair || (isShareable && !way.isShared())) {
+                entry = new Listed<>(half, way.isShared(), begunNanos);
+                listOfAll().add(entry);
             }
             if (!way.take(half, Math.min(leftNanos(), slice))) {
-                if (entry == null && !way.isShared()) {
-                    list(half);
-                }
                 return false;
             }
             if (half == current && isNext(half, way, this)) {
@@ -398,11 +398,6 @@ public class Halves<H extends LocalLock> implements LocalLock {
             way.giveBack(half);
             Thread.onSpinWait();
             return false;
-        }
-
-        private void list(H half) {
-            entry = new Listed<>(half, way.isShared(), begunNanos);
-            listOfAll().add(entry);
         }
 
         boolean comesAfter(Listed<H> other) {

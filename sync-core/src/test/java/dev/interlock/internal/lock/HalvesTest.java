@@ -13,6 +13,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.Lock;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -156,6 +157,64 @@ class HalvesTest {
                 LocalReadWriteLock.class,
                 (proxy, method, arguments) ->
                         method.getName().equals("readLock") ? shares : method.invoke(half, arguments));
+    }
+
+    /** A writer whose slice has ended is in no queue for a moment, in which a reader passed it that had come later. */
+    @Test
+    void aWriterIsNotPassedByAReaderBetweenTwoSlices() throws InterruptedException {
+        Actor first = actor("first");
+        Actor writer = actor("writer");
+        Actor later = actor("later");
+        CountDownLatch ended = new CountDownLatch(1);
+        CountDownLatch goesOn = new CountDownLatch(1);
+        CountDownLatch gaveBack = new CountDownLatch(1);
+        AtomicLong nanos = new AtomicLong();
+        ReadWriteHalves half = new ReadWriteHalves(
+                slowBetweenSlices(writer.thread(), ended, goesOn, later.thread(), gaveBack),
+                false,
+                () -> new SpareReadWriteLock(false),
+                nanos::get);
+        first.run(half.readLock()::lock);
+        CompletableFuture<Boolean> written = writer.begin(half::lock);
+        awaitQueued(half, writer);
+        nanos.addAndGet(TimeUnit.SECONDS.toNanos(1));
+        CompletableFuture<Boolean> read = later.begin(half.readLock()::lock);
+        assertThat(ended.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+
+        assertThat(gaveBack.await(PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        assertThat(read).isNotDone();
+        goesOn.countDown();
+        first.run(half.readLock()::unlock);
+        assertThat(written).succeedsWithin(PATIENCE);
+        assertThat(read).isNotDone();
+        writer.run(half::unlock);
+        assertThat(read).succeedsWithin(PATIENCE);
+        later.run(half.readLock()::unlock);
+    }
+
+    /** A half that lets a writer wait again as late as is said, and that tells when a reader has given it back. */
+    private static LocalReadWriteLock slowBetweenSlices(
+            Thread writer, CountDownLatch ended, CountDownLatch goesOn, Thread reader, CountDownLatch gaveBack) {
+        SpareReadWriteLock half = new SpareReadWriteLock(false);
+        Lock shares = Reflection.newProxy(Lock.class, (proxy, method, arguments) -> {
+            Object result = method.invoke(half.readLock(), arguments);
+            if (Thread.currentThread() == reader && method.getName().equals("unlock")) {
+                gaveBack.countDown();
+            }
+            return result;
+        });
+        return Reflection.newProxy(LocalReadWriteLock.class, (proxy, method, arguments) -> {
+            if (method.getName().equals("readLock")) {
+                return shares;
+            }
+            boolean waits = method.getName().equals("tryLock") && arguments != null && !arguments[0].equals(0L);
+            Object result = method.invoke(half, arguments);
+            if (waits && Thread.currentThread() == writer && result.equals(false)) {
+                ended.countDown();
+                goesOn.await();
+            }
+            return result;
+        });
     }
 
     @ParameterizedTest

@@ -63,8 +63,9 @@ class AdaptedLatchFaultsTest extends LatchFaultFixture {
     @Test
     void waitsEndInAnOutage() {
         counted.trySetCount(2);
-        DistributedCountDownLatch latch =
-                over(client, b -> b.commandTimeout(SHORT_TIMEOUT).redisTimeout(Duration.ofSeconds(2))).adapt(counted);
+        DistributedCountDownLatch latch = over(
+                        client, b -> b.commandTimeout(SHORT_TIMEOUT).redisTimeout(Duration.ofSeconds(2)))
+                .adapt(counted);
         CompletableFuture<Boolean> waits = actor("waiter").begin(latch::await);
         await("it waits").during(Duration.ofMillis(100)).until(() -> !waits.isDone());
         proxy().stall();

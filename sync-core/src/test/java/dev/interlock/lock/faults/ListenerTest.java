@@ -342,7 +342,9 @@ class ListenerTest extends FaultFixture {
         RedissonClient client = client(server().url());
         // Long enough for a reader to leave within it on a busy machine.
         Duration slice = Duration.ofSeconds(1);
-        Interlock session = over(client, b -> b.listener(blocking).lease(lease).handoffSlice(slice).ticker(ticker));
+        Interlock session = over(
+                client,
+                b -> b.listener(blocking).lease(lease).handoffSlice(slice).ticker(ticker));
         DistributedReentrantLock lock = lock(session, NAME);
         Actor holder = actor("holder");
         Actor leaver = actor("leaver");

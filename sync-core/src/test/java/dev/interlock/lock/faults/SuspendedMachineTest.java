@@ -121,9 +121,7 @@ class SuspendedMachineTest extends FaultFixture {
         suspend();
         await("renewal").until(() -> recorder.count(Recorder.Kind.RENEWED) == before + 1);
         proxy().dropRequests(
-                        words -> words.contains(NAME),
-                        FaultProxy.ALWAYS,
-                        Loss.muteFor(SHORT_TIMEOUT.multipliedBy(3)));
+                        words -> words.contains(NAME), FaultProxy.ALWAYS, Loss.muteFor(SHORT_TIMEOUT.multipliedBy(3)));
         lock.assertHeld();
         assertThat(lock.fencingToken()).isPositive();
         proxy().heal();
@@ -151,9 +149,7 @@ class SuspendedMachineTest extends FaultFixture {
         lock.lock();
         long token = lock.fencingToken();
         proxy().dropRequests(
-                        words -> words.contains(NAME),
-                        FaultProxy.ALWAYS,
-                        Loss.muteFor(SHORT_TIMEOUT.multipliedBy(3)));
+                        words -> words.contains(NAME), FaultProxy.ALWAYS, Loss.muteFor(SHORT_TIMEOUT.multipliedBy(3)));
         suspend();
         assertThatThrownBy(lock::assertHeld)
                 .isInstanceOf(RedisUnavailableException.class)

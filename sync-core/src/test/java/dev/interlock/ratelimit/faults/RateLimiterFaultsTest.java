@@ -71,8 +71,7 @@ class RateLimiterFaultsTest extends FaultFixture {
     @EnumSource
     @Tag("proof")
     void lostAnswerIsChargedOnce(RateLimit.Algorithm algorithm) {
-        RateLimiter limiter =
-                session().rateLimiter(NAME, limit(algorithm));
+        RateLimiter limiter = session().rateLimiter(NAME, limit(algorithm));
         proxy().dropReplies(RateLimiterFaultsTest::isDecision, 1, Loss.CUT);
 
         assertThat(limiter.tryAcquire(3)).isTrue();
@@ -215,7 +214,9 @@ class RateLimiterFaultsTest extends FaultFixture {
                 actor("tries").ask(() -> limiter.tryAcquire(1, Duration.ofDays(1))),
                 limiter.acquireAsync(1),
                 limiter.tryAcquireAsync(1, Duration.ofDays(1)));
-        await("they wait").during(Duration.ofMillis(400)).until(() -> waits.stream().noneMatch(CompletableFuture::isDone));
+        await("they wait")
+                .during(Duration.ofMillis(400))
+                .until(() -> waits.stream().noneMatch(CompletableFuture::isDone));
 
         session.close();
 
