@@ -1,9 +1,7 @@
 package dev.interlock.internal.lock.script;
 
 import static dev.interlock.internal.lock.script.Contender.LEASE;
-import static dev.interlock.internal.lock.script.Contender.NOTHING;
 import static dev.interlock.internal.lock.script.Contender.TENURE;
-import static dev.interlock.internal.lock.script.Contender.TICKET;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.internal.lock.script.Answer.Status;
@@ -29,12 +27,6 @@ class AcquireScriptTest extends LockScriptTest {
     }
 
     @Test
-    void freeLockIsGrantedToWhoDoesNotWait() {
-        assertThat(a.request(1).once().send().status()).isEqualTo(Status.GRANTED);
-        assertOwner(a, 1);
-    }
-
-    @Test
     void repeatOfAGrantedRequestChangesNothingAndReadsTheTtlAfresh() {
         Answer first = a.own(1);
         redis("PEXPIRE", keys.lock(), "9000");
@@ -44,15 +36,6 @@ class AcquireScriptTest extends LockScriptTest {
         assertThat(repeat.behind()).isZero();
         assertThat(ttl(keys.lock())).isBetween(1L, 9_000L);
         assertThat(list("HGETALL", keys.lock())).containsExactly(a.owner(1), "1");
-    }
-
-    @Test
-    void repeatOfAGrantedRequestTellsWhetherOthersWait() {
-        a.own(1);
-        assertThat(a.own(1).behind()).isZero();
-        contender().queue(1);
-        contender().queue(1);
-        assertThat(a.own(1).behind()).isEqualTo(1);
     }
 
     @Test
@@ -70,16 +53,6 @@ class AcquireScriptTest extends LockScriptTest {
         assertThat(redis("GET", b.mark())).isEqualTo("1:0");
         assertThat(number("ZSCORE", keys.waiters(), b.id)).isBetween(before / 1000, after / 1000 + 10_000);
         assertOwner(a, 1);
-    }
-
-    @Test
-    void repeatOfAQueuedRequestKeepsItsPlaceAndReadsTheTtlAfresh() {
-        inLine(a, b, c);
-        redis("PEXPIRE", keys.lock(), "9000");
-        Answer repeat = b.acquire(1);
-        assertThat(repeat.status()).isEqualTo(Status.QUEUED);
-        assertThat(repeat.ttlMillis()).isBetween(1L, 9_000L);
-        assertQueue(b.ticket(1), c.ticket(1));
     }
 
     @Test
@@ -121,17 +94,6 @@ class AcquireScriptTest extends LockScriptTest {
         assertNoLetters(c);
     }
 
-    @Test
-    void whoDoesNotWaitPassesDeadWaiters() throws InterruptedException {
-        inLine(a, b);
-        die(b);
-        expire();
-        assertThat(c.request(1).once().send().status()).isEqualTo(Status.GRANTED);
-        assertOwner(c, 1);
-        assertNoLetters(b);
-        assertNoQueue();
-    }
-
     /** What comes after the release of its sequence is refused, and changes nothing. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
@@ -142,35 +104,6 @@ class AcquireScriptTest extends LockScriptTest {
         assertOver(request.send());
         assertThat(owners()).isEmpty();
         assertThat(tickets()).isEmpty();
-    }
-
-    /** A cancel that comes first, and so finds nothing, still refuses what comes after it. */
-    @Test
-    void requestThatComesAfterItsCancelIsRefused() {
-        assertThat(a.release(1)).isEqualTo(NOTHING);
-        assertOver(a.acquire(1));
-        assertThat(owners()).isEmpty();
-        a.own(2);
-    }
-
-    @Test
-    void lateDuplicateOfACancelledTicketIsRefused() {
-        inLine(a, b);
-        assertThat(b.release(1)).isEqualTo(TICKET);
-        assertOver(b.acquire(1));
-        assertThat(tickets()).isEmpty();
-        a.release(1);
-        assertOver(b.acquire(1));
-        assertThat(owners()).isEmpty();
-    }
-
-    @Test
-    void lateDuplicateOfABusyRequestIsNotGranted() {
-        a.own(1);
-        assertThat(b.request(1).once().send().status()).isEqualTo(Status.BUSY);
-        a.release(1);
-        assertOver(b.request(1).once().send());
-        assertThat(owners()).isEmpty();
     }
 
     @Test
@@ -242,26 +175,6 @@ class AcquireScriptTest extends LockScriptTest {
         assertNoLetters(c);
     }
 
-    @Test
-    void newRequestForAnExpiredLockStandsBehindThoseWhoWait() {
-        inLine(a, b);
-        expire();
-        c.queue(1);
-        assertOwner(b, 1);
-        assertQueue(c.ticket(1));
-    }
-
-    /** Who was passed over because he seemed dead is told that he must ask anew. */
-    @Test
-    void waiterThatWasPassedOverIsRefused() {
-        inLine(a, b, c);
-        die(b);
-        a.release(1);
-        assertOwner(c, 1);
-        assertOver(b.acquire(1));
-        b.queue(2);
-    }
-
     /** The owner hears of the first who waits, and of nobody twice. */
     @Test
     void ownerIsToldThatItIsWaitedForOnce() throws InterruptedException {
@@ -309,16 +222,6 @@ class AcquireScriptTest extends LockScriptTest {
         letters(c);
         assertThat(a.request(9).once().send().asked()).isTrue();
         assertAsked(c, 1, a, 9);
-    }
-
-    /** So is the session of the request itself, if its own ticket was granted, or its own release is on its way. */
-    @Test
-    void refusedRequestAsksItsOwnSession() throws InterruptedException {
-        a.requests(3L).send();
-        letters(a);
-        assertThat(a.requests(4L).once().send().asked()).isTrue();
-        assertAsked(a, 3, a, 4);
-        assertOwner(a, 3);
     }
 
     /** Sequences are compared as numbers, of any size that Lua holds exactly. */

@@ -4,7 +4,6 @@ import static dev.interlock.internal.lock.script.Contender.TENURE;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.internal.lock.script.Contender.Stand;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.stream.IntStream;
@@ -133,17 +132,6 @@ class AwaitScriptTest extends LockScriptTest {
     }
 
     @Test
-    void signalGoesToOthersThanThoseWhoLeft() {
-        Waiting first = a.waits("c", 10);
-        Waiting second = b.waits("c", 20);
-        signaller.own(1_000);
-        assertThat(a.leaves(first)).isEqualTo(left(2_001));
-        signaller.signal(1_000, 1, "", "sc");
-        assertQueue(a.ticket(2_001) + ":-2000", second.ticket(2_001));
-        assertNoWaiters();
-    }
-
-    @Test
     void freeLockIsGrantedToWhoLeaves() throws InterruptedException {
         Waiting waiter = a.waits("c", 10);
         assertThat(a.leaves(waiter)).isEqualTo(left(2_001));
@@ -204,27 +192,5 @@ class AwaitScriptTest extends LockScriptTest {
         assertThat(tickets()).hasSize(1_000);
         assertThat(letters(a)).singleElement().asString().startsWith("s 2000 -2000 3000 -2001 3001 ");
         assertThat(ttls().values()).allSatisfy(ttl -> assertThat(ttl).isPositive());
-    }
-
-    /** Messages and replies agree, however many of them there are. */
-    @Test
-    void everyWaiterGetsTheLockOnce() {
-        List<Waiting> waiters = new ArrayList<>();
-        for (int i = 0; i < 20; i++) {
-            Contender by = contender();
-            waiters.add(by.waiter(i % 2 == 0 ? "c" : "d", i, 2_000).begin(1_000));
-        }
-        owner.signals("ac", "ad");
-        List<Waiting> order = new ArrayList<>();
-        for (int parity = 0; parity < 2; parity++) {
-            for (int i = parity; i < 20; i += 2) {
-                order.add(waiters.get(i));
-            }
-        }
-        for (Waiting waiter : order) {
-            assertThat(owners()).containsExactly(waiter.by().owner(2_001));
-            assertThat(waiter.by().releaseOf(waiter, 2_001)).isEqualTo(TENURE);
-        }
-        assertThat(owners()).isEmpty();
     }
 }

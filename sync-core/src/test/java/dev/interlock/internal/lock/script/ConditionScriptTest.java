@@ -10,7 +10,6 @@ import dev.interlock.internal.lock.script.Contender.Signalled;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.UUID;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
@@ -55,17 +54,6 @@ class ConditionScriptTest extends LockScriptTest {
     private static long millis() {
         List<String> time = list("TIME");
         return Long.parseLong(time.get(0)) * 1_000 + Long.parseLong(time.get(1)) / 1_000;
-    }
-
-    @Test
-    void repeatOfARegistrationChangesNothing() throws InterruptedException {
-        Waiting waiter = a.waits("c", 7);
-        Map<String, String> before = signals();
-        announcements();
-        assertThat(a.releaseAfter(1_000, waiter.plain())).isEqualTo(TENURE);
-        assertThat(waiting()).containsExactly(waiter.member());
-        assertThat(signals()).isEqualTo(before);
-        assertThat(announcements()).isEmpty();
     }
 
     /** What a tenure had to do is done by its owner or by nobody. */
@@ -151,16 +139,6 @@ class ConditionScriptTest extends LockScriptTest {
         assertThat(b.signal(2_000, 1, "c", "sc").count()).isZero();
         assertQueue(first.ticket(4_001));
         assertNoWaiters();
-    }
-
-    @Test
-    void operationsAreDoneInTheirOrder() {
-        Waiting before = a.waiter("c", 1, 2_000);
-        Waiting after = a.waiter("c", 2, 3_000);
-        a.own(1_000);
-        a.releaseAfter(1_000, before.fair(), "sc", after.fair());
-        assertThat(waiting()).containsExactly(after.member());
-        assertOwner(a, 2_001);
     }
 
     // ---- who is signalled
@@ -257,16 +235,6 @@ class ConditionScriptTest extends LockScriptTest {
         assertNoWaiters();
     }
 
-    @Test
-    void signalToDeadSessionsOnlyIsForgotten() throws InterruptedException {
-        dead.waits("c", 1);
-        fallSilent(dead);
-        announcements();
-        signaller.signals("sc");
-        assertThat(announcements()).containsExactly("0");
-        assertThat(ttls()).containsOnlyKeys(keys.token(), dead.mark(), signaller.mark());
-    }
-
     // ---- what the signalled get, and what they are told
 
     /** One release, one message: it says which waiter has the lock. */
@@ -310,16 +278,6 @@ class ConditionScriptTest extends LockScriptTest {
                 .isZero();
     }
 
-    @Test
-    void signalsSentAheadTellAtOnce() throws InterruptedException {
-        a.waits("c", 10);
-        a.waits("c", 20, 4_000);
-        signaller.signalsAhead("sc", "sc");
-        assertThat(letters(a)).containsExactly("s 4 2000 4001 4000 0 " + keys.lock());
-        signaller.release(1_000);
-        assertThat(letters(a)).singleElement().asString().startsWith("g 4001 ").endsWith(" 0 0 2000 " + keys.lock());
-    }
-
     /** Who gets the lock is told that conditions have waiters, whichever way he gets it. */
     @Test
     void ownersHearThatConditionsHaveWaiters() throws InterruptedException {
@@ -337,29 +295,6 @@ class ConditionScriptTest extends LockScriptTest {
     }
 
     // ---- names, numbers, and what is left
-
-    @ParameterizedTest
-    @ValueSource(
-            strings = {
-                "two words",
-                " blanks at both ends ",
-                "a:b:1:2",
-                "{curly}",
-                "schlüssel-鍵-🔑",
-                "100%",
-                "%d%s%1",
-                "tab\tand\nline",
-                "s 2 1 2 name",
-                "zero\0byte"
-            })
-    void lettersCarryAnyName(String suffix) throws InterruptedException {
-        use(UUID.randomUUID() + suffix);
-        a.waits("c", 10);
-        b.waits("c", 20);
-        signaller.signals("ac");
-        assertThat(letters(a)).singleElement().asString().endsWith(" 1 0 2000 " + keys.lock());
-        assertSignalled(b, 2_000, 2_001);
-    }
 
     /** As many as one likes are registered by one release, and signalled by one operation. */
     @Test
@@ -419,21 +354,5 @@ class ConditionScriptTest extends LockScriptTest {
         assertThat(a.drop(2_001)).isTrue();
         assertThat(b.take(2_000)).isPositive();
         assertThat(b.drop(2_000)).isTrue();
-    }
-
-    /** Where Redis is full, who has the lock can still give it up, and do what was to be done with that. */
-    @Test
-    void fullRedisLetsOwnersFinish() {
-        a.waits("c", 10);
-        Waiting next = b.waiter("c", 20, 2_000);
-        b.own(1_000);
-        redis("CONFIG", "SET", "maxmemory", "1");
-        try {
-            assertThat(b.releaseAfter(1_000, "sc", next.plain())).isEqualTo(TENURE);
-            assertOwner(a, 2_001);
-            assertThat(waiting()).containsExactly(next.member());
-        } finally {
-            redis("CONFIG", "SET", "maxmemory", "0");
-        }
     }
 }

@@ -166,17 +166,6 @@ class ConditionTicketScriptTest extends LockScriptTest {
         assertNoQueue();
     }
 
-    /** Its place is where it was signalled, however often its session asks for it. */
-    @Test
-    void pollKeepsThePlaceOfAWaiter() {
-        Waiting waiter = a.waits("c", 10);
-        owner.signalsAhead("sc");
-        b.queue(1_000);
-        assertThat(a.polls(waiter, 2_001).status()).isEqualTo(Status.QUEUED);
-        assertThat(a.polls(waiter, 2_001).status()).isEqualTo(Status.QUEUED);
-        assertQueue(waiter.ticket(2_001), b.ticket(1_000));
-    }
-
     /**
      * Where its grant has expired, or its ticket was lost, it is over, and never queues or owns by that sequence again.
      */

@@ -51,14 +51,6 @@ class HeartbeatScriptTest extends LockScriptTest {
         assertThat(list("ZRANGE", keys.waiters(), "0", "-1")).containsExactly(c.id);
     }
 
-    /** Another lease makes another ticket. */
-    @Test
-    void aTicketIsKnownByAllItsTerms() {
-        a.own(1);
-        b.queue(2);
-        assertThat(b.heartbeat("2:3000")).isEqualTo(ASK);
-    }
-
     @Test
     void aLockThatIsFreeHasToBeAskedFor() {
         inLine(a, b);

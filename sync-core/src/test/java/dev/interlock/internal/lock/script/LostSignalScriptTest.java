@@ -104,18 +104,6 @@ class LostSignalScriptTest extends LockScriptTest {
         assertNoWaiters();
     }
 
-    /** The same if that tenure was the one in which they were registered. */
-    @Test
-    void tenureThatRegistersAndIsLostSignalsAll() {
-        Waiting waiter = a.waiter("c", 10, 2_000);
-        a.own(1_000);
-        a.signal(1_000, 1, "", waiter.plain());
-        assertThat(a.asks(waiter)).isEqualTo(WAITS);
-        expire();
-        a.asks(waiter);
-        assertOwner(a, 2_001);
-    }
-
     /** While plain clients have their turn, who is signalled is told so, and that he has to come back. */
     @Test
     void plainClientsHaveTheirTurnBeforeTheSignalled() throws InterruptedException {
@@ -134,17 +122,6 @@ class LostSignalScriptTest extends LockScriptTest {
             return !owners().isEmpty();
         });
         assertOwner(a, 2_001);
-    }
-
-    /** Who doesn't queue comes after those who were signalled. */
-    @Test
-    void requestThatDoesNotQueueFindsWhoWasSignalledInFront() {
-        Waiting waiter = a.waits("c", 10);
-        b.own(1_000);
-        expire();
-        assertThat(b.request(2_000).once().send().status()).isEqualTo(Status.BUSY);
-        assertOwner(a, 2_001);
-        assertThat(a.releaseOf(waiter, 2_001)).isEqualTo(TENURE);
     }
 
     /** A message that its waiter has got the lock is for the session whose request has brought that about, too. */
@@ -358,19 +335,6 @@ class LostSignalScriptTest extends LockScriptTest {
         if (number("HEXISTS", keys.signals(), contender.id) == 1) {
             fallSilent(contender);
         }
-    }
-
-    /** The lock then goes to who was signalled, if nobody else stood behind the dead. */
-    @Test
-    void plainTicketOfADeadSessionSignalsAllToo() throws InterruptedException {
-        Waiting waiter = a.waits("c", 10);
-        owner.own(1_000);
-        dead.queue(1_000);
-        die(dead);
-        assertThat(owner.release(1_000)).isEqualTo(TENURE);
-        assertNoLetters(dead);
-        assertThat(letters(a)).singleElement().asString().matches("g 2001 \\d+ \\d{16} \\d 0 2000 " + keys.lock());
-        assertThat(a.releaseOf(waiter, 2_001)).isEqualTo(TENURE);
     }
 
     /** Waiters of the dead are dropped as their tickets are; the lock is free then, and plain clients are told. */

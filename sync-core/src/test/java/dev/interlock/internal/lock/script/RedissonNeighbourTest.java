@@ -62,13 +62,6 @@ class RedissonNeighbourTest extends LockScriptTest {
     }
 
     @Test
-    void ownOwnerIsNot() {
-        a.own(1);
-        assertThat(b.request(1).once().send().foreign()).isFalse();
-        assertThat(b.queue(2).foreign()).isFalse();
-    }
-
-    @Test
     void plainClientFindsTheLockTakenAndThenFree() {
         RLock lock = redisson.getLock(keys.lock());
         a.own(1);

@@ -8,7 +8,6 @@ import dev.interlock.internal.lock.script.Contender.Renewed;
 import dev.interlock.internal.redis.Script;
 import dev.interlock.testing.RedisServer;
 import java.util.List;
-import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.RLock;
 import org.redisson.api.RTopic;
@@ -71,20 +70,6 @@ class RenewScriptTest extends LockScriptTest {
         expire();
         assertThat(a.renew(2)).isEqualTo(REFUSED);
         assertThat(owners()).isEmpty();
-    }
-
-    @Test
-    void renewalDoesNotTouchAPlainClientsLock() {
-        a.own(1);
-        expire();
-        RLock lock = redisson.getLock(keys.lock());
-        lock.lock(9, TimeUnit.SECONDS);
-        try {
-            assertThat(a.renew(1)).isEqualTo(REFUSED);
-            assertThat(ttl(keys.lock())).isLessThanOrEqualTo(9_000);
-        } finally {
-            lock.unlock();
-        }
     }
 
     @Test

@@ -16,16 +16,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 /** Sessions with several tickets: how these stand, which of them are served on one tenure, and how they leave. */
 class RunScriptTest extends LockScriptTest {
 
-    @Test
-    void ticketsOfOneCommandQueueInTheirOrder() {
-        b.own(1);
-        Answer answer = a.requests(1L, 2L, 3L).send();
-        assertStands(answer, Status.QUEUED, 0, 0);
-        assertQueue(a.ticket(1), a.ticket(2), a.ticket(3));
-        assertThat(redis("GET", a.mark())).isEqualTo("3:0");
-        assertThat(redis("ZCARD", keys.waiters())).isEqualTo(1L);
-    }
-
     /** The first of several takes a free lock, with the lease in its ticket; the others are its run. */
     @Test
     void freeLockIsGrantedToTheFirstOfSeveral() throws InterruptedException {
@@ -36,18 +26,6 @@ class RunScriptTest extends LockScriptTest {
         assertOwner(a, 1);
         assertQueue(a.owner(2) + ":20000", a.owner(3) + ":20000");
         assertNoLetters(a);
-    }
-
-    /** Letter and reply agree on the end of the run. */
-    @Test
-    void consecutiveTicketsOfASessionAreOneRun() throws InterruptedException {
-        b.own(1);
-        a.requests(1L, 2L).send();
-        a.requests(1L, 2L, 3L).send();
-        b.release(1);
-        assertThat(lastOfRun(a)).isEqualTo(3);
-        assertStands(a.requests(1L, 2L, 3L).send(), Status.GRANTED, 1, 3);
-        assertStands(a.requests(2L, 3L).send(), Status.QUEUED, 1, 3);
     }
 
     @Test
@@ -181,21 +159,6 @@ class RunScriptTest extends LockScriptTest {
         assertThat(redis("GET", a.mark())).isEqualTo("3:0");
     }
 
-    @ParameterizedTest
-    @ValueSource(longs = {1, 2, 3, 4})
-    void cancelOfATicketLeavesTheOthersInOrder(long cancelled) {
-        c.own(1);
-        a.requests(1L, 2L).send();
-        b.requests(1L).send();
-        a.requests(1L, 2L, 3L, 4L).send();
-        assertThat(a.release(cancelled)).isEqualTo(TICKET);
-        assertThat(a.release(cancelled)).isEqualTo(NOTHING);
-        assertThat(tickets())
-                .isEqualTo(Stream.of(a.ticket(1), a.ticket(2), b.ticket(1), a.ticket(3), a.ticket(4))
-                        .filter(ticket -> !ticket.equals(a.ticket(cancelled)))
-                        .toList());
-    }
-
     @Test
     void allTicketsOfADeadSessionArePassedOver() throws InterruptedException {
         c.own(1);
@@ -209,22 +172,6 @@ class RunScriptTest extends LockScriptTest {
         assertThat(lastOfRun(b)).isEqualTo(2);
         assertStands(a.requests(1L, 2L, 3L, 4L).send(), Status.QUEUED, 0, 0, 1L, 2L, 3L);
         assertQueue(b.ticket(2), a.ticket(4));
-    }
-
-    @Test
-    void sequencesOfARunMayBeLarge() throws InterruptedException {
-        long last = (1L << 53) - 1;
-        b.own(1);
-        a.requests(sequences(last - 2, last)).send();
-        assertThat(redis("GET", a.mark())).isEqualTo(last + ":0");
-        b.release(1);
-        assertThat(lastOfRun(a)).isEqualTo(last);
-        assertStands(a.requests(sequences(last - 1, last)).send(), Status.QUEUED, last - 2, last);
-        assertThat(a.releaseWith(last - 2, last - 1)).isEqualTo(TENURE);
-        assertStands(a.requests(last).send(), Status.GRANTED, last, 0);
-        assertThat(a.release(last)).isEqualTo(TENURE);
-        assertThat(redis("GET", a.mark())).isEqualTo(last + ":" + last);
-        assertOver(a.requests(last - 1, last).send(), last - 1, last);
     }
 
     private static Long[] sequences(long first, long last) {

@@ -36,26 +36,6 @@ class SuccessionScriptTest extends LockScriptTest {
     }
 
     @Test
-    void nextRequestEndsTheTicketBeforeItEvenIfTheCancelIsLate() {
-        inLine(b, a);
-        a.queue(2);
-        a.release(1);
-        assertQueue(a.ticket(2));
-        b.release(1);
-        assertOwner(a, 2);
-    }
-
-    /** A grant to a sequence that was given up in favour of the next one stands in nobody's way. */
-    @Test
-    void pollOfTheNextRequestEndsTheGrantOfTheOneBeforeIt() {
-        inLine(b, a);
-        a.queue(2);
-        b.release(1);
-        a.own(2);
-        assertOwner(a, 2);
-    }
-
-    @Test
     void requestThatContinuesATenureKeepsTheLockThoughOthersQueue() throws InterruptedException {
         long first = a.own(1).token();
         b.queue(1);
@@ -95,66 +75,6 @@ class SuccessionScriptTest extends LockScriptTest {
         assertThat(answer.owner()).isEqualTo(2);
         assertOwner(a, 2);
         assertQueue(b.ticket(1), a.ticket(3));
-    }
-
-    @Test
-    void requestThatContinuesALostTenureStandsInLine() {
-        inLine(a, b);
-        expire();
-        assertThat(a.request(2).continuing(1).send().status()).isEqualTo(Status.QUEUED);
-        assertOwner(b, 1);
-        assertQueue(a.ticket(2));
-    }
-
-    /**
-     * What was to continue a tenure ends no other one, which may be in use; whether it comes late, or a second time.
-     */
-    @ParameterizedTest
-    @ValueSource(booleans = {true, false})
-    void lateContinuationEndsNoOtherTenure(boolean comesTwice) {
-        a.requests(5L).send();
-        b.requests(1L).send();
-        a.requests(7L).send();
-        c.requests(1L).send();
-        expire();
-        b.requests(1L).send();
-        assertOwner(b, 1);
-        Request late = a.requests(8L).continuing(5);
-        if (comesTwice) {
-            assertThat(late.send().status()).isEqualTo(Status.QUEUED);
-        }
-        b.release(1);
-        assertOwner(a, 7);
-        Answer answer = late.send();
-        assertThat(answer.status()).isEqualTo(Status.QUEUED);
-        assertThat(answer.owner()).isEqualTo(7);
-        assertOwner(a, 7);
-        assertQueue(c.ticket(1), a.ticket(8));
-    }
-
-    @Test
-    void continuedTenureHasTheRunBehindIt() {
-        a.requests(5L, 6L).send();
-        b.requests(1L).send();
-        a.requests(7L).send();
-        Answer answer = a.requests(8L).continuing(5).send();
-        assertThat(answer.status()).isEqualTo(Status.GRANTED);
-        assertThat(answer.owner()).isEqualTo(8);
-        assertThat(answer.run()).isEqualTo(6);
-        assertQueue(a.ticket(6), b.ticket(1), a.ticket(7));
-    }
-
-    /** Where another session is next there is no run: lower sequences may stand behind that session. */
-    @Test
-    void continuedTenureHasNoRunBehindOthers() {
-        a.requests(5L).send();
-        b.requests(1L).send();
-        a.requests(7L).send();
-        Answer answer = a.requests(8L).continuing(5).send();
-        assertThat(answer.status()).isEqualTo(Status.GRANTED);
-        assertThat(answer.owner()).isEqualTo(8);
-        assertThat(answer.run()).isZero();
-        assertQueue(b.ticket(1), a.ticket(7));
     }
 
     /** The lease of a request is for who gets a free lock at once; who has queued gets the one in his ticket. */
@@ -209,16 +129,6 @@ class SuccessionScriptTest extends LockScriptTest {
         assertOwner(b, 1);
         assertThat(tickets()).isEqualTo(isOver ? List.of() : List.of(a.ticket(3)));
         assertGranted(b, 1);
-    }
-
-    /** What was used is told with a request, even if nothing of that one stands. */
-    @Test
-    void usedTicketsLeaveWithARequestThatIsOver() {
-        a.requests(1L, 2L).send();
-        b.requests(1L).send();
-        a.release(3);
-        assertThat(a.requests(3L).using(2L).send().status()).isEqualTo(Status.OVER);
-        assertQueue(b.ticket(1));
     }
 
     /** A repeated release answers the same, though a tenure of a lower sequence has been dropped since. */

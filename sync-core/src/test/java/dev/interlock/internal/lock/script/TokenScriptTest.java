@@ -171,18 +171,6 @@ class TokenScriptTest extends LockScriptTest {
         assertThat(last).isLessThan(1L << 48);
     }
 
-    /** A low floor doesn't lower the count. */
-    @Test
-    void floorOnlyRaises() {
-        long last = a.request(1).above(1L << 48).send().token();
-        assertThat(last).isGreaterThanOrEqualTo(1L << 48);
-        b.queue(1);
-        a.release(1, Contender.LEASE, 1);
-        last = greater(last, b.own(1));
-        b.release(1);
-        greater(last, a.request(2).above(0).send());
-    }
-
     /** Asking again about a grant after the counter has expired yields no token below that of an earlier tenure. */
     @Test
     void repeatAfterTheExpiryOfTheKeyDoesNotFallBack() {

@@ -62,19 +62,6 @@ class DemandScriptTest extends SharedLockScriptTest {
     }
 
     @Test
-    void readerBehindAWriterTellsNobody() throws InterruptedException {
-        Contender reader = contender();
-        a.read(7);
-        b.read(8);
-        writer.queue(1);
-        letters(a);
-        letters(b);
-        reader.queueToRead(1);
-        reader.queueToRead(1);
-        assertToldNobody();
-    }
-
-    @Test
     void readerThatJoinsTellsNobody() throws InterruptedException {
         a.read(7);
         b.read(8);
@@ -133,26 +120,5 @@ class DemandScriptTest extends SharedLockScriptTest {
         a.request(9).continuing(7).send();
         assertNoLetters(a);
         assertThat(letters(b)).containsExactly(demand(8));
-    }
-
-    @Test
-    void readersWhoseLeaseIsOverAreToldNothing() throws InterruptedException {
-        a.read(7);
-        b.read(8);
-        lapse(a);
-        writer.queue(1);
-        assertNoLetters(a);
-        assertThat(letters(b)).containsExactly(demand(8));
-    }
-
-    /** Who was let in while others wait is told that by the message of his grant. */
-    @Test
-    void grantedReadersAreNotToldTwice() throws InterruptedException {
-        inLineToRead(owner, a, b);
-        writer.queue(1);
-        owner.release(1);
-        assertGranted(a, 1, 1);
-        assertGranted(b, 1, 1);
-        assertNoLetters(writer);
     }
 }

@@ -1,6 +1,5 @@
 package dev.interlock.internal.lock.script.readwrite;
 
-import static dev.interlock.internal.lock.script.Contender.NOTHING;
 import static dev.interlock.internal.lock.script.Contender.TENURE;
 import static dev.interlock.internal.lock.script.Contender.TICKET;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -84,29 +83,6 @@ class DowngradeScriptTest extends SharedLockScriptTest {
     }
 
     @Test
-    void writerAtTheHeadWaits() throws InterruptedException {
-        inLine(a, writer);
-        b.queueToRead(1);
-        assertThat(a.downgrade(1)).isTrue();
-        assertReaders(a.owner(1));
-        assertQueue(writer.ticket(1), b.readingTicket(1));
-        assertNoLetters(writer, b);
-        a.release(1);
-        assertOwner(writer, 1);
-    }
-
-    @Test
-    void deadTicketsAtTheHeadArePassed() throws InterruptedException {
-        inLine(a, writer);
-        b.queueToRead(1);
-        die(writer);
-        a.downgrade(1);
-        assertReaders(a.owner(1), b.owner(1));
-        assertGrantedFreely(b, 1);
-        assertNoQueue();
-    }
-
-    @Test
     void repeatChangesNothing() throws InterruptedException {
         inLineToRead(a, b);
         a.downgrade(1);
@@ -164,16 +140,6 @@ class DowngradeScriptTest extends SharedLockScriptTest {
         assertReaders(a.owner(4));
     }
 
-    /** Who reads already is one: it has nothing to give up. */
-    @Test
-    void downgradeOfAReaderChangesNothing() {
-        a.read(1);
-        shorten(a, 9_000);
-        assertThat(a.downgrade(1)).isTrue();
-        assertReaders(a.owner(1));
-        assertThat(leaseOf(a)).isLessThanOrEqualTo(9_000);
-    }
-
     // ---- operations on conditions
 
     @Test
@@ -217,72 +183,5 @@ class DowngradeScriptTest extends SharedLockScriptTest {
         assertSignalled(a, 2_000, 3_001);
         a.release(3_000);
         assertOwner(a, 3_001);
-    }
-
-    /**
-     * What a tenure had to do it has done by then; but of a waiter of its own that it signalled before, and that needed
-     * no ticket, nobody else knows.
-     */
-    @Test
-    void lossOfTheReaderMayBeALossOfSignals() throws InterruptedException {
-        a.waits("c", 10);
-        Waiting other = b.waits("c", 20);
-        a.own(3_000);
-        assertThat(a.signal(3_000, 1, "c", "sc").owned()).isTrue();
-        assertSignalled(a, 2_000, 0);
-        assertThat(a.downgrade(3_000, "sc")).isTrue();
-        assertThat(waiting()).containsExactly(other.member());
-        lapseAll();
-        b.asks(other);
-        assertNoWaiters();
-        assertOwner(b, 2_001);
-    }
-
-    // ---- commands that overtake each other
-
-    @Test
-    void releaseMayOvertakeTheDowngrade() throws InterruptedException {
-        Waiting waiter = b.waits("c", 10);
-        a.own(1_000);
-        assertThat(a.releaseAfter(1_000, "sc")).isEqualTo(TENURE);
-        assertOwner(b, 2_001);
-        assertThat(a.downgrade(1_000, "sc")).isFalse();
-        assertOwner(b, 2_001);
-        assertThat(b.releaseOf(waiter, 2_001)).isEqualTo(TENURE);
-        assertThat(a.downgrade(1_000, "sc")).isFalse();
-        assertThat(ttls()).containsOnlyKeys(keys.token(), a.mark(), b.mark());
-    }
-
-    @Test
-    void lateDuplicatesAreRefused() throws InterruptedException {
-        Request request = a.request(1);
-        request.send();
-        a.downgrade(1);
-        assertThat(a.release(1)).isEqualTo(TENURE);
-        assertThat(announcements()).containsExactly("0");
-        for (int i = 0; i < 2; i++) {
-            assertThat(request.send().status()).isEqualTo(Status.OVER);
-            assertThat(request.reading().send().status()).isEqualTo(Status.OVER);
-            assertThat(request.once().send().status()).isEqualTo(Status.OVER);
-            assertThat(a.downgrade(1)).isFalse();
-            assertThat(a.release(1)).isEqualTo(TENURE);
-            assertThat(a.renew(1).owned()).isFalse();
-            assertThat(ttls()).containsOnlyKeys(keys.token(), a.mark());
-        }
-        assertThat(announcements()).isEmpty();
-        b.read(1);
-        assertThat(a.release(1)).isEqualTo(TENURE);
-        assertReaders(b.owner(1));
-    }
-
-    @Test
-    void readerThatWasAnOwnerMayBeLost() {
-        a.own(1);
-        a.downgrade(1);
-        b.read(1);
-        lapse(a);
-        writer.queue(1);
-        assertReaders(b.owner(1));
-        assertThat(a.release(1)).isEqualTo(NOTHING);
     }
 }

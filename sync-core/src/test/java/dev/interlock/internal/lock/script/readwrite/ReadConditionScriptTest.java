@@ -60,18 +60,6 @@ class ReadConditionScriptTest extends SharedLockScriptTest {
         assertThat(waiting.releaseOf(waiter, 2_001)).isEqualTo(TENURE);
     }
 
-    @Test
-    void readerQueuesBehindAWaiterThatIsSignalled() throws InterruptedException {
-        Waiting waiter = signalled();
-        b.queueToRead(1);
-        assertThat(b.request(2).reading().once().send().status()).isEqualTo(Status.BUSY);
-        assertQueue(waiter.ticket(2_001), b.readingTicket(1));
-        a.release(1_000);
-        assertOwner(waiting, 2_001);
-        waiting.releaseOf(waiter, 2_001);
-        assertReaders(b.owner(1));
-    }
-
     /** It tells the readers so, as any writer does. */
     @Test
     void waiterThatLeavesQueuesBehindReaders() throws InterruptedException {
@@ -88,20 +76,6 @@ class ReadConditionScriptTest extends SharedLockScriptTest {
         b.release(8);
         assertOwner(waiting, 2_001);
         assertThat(letters(waiting)).singleElement().asString().endsWith(" 0 0 -2000 " + keys.lock());
-    }
-
-    @Test
-    void waiterThatWasNotSignalledWaitsOnWhileReadersComeAndGo() throws InterruptedException {
-        Waiting waiter = waiting.waits("c", 10);
-        assertThat(a.read(1).behind()).isEqualTo(2);
-        assertThat(b.read(1).behind()).isEqualTo(2);
-        assertThat(waiting.asks(waiter)).isEqualTo(new Stand(State.WAITING, 0));
-        a.release(1);
-        b.release(1);
-        assertThat(waiting.asks(waiter)).isEqualTo(new Stand(State.WAITING, 0));
-        assertThat(a.own(2).behind()).isEqualTo(2);
-        assertThat(waiting()).containsExactly(waiter.member());
-        assertNoLetters(waiting);
     }
 
     @Test
@@ -139,16 +113,6 @@ class ReadConditionScriptTest extends SharedLockScriptTest {
         assertThat(b.release(1)).isEqualTo(NOTHING);
         a.release(1);
         assertOwner(waiting, 2_001);
-    }
-
-    @Test
-    void readerThatDoesNotWaitStandsBehindThoseWhoAreSignalledForALostTenure() throws InterruptedException {
-        Waiting waiter = waiting.waits("c", 10);
-        b.own(1);
-        expire();
-        assertThat(a.request(1).reading().once().send().status()).isEqualTo(Status.BUSY);
-        assertOwner(waiting, 2_001);
-        assertThat(waiting.releaseOf(waiter, 2_001)).isEqualTo(TENURE);
     }
 
     /** A signal may have died with a dead ticket; readers behind it are let in, and all waiters follow. */

@@ -2,7 +2,6 @@ package dev.interlock.internal.lock.script.readwrite;
 
 import static dev.interlock.internal.lock.script.Contender.LEASE;
 import static dev.interlock.internal.lock.script.Contender.NOTHING;
-import static dev.interlock.internal.lock.script.Contender.TENURE;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -47,16 +46,6 @@ class ReadLeaseScriptTest extends SharedLockScriptTest {
     }
 
     @Test
-    void otherReadersMayComeAfterOneWasForgotten() {
-        a.read(1);
-        lapse(a);
-        assertThat(b.read(1).behind()).isZero();
-        assertReaders(b.owner(1));
-        a.read(2);
-        assertReaders(a.owner(2), b.owner(1));
-    }
-
-    @Test
     void releaseByTheLastThatLivesLetsTheWriterIn() throws InterruptedException {
         share(a, b);
         writer.queue(1);
@@ -75,14 +64,6 @@ class ReadLeaseScriptTest extends SharedLockScriptTest {
         assertAlmostLease(leaseOf(a));
         assertThat(leaseOf(b)).isLessThanOrEqualTo(9_000);
         assertReaders(a.owner(1), b.owner(1));
-    }
-
-    @Test
-    void renewalTellsHowManyWait() {
-        a.read(1);
-        contender().queue(1);
-        contender().queueToRead(1);
-        assertThat(a.renew(1).tickets()).isEqualTo(2);
     }
 
     @ParameterizedTest
@@ -131,36 +112,5 @@ class ReadLeaseScriptTest extends SharedLockScriptTest {
         for (String key : new String[] {keys.lock(), keys.readers()}) {
             assertThat(ttl(key)).isBetween(20_001L, LEASE);
         }
-    }
-
-    @Test
-    void lossOfAllIsNoticed() {
-        share(a, b);
-        lapseAll();
-        assertThat(a.renew(1)).isEqualTo(REFUSED);
-        assertThat(a.release(1)).isEqualTo(NOTHING);
-        assertThat(b.acquire(2).status()).isEqualTo(Status.GRANTED);
-        assertThat(b.release(1)).isEqualTo(NOTHING);
-        assertOwner(b, 2);
-    }
-
-    /** Who doesn't read leaves no trace of reading. */
-    @Test
-    void plainLockKnowsNoReaders() {
-        a.waits("c", 10);
-        a.own(3_000);
-        assertThat(ttls()).doesNotContainKey(keys.readers());
-        b.queue(1_000);
-        a.request(4_000).continuing(3_000).send();
-        a.renew(4_000);
-        a.signal(4_000, 1, "", "sc");
-        assertThat(ttls()).doesNotContainKey(keys.readers());
-        assertThat(a.release(4_000)).isEqualTo(TENURE);
-        assertOwner(b, 1_000);
-        assertThat(ttls()).doesNotContainKey(keys.readers());
-        expire();
-        b.own(2_000);
-        assertOwner(b, 2_000);
-        assertThat(ttls()).doesNotContainKey(keys.readers());
     }
 }

@@ -1,8 +1,6 @@
 package dev.interlock.internal.lock.script.readwrite;
 
 import static dev.interlock.internal.lock.script.Contender.LEASE;
-import static dev.interlock.internal.lock.script.Contender.TENURE;
-import static dev.interlock.internal.lock.script.Contender.TICKET;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import dev.interlock.internal.lock.script.Answer;
@@ -103,19 +101,6 @@ class ReadScriptTest extends SharedLockScriptTest {
     }
 
     @Test
-    void readerQueuesBehindAnOwner() {
-        inLineToRead(owner, a);
-        Answer answer = b.queueToRead(1);
-        assertAlmostLease(answer.ttlMillis());
-        assertThat(answer.foreign()).isFalse();
-        assertOwner(owner, 1);
-        assertQueue(a.readingTicket(1), b.readingTicket(1));
-        assertThat(ttls()).doesNotContainKey(keys.readers());
-        assertThat(a.request(1).reading().release()).isEqualTo(TICKET);
-        assertQueue(b.readingTicket(1));
-    }
-
-    @Test
     void whoDoesNotWaitPassesNoWriterThatWaits() {
         a.read(1);
         writer.queue(1);
@@ -130,13 +115,6 @@ class ReadScriptTest extends SharedLockScriptTest {
                 .as("a late duplicate")
                 .isEqualTo(Status.OVER);
         assertThat(owners()).isEmpty();
-    }
-
-    @Test
-    void whoDoesNotWaitIsRefusedWhileSomebodyOwnsTheLock() {
-        owner.own(1);
-        assertThat(a.request(1).reading().once().send().status()).isEqualTo(Status.BUSY);
-        assertThat(ttls()).containsOnlyKeys(keys.lock(), keys.token(), a.mark());
     }
 
     @Test
@@ -169,15 +147,6 @@ class ReadScriptTest extends SharedLockScriptTest {
         }
     }
 
-    /** Who doesn't wait for the write lock gets it from no reader. */
-    @Test
-    void writerThatDoesNotWaitIsRefusedWhileTheLockIsShared() {
-        a.read(1);
-        assertThat(writer.request(1).once().send().status()).isEqualTo(Status.BUSY);
-        assertReaders(a.owner(1));
-        assertThat(tickets()).isEmpty();
-    }
-
     @Test
     void everyGrantDrawsAHigherToken() throws InterruptedException {
         long token = 0;
@@ -202,52 +171,5 @@ class ReadScriptTest extends SharedLockScriptTest {
             token = granted;
         }
         assertThat(number("GET", keys.token())).isEqualTo(token);
-    }
-
-    /** What comes after the release of its sequence is refused, whether it had queued or not. */
-    @ParameterizedTest
-    @ValueSource(booleans = {true, false})
-    void lateDuplicateOfAReleasedRequestIsRefused(boolean queued) {
-        if (queued) {
-            b.own(1);
-            a.queueToRead(1);
-            b.release(1);
-        }
-        a.read(1);
-        b.read(2);
-        Request request = a.request(1).reading();
-        assertThat(request.release()).isEqualTo(TENURE);
-        assertThat(request.send().status()).isEqualTo(Status.OVER);
-        assertThat(request.once().send().status()).isEqualTo(Status.OVER);
-        assertThat(request.release()).as("a repeat").isEqualTo(TENURE);
-        assertReaders(b.owner(2));
-        b.release(2);
-        assertThat(request.send().status()).isEqualTo(Status.OVER);
-        assertThat(ttls()).containsOnlyKeys(keys.token(), a.mark(), b.mark());
-    }
-
-    @Test
-    void requestThatComesAfterItsCancelIsRefused() {
-        b.read(1);
-        assertThat(a.request(1).reading().release()).isEqualTo(Contender.NOTHING);
-        assertThat(a.request(1).reading().send().status()).isEqualTo(Status.OVER);
-        assertReaders(b.owner(1));
-    }
-
-    /** Sequences are compared as numbers, of any size that Lua holds exactly. */
-    @Test
-    void sequencesMayBeLarge() throws InterruptedException {
-        long largest = (1L << 53) - 1;
-        a.read(largest - 1);
-        b.read(1L << 40);
-        assertThat(a.request(largest).continuing(largest - 1).reading().send().status())
-                .isEqualTo(Status.GRANTED);
-        assertReaders(a.id + ":9007199254740991", b.owner(1L << 40));
-        assertThat(a.renew(largest).owned()).isTrue();
-        contender().queue(1);
-        assertDemand(a, 9_007_199_254_740_991L);
-        assertDemand(b, 1_099_511_627_776L);
-        assertThat(a.release(largest)).isEqualTo(TENURE);
-        assertThat(a.request(largest).reading().send().status()).isEqualTo(Status.OVER);
     }
 }

@@ -1,6 +1,5 @@
 package dev.interlock.internal.lock.script.readwrite;
 
-import static dev.interlock.internal.lock.script.Contender.NOTHING;
 import static dev.interlock.internal.lock.script.Contender.TENURE;
 import static dev.interlock.internal.lock.script.Contender.TICKET;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -81,18 +80,6 @@ class TurnScriptTest extends SharedLockScriptTest {
         assertNoLetters(a);
     }
 
-    /** Two readers that want to write don't wait for each other for ever: each gives up its share first. */
-    @Test
-    void readersThatBothWantToWriteDoSoOneByOne() throws InterruptedException {
-        share(a, b);
-        assertThat(a.request(2).continuing(1).send().status()).isEqualTo(Status.QUEUED);
-        assertThat(b.request(2).continuing(1).send().status()).isEqualTo(Status.QUEUED);
-        assertOwner(a, 2);
-        assertGranted(a, 2);
-        a.release(2);
-        assertOwner(b, 2);
-    }
-
     /** It is refused, and its share is gone all the same. */
     @Test
     void readerThatDoesNotWaitToWriteGivesUpItsShare() {
@@ -114,15 +101,6 @@ class TurnScriptTest extends SharedLockScriptTest {
         assertQueue(a.ticket(3));
         a.release(1);
         assertOwner(a, 3);
-    }
-
-    @Test
-    void lateRequestEndsNoLaterShare() {
-        a.read(3);
-        assertThat(a.request(2).send().status()).isEqualTo(Status.OVER);
-        assertThat(a.request(2).continuing(3).send().status()).isEqualTo(Status.OVER);
-        assertThat(a.request(2).reading().continuing(3).send().status()).isEqualTo(Status.OVER);
-        assertReaders(a.owner(3));
     }
 
     // ---- from reading to reading
@@ -148,37 +126,6 @@ class TurnScriptTest extends SharedLockScriptTest {
         assertNoLetters(a, writer);
         a.release(2);
         assertOwner(writer, 1);
-    }
-
-    /** A lock that it shares no more isn't continued. */
-    @Test
-    void readerWhoseLeaseIsOverQueuesLikeOthers() {
-        share(a, b);
-        writer.queue(1);
-        lapse(a);
-        assertThat(a.request(2).reading().continuing(1).send().status()).isEqualTo(Status.QUEUED);
-        assertReaders(b.owner(1));
-        assertQueue(writer.ticket(1), a.readingTicket(2));
-    }
-
-    /** The next request implies the release of the one before, and stands where it comes. */
-    @ParameterizedTest
-    @ValueSource(booleans = {true, false})
-    void requestThatEndsAShareIsAReaderLikeOthers(boolean writerWaits) {
-        share(a, b);
-        if (writerWaits) {
-            writer.queue(1);
-        }
-        Answer answer = a.request(2).reading().send();
-        assertThat(a.release(1)).isEqualTo(TENURE);
-        if (writerWaits) {
-            assertThat(answer.status()).isEqualTo(Status.QUEUED);
-            assertReaders(b.owner(1));
-            assertQueue(writer.ticket(1), a.readingTicket(2));
-        } else {
-            assertThat(answer.status()).isEqualTo(Status.GRANTED);
-            assertReaders(a.owner(2), b.owner(1));
-        }
     }
 
     @Test
@@ -215,48 +162,5 @@ class TurnScriptTest extends SharedLockScriptTest {
         assertThat(a.release(1)).isEqualTo(TENURE);
         assertThat(a.release(2)).isEqualTo(TENURE);
         assertReaders(b.owner(1));
-    }
-
-    @Test
-    void ownerThatReadsOnPassesTheWriterAtTheHeadAlone() throws InterruptedException {
-        inLine(a, writer);
-        b.queueToRead(1);
-        letters(a);
-        assertThat(a.request(2).reading().continuing(1).send().status()).isEqualTo(Status.GRANTED);
-        assertReaders(a.owner(2));
-        assertQueue(writer.ticket(1), b.readingTicket(1));
-        assertNoLetters(b);
-    }
-
-    /** Who ends its tenure before it reads stands behind those who wait. */
-    @Test
-    void ownerThatReadsAnewQueues() throws InterruptedException {
-        inLine(a, writer);
-        letters(a);
-        assertThat(a.queueToRead(2).owner()).isZero();
-        assertOwner(writer, 1);
-        assertQueue(a.readingTicket(2));
-        assertGranted(writer, 1, 1);
-    }
-
-    @Test
-    void ownerThatReadsAnewIsLetInWithTheReadersBeforeHim() throws InterruptedException {
-        inLineToRead(a, b);
-        letters(a);
-        assertThat(a.read(2).behind()).isZero();
-        assertReaders(a.owner(2), b.owner(1));
-        assertGranted(b, 1, 0);
-        assertNoLetters(a);
-        assertThat(a.release(1)).isEqualTo(TENURE);
-    }
-
-    @Test
-    void expiredOwnerDoesNotReadOn() {
-        a.own(1);
-        expire();
-        writer.own(1);
-        assertThat(a.request(2).reading().continuing(1).send().status()).isEqualTo(Status.QUEUED);
-        assertThat(a.release(1)).isEqualTo(NOTHING);
-        assertOwner(writer, 1);
     }
 }
