@@ -189,14 +189,6 @@ class QuorumStateTest extends QuorumStateFixture {
     }
 
     @Test
-    void theTokensOfTenuresIncrease() {
-        assertThat(tenure().tokens.remotePart()).isEqualTo(7);
-        assertThat(requireNonNull(state.endTenure()).sequence).isEqualTo(1_000);
-        assertThat(state.endTenure()).isNull();
-        assertThat(ask(10).request.floor()).isEqualTo(8);
-    }
-
-    @Test
     void aVoteForARoundBeforeTheTenuresIsNotTheTenures() {
         VoteRound lost = ask(0);
         assertThat(state.failure()).isNull();
@@ -284,17 +276,6 @@ class QuorumStateTest extends QuorumStateFixture {
         assertThat(release.isDue(0, at(501), 500 * MILLI)).isTrue();
         assertThat(release.isOver(0, at(LEASE - 1))).isFalse();
         assertThat(release.isOver(0, at(LEASE))).isTrue();
-        assertThat(release.verdict).isCompletedExceptionally();
-        assertThat(release.everywhere).isDone();
-    }
-
-    @Test
-    void whatFailsAfterTheLeaseIsGivenUp() {
-        tenure();
-        QuorumRelease release = requireNonNull(state.release(at(0)));
-        assertThat(release.answered(0, null, at(LEASE))).isTrue();
-        assertThat(release.answered(1, null, at(LEASE))).isTrue();
-        assertThat(release.answered(2, null, at(LEASE))).isTrue();
         assertThat(release.verdict).isCompletedExceptionally();
         assertThat(release.everywhere).isDone();
     }

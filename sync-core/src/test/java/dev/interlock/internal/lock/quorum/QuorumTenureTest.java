@@ -82,16 +82,6 @@ class QuorumTenureTest extends QuorumStateFixture {
     }
 
     @Test
-    void aRenewalThatNobodyAnswersIsToldAsAFailure() {
-        Renewal renewal = renewal(tenure(), 10_001);
-        renewal.end(at(10_501));
-        assertThat(effects())
-                .singleElement()
-                .isInstanceOfSatisfying(
-                        Report.class, report -> assertThat(report.failure()).hasMessage("no answer"));
-    }
-
-    @Test
     void aTenureIsLostWhenAMajorityKnowsItNoMore() {
         QuorumTenure tenure = tenure();
         Renewal renewal = renewal(tenure, 10_001);
@@ -119,33 +109,6 @@ class QuorumTenureTest extends QuorumStateFixture {
         renewal.answered(2, gone(), null, at(10_600));
         assertThat(tenure.strength()).isEqualTo(2);
         assertThat(tenure.isUsable(at(10_601))).isTrue();
-    }
-
-    @Test
-    void aVoteThatIsFoundAfterTheTenureIsOverCountsNoMore() {
-        QuorumTenure tenure = tenure();
-        Renewal renewal = renewal(tenure, 10_001);
-        renewal.answered(0, kept(7), null, at(LEASE));
-        assertThat(tenure.isUsable(at(LEASE))).isFalse();
-        tenure.end();
-        renewal.end(at(LEASE));
-        assertThat(effects()).as("it is given up").isEmpty();
-        assertThat(losses).isEmpty();
-    }
-
-    @Test
-    void anOvertakenAnswerShortensNothing() {
-        QuorumTenure tenure = tenure();
-        Renewal first = renewal(tenure, 10_001);
-        first.end(at(10_501));
-        Renewal second = renewal(tenure, 11_001);
-        for (int node = 0; node < 3; node++) {
-            second.answered(node, kept(7), null, at(11_002));
-        }
-        for (int node = 0; node < 3; node++) {
-            first.answered(node, kept(7), null, at(11_003));
-        }
-        assertThat(tenure.isUsable(at(11_001 + LEASE - 501))).isTrue();
     }
 
     @Test
@@ -190,18 +153,6 @@ class QuorumTenureTest extends QuorumStateFixture {
         QuorumTenure tenure = requireNonNull(state.own(round, at(1)));
         assertThat(tenure.keep(at(LEASE / 2))).isNull();
         assertThat(effects()).isEmpty();
-    }
-
-    @Test
-    void aRenewalThatOneNodeFailsKeepsTheTenureAndIsRepeatedSoon() {
-        QuorumTenure tenure = tenure();
-        Renewal renewal = renewal(tenure, 10_001);
-        renewal.answered(0, kept(7), null, at(10_002));
-        renewal.answered(1, kept(7), null, at(10_002));
-        renewal.answered(2, null, silence, at(10_002));
-        assertThat(effects()).containsExactly(new Report((LEASE - 500 - 1) * MILLI, null));
-        assertThat(tenure.keep(at(11_001))).isNotNull();
-        assertThat(tenure.isUsable(at(11_001))).isTrue();
     }
 
     @Test

@@ -17,19 +17,6 @@ class ConditionNewsStateTest {
     private final LockStateRig rig = new LockStateRig(false);
 
     @Test
-    void signalThatIsKnownAlreadyIsNoneThatIsLost() {
-        Waiter waiter = rig.waiting(a, "c");
-        rig.pulse();
-        rig.answerWaiters(reply(waiter, WaiterState.SIGNALLED, 0));
-        rig.arrive(waiter, false);
-        rig.effects();
-        rig.admit(waiter.sequence, waiter.sequence + 1);
-        assertThat(rig.effects()).containsExactly("give back 2+1", "unpin");
-        rig.admit(waiter.sequence, waiter.sequence + 1);
-        assertThat(rig.effects()).containsExactly("give back 2+1, signal lost");
-    }
-
-    @Test
     void sessionIsInterestedUntilWhatItRemembersIsOld() {
         Waiter waiter = rig.waiting(a, "c");
         rig.pulse();
@@ -65,19 +52,6 @@ class ConditionNewsStateTest {
         assertThat(rig.effects()).contains("give back 7+1, signal lost");
     }
 
-    /** A stranger may have said so. The true signal that comes later goes to all others. */
-    @Test
-    void signalForAWaiterWhoseTicketWasMissingIsPassedOn() {
-        Waiter waiter = rig.waiting(a, "c");
-        rig.admit(waiter.sequence, waiter.sequence + 1);
-        rig.event(() -> rig.ask(rig.now()));
-        rig.answer(LockReplies.over(waiter.sequence + 1));
-        rig.arrive(waiter, false);
-        rig.effects();
-        rig.admit(waiter.sequence, 0);
-        assertThat(rig.effects()).containsExactly("ask for 0 waiters, 0 leave, 0 gone, signal lost");
-    }
-
     @Test
     void abandonedWaiterIsToldToBeGoneAndMayComeBack() {
         rig.own(a);
@@ -89,21 +63,6 @@ class ConditionNewsStateTest {
         rig.answerWaiters();
         // What was said of it may have come before its registration.
         rig.confirm(Released.TENURE);
-        assertThat(rig.effects()).containsExactly("ask for 0 waiters, 0 leave, 1 gone");
-        rig.answerWaiters();
-        assertThat(rig.effects()).containsExactly("unpin");
-    }
-
-    /** The question was answered before the release was carried out; their answers have changed places. */
-    @Test
-    void answerThatComesLateSaysNothingOfARegistrationConfirmedBefore() {
-        rig.own(a);
-        Waiter waiter = rig.enlist(a, "c");
-        rig.giveUp();
-        rig.abandon(waiter);
-        rig.effects();
-        rig.confirm(Released.TENURE);
-        rig.answerWaiters();
         assertThat(rig.effects()).containsExactly("ask for 0 waiters, 0 leave, 1 gone");
         rig.answerWaiters();
         assertThat(rig.effects()).containsExactly("unpin");
@@ -139,17 +98,6 @@ class ConditionNewsStateTest {
         assertThat(rig.effects()).containsExactly("ask for 0 waiters, 0 leave, 0 gone, signal lost");
         rig.answerWaiters();
         assertThat(rig.effects()).isEmpty();
-    }
-
-    @Test
-    void sessionThatIsClosedTellsWhatIsNotAnswered() {
-        rig.own(a);
-        Waiter gone = rig.enlist(a, "c");
-        rig.giveUp();
-        rig.abandon(gone);
-        rig.effects();
-        rig.close();
-        assertThat(rig.effects()).contains("tell 1 gone");
     }
 
     @Test

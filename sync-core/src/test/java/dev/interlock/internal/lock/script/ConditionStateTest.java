@@ -297,20 +297,6 @@ class ConditionStateTest {
     }
 
     @Test
-    void waiterThatIsNotConfirmedIsAskedForAfterASilence() {
-        rig.own(a);
-        Waiter waiter = rig.enlist(a, "c");
-        rig.giveUp();
-        rig.pulse();
-        rig.pass(LockStateRig.SILENCE_MILLIS - 1);
-        rig.pulse();
-        assertThat(rig.effects()).containsExactly("release 1 w" + waiter.text);
-        rig.pass(1);
-        rig.pulse();
-        assertThat(rig.effects()).containsExactly("ask for 1 waiters, 0 leave, 0 gone");
-    }
-
-    @Test
     void waiterWhoseTenureWasLostIsTold() {
         rig.own(a);
         Waiter first = rig.enlist(b, "c");
@@ -440,14 +426,6 @@ class ConditionStateTest {
         rig.admit(known.sequence, 0);
         rig.pulse();
         assertThat(rig.effects()).containsExactly("ask for 0 waiters, 0 leave, 1 gone, signal lost");
-    }
-
-    @Test
-    void refusalEndsTheWaitOfOneThatLeaves() {
-        Waiter waiter = rig.waiting(a, "c");
-        rig.leave(waiter);
-        rig.refuseWaiters();
-        assertThat(waiter.outcome).isEqualTo(Outcome.REFUSED);
     }
 
     /** In the place that it has in the queue of a fair lock, it gets the lock. */

@@ -225,14 +225,6 @@ class FairLockStateTest {
     }
 
     @Test
-    void fixedLeaseIsForItsOwnThread() {
-        assertThat(rig.advance(a, LockStateRig.FIXED_MILLIS, true, false)).isEqualTo(Advance.WAITING);
-        rig.answer(granted(step(1), 10));
-        assertThat(enterAtOnce(a)).isFalse();
-        assertThat(rig.advance(a, LockStateRig.FIXED_MILLIS, false, false)).isEqualTo(Advance.ENTERED);
-    }
-
-    @Test
     void cancelWaitsForTheCommandThatAnnouncesTheTicket() {
         announce(a);
         rig.event(() -> rig.state.depart(b, rig.now()));

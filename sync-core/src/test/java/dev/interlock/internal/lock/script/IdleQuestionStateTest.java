@@ -41,16 +41,6 @@ class IdleQuestionStateTest {
         assertThat(rig.effects()).containsExactly("unpin");
     }
 
-    @Test
-    void asksAgainForWhatAnOwnerHasGivenUp() {
-        rig.tryOnce(a, true);
-        rig.answer(busy(true));
-        idleAnswered(1, false);
-        assertThat(rig.tryOnce(a, false)).isEqualTo(Advance.WAITING);
-        rig.answer(granted(step(2), 100));
-        assertThat(rig.tryOnce(a, false)).isEqualTo(Advance.ENTERED);
-    }
-
     /** The answer of an owner may overtake the reply of Redis. */
     @Test
     void answerMayComeBeforeTheReply() {

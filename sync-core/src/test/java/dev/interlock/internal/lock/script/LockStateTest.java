@@ -16,7 +16,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.interlock.internal.lock.FencingTokens;
 import dev.interlock.internal.lock.RemoteLock;
-import dev.interlock.internal.lock.script.LockScripts.Request;
 import dev.interlock.internal.lock.script.LockScripts.Status;
 import dev.interlock.internal.lock.script.LockState.Advance;
 import dev.interlock.internal.lock.script.TicketQueue.Ticket;
@@ -76,19 +75,6 @@ class LockStateTest {
     }
 
     @Test
-    void takesNoSecondTenureFromALateReply() {
-        rig.advance(a);
-        Request first = Objects.requireNonNull(rig.inFlight);
-        rig.answer(granted(step(1), 10));
-        LockTenure tenure = rig.tenure();
-        rig.effects();
-        rig.answer(first, granted(step(1), 10, step(1), false, false), false);
-        assertThat(rig.tenure()).isSameAs(tenure);
-        assertThat(tenure.run).isEqualTo(step(1));
-        assertThat(rig.effects()).isEmpty();
-    }
-
-    @Test
     void givesBackWhatNoTicketWants() {
         rig.advance(a);
         rig.answer(owned(Status.QUEUED, step(9), 0));
@@ -97,13 +83,6 @@ class LockStateTest {
         rig.pulse();
         rig.answer(owned(Status.QUEUED, step(9), 0));
         assertThat(rig.effects()).containsExactly("ask 1");
-    }
-
-    @Test
-    void givesBackWaitersTicketWithItsSignal() {
-        rig.advance(a);
-        rig.answer(owned(Status.QUEUED, step(9) + 1, 0));
-        assertThat(rig.effects()).contains("give back 9+1, signal lost");
     }
 
     @Test
@@ -135,18 +114,6 @@ class LockStateTest {
         rig.advance(a);
         assertThat(rig.effects()).isEmpty();
         rig.pass(1_000);
-        rig.pulse();
-        assertThat(rig.effects()).containsExactly("ask 1");
-    }
-
-    @Test
-    void aNameOfManyIsAskedAboutWhenMessagesWereLost() {
-        waitForNames(5);
-        rig.advance(a);
-        rig.answer(queued(5));
-        rig.effects();
-        rig.pass(1);
-        rig.pace.messagesLost(rig.now());
         rig.pulse();
         assertThat(rig.effects()).containsExactly("ask 1");
     }
@@ -198,16 +165,6 @@ class LockStateTest {
         assertThat(rig.effects()).containsExactly("renew", "changed");
         assertThat(rig.advance(a)).isEqualTo(Advance.WAITING);
         assertThat(rig.effects()).containsExactly("ask 2 from 1");
-    }
-
-    /** The grant was on its way while the machine was suspended. */
-    @Test
-    void aGrantFromBeforeASuspensionIsInDoubt() {
-        rig.advance(a);
-        rig.suspendUnnoticed();
-        rig.answer(granted(step(1), 10));
-        assertThat(rig.advance(a)).isEqualTo(Advance.WAITING);
-        assertThat(rig.effects()).containsExactly("pin", "ask 1", "begin 1", "renew");
     }
 
     // ---- requests behind a release
@@ -268,18 +225,6 @@ class LockStateTest {
         assertThat(rig.effects()).isEmpty();
         rig.pass(1_000);
         rig.advance(a);
-        assertThat(rig.effects()).containsExactly("ask 1");
-    }
-
-    @Test
-    void pulseAsksUnlessAnAnswerIsDue() {
-        rig.pulse();
-        rig.advance(a);
-        rig.effects();
-        rig.pulse();
-        assertThat(rig.effects()).isEmpty();
-        rig.pass(1_000);
-        rig.pulse();
         assertThat(rig.effects()).containsExactly("ask 1");
     }
 
@@ -376,17 +321,6 @@ class LockStateTest {
         assertThat(rig.advance(a)).isEqualTo(Advance.WAITING);
     }
 
-    @Test
-    void failureAsksForAllAgain() {
-        rig.advance(a);
-        rig.answer(queued(7));
-        rig.pulse();
-        rig.fail();
-        rig.effects();
-        rig.event(() -> rig.ask(rig.now()));
-        assertThat(rig.effects()).containsExactly("ask 1");
-    }
-
     // ---- continuing a tenure
 
     @Test
@@ -407,30 +341,12 @@ class LockStateTest {
     }
 
     @Test
-    void nothingToContinueLeavesAPlaceInTheQueue() {
-        own();
-        rig.advance(a, FIXED_MILLIS, false, false);
-        rig.answer(queued(9));
-        assertThat(Objects.requireNonNull(rig.view.ticket).from).isZero();
-        rig.advance(a);
-        assertThat(rig.view.tenure).isNull();
-    }
-
-    @Test
     void continuationThatIsOverReleasesTheTenure() {
         own();
         rig.advance(a, FIXED_MILLIS, false, false);
         rig.effects();
         rig.answer(over(step(2)));
         assertThat(rig.effects()).containsExactly("release 1", "unpin");
-    }
-
-    @Test
-    void lostTenureIsContinued() {
-        own();
-        rig.pass(LEASE_MILLIS);
-        assertThat(rig.advance(a)).isEqualTo(Advance.WAITING);
-        assertThat(rig.effects()).containsExactly("ask 2 from 1");
     }
 
     @Test
@@ -516,26 +432,5 @@ class LockStateTest {
         assertThat(unsent.advance(a)).isEqualTo(Advance.WAITING);
         assertThat(unsent.view.ticket).isNull();
         assertThat(unsent.effects()).containsExactly("pin", "unpin");
-    }
-
-    @Test
-    void closingReleasesWhatWasToBeContinued() {
-        own();
-        rig.advance(a, FIXED_MILLIS, false, false);
-        rig.effects();
-        rig.close();
-        assertThat(rig.effects()).containsExactlyInAnyOrder("release 1", "release 2", "unpin");
-    }
-
-    @Test
-    void givingUpWhatAnotherHasEndedReleasesItAgain() {
-        own();
-        LockTenure ended = rig.tenure();
-        rig.giveUp();
-        rig.advance(a);
-        rig.effects();
-        rig.release(rig.event(() -> rig.state.ownership.giveUp(ended, rig.now())));
-        assertThat(rig.effects()).containsExactly("release 1");
-        assertThat(rig.view.ticket).isNotNull();
     }
 }
