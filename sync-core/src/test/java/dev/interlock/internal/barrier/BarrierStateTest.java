@@ -165,20 +165,6 @@ class BarrierStateTest extends BarrierStateFixture {
         assertThat(arrival.hasEnded()).isFalse();
     }
 
-    @Test
-    void aReplyThatWasOvertakenByAMessageChangesNothing() {
-        join();
-        arrive();
-        say();
-        answer(open(1, 1, 1));
-        over(1, Outcome.TRIPPED);
-        Arrival next = arrive();
-        say();
-        answer(open(1, 1, 1));
-        assertThat(next.place).as("it tells of the generation before").isZero();
-        assertThat(state.arrived).isZero();
-    }
-
     /** The record of a generation is gone, so what became of it is unknown. */
     @Test
     void threadsThatWereCountedInAGenerationWithoutARecordAreBroken() {
@@ -192,27 +178,6 @@ class BarrierStateTest extends BarrierStateFixture {
         assertThat(counted.end).isCompletedWithValue(Fate.BROKEN);
         assertThat(late.hasEnded()).isFalse();
         assertThat(say().arrivals()).isEqualTo(1);
-    }
-
-    @Test
-    void aThreadThatBreaksComesToTheNextGenerationIfItWasNotHeard() {
-        join();
-        Arrival breaker = comeToBreak();
-        say();
-        assertThat(answer(open(2, NOBODY)).tells).isTrue();
-        assertThat(breaker.hasEnded()).isFalse();
-        assertThat(say().wish()).isEqualTo(Wish.BREAK);
-    }
-
-    @Test
-    void aMessageAfterTheReplyOfABrokenGenerationChangesNothing() {
-        join();
-        say();
-        answer(reply(1, State.BROKEN, NOBODY, 1, Outcome.BROKEN));
-        Arrival late = arrive();
-        assertThat(over(1, Outcome.TRIPPED).tells).as("somebody waits").isTrue();
-        assertThat(late.hasEnded()).isFalse();
-        assertThat(state.state).isEqualTo(State.BROKEN);
     }
 
     @Test
@@ -355,35 +320,6 @@ class BarrierStateTest extends BarrierStateFixture {
         assertThat(statement.arrivals()).isEqualTo(1);
         assertThat(statement.wish()).isEqualTo(Wish.BREAK);
         answer(reply(1, State.BROKEN, NOBODY, 1, Outcome.BROKEN_HERE, 1));
-        assertThat(next.end).isCompletedWithValue(Fate.BROKEN);
-    }
-
-    @Test
-    void aThreadIsCountedInTheNextGenerationIfThatOfOneThatHasGoneTrips() {
-        join();
-        Arrival gone = arrive();
-        say();
-        state.abandon(gone);
-        Arrival next = arrive();
-        assertThat(say().arrivals()).isEqualTo(1);
-        assertThat(answer(reply(2, State.OPEN, NOBODY, 1, Outcome.TRIPPED, 2)).tells)
-                .isTrue();
-        BarrierStatement statement = say();
-        assertThat(statement.arrivals()).isEqualTo(1);
-        assertThat(statement.generation()).isEqualTo(2);
-        assertThat(statement.wish()).isEqualTo(Wish.NONE);
-        assertThat(next.hasEnded()).isFalse();
-    }
-
-    @Test
-    void aThreadIsNotCountedBeforeOneThatCameToBreakAndHasGone() {
-        join();
-        Arrival gone = comeToBreak();
-        say();
-        state.abandon(gone);
-        Arrival next = arrive();
-        assertThat(say().arrivals()).isZero();
-        answer(reply(1, State.BROKEN, NOBODY, 1, Outcome.BROKEN_HERE));
         assertThat(next.end).isCompletedWithValue(Fate.BROKEN);
     }
 }

@@ -9,7 +9,6 @@ import dev.interlock.internal.semaphore.Operations.Operation.Verb;
 import dev.interlock.internal.semaphore.SemaphoreEvents.Reply;
 import dev.interlock.internal.semaphore.SemaphoreState.Statement;
 import dev.interlock.internal.semaphore.SemaphoreWaiters.Waiter;
-import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -72,20 +71,6 @@ class SemaphoreFailureTest {
         assertThat(events.stock.permits).isZero();
         assertThat(events.say().wanted()).isEqualTo(1);
         events.answer(Reply.open(1));
-        assertThat(events.comesOut(waiter)).isTrue();
-    }
-
-    @Test
-    void aWaiterThatHasTakenWhatIsLostWaitsAgain() {
-        Waiter waiter = events.waits(2);
-        events.tells();
-        events.answer(Reply.open(2));
-        events.takes(waiter);
-        events.answer(Reply.closed(events.say()));
-        assertThat(events.tells().wanted()).isEqualTo(2);
-        assertThat(events.local.comeOut(waiter, true, events.now)).isFalse();
-        assertThat(events.state.isWaiting()).isTrue();
-        events.answer(Reply.open(2));
         assertThat(events.comesOut(waiter)).isTrue();
     }
 
@@ -178,19 +163,6 @@ class SemaphoreFailureTest {
     }
 
     @Test
-    void whatAReleaseFindsLostIsToldThoughNoThreadHasPermitsAnyMore() {
-        events.acquire(2);
-        Release first = releases(1);
-        Release second = releases(1);
-        events.tells();
-        events.answer(Reply.lost());
-        assertThat(loss()).startsWith("2 permits");
-        assertThat(loses(first)).contains("2 permits");
-        assertThat(loses(second)).contains("2 permits");
-        assertThat(events.local.holdings.isEmpty()).isTrue();
-    }
-
-    @Test
     void aReleaseThatWaitsNoMoreHasItsLossToldApart() {
         events.acquire(3);
         Release left = releases(2);
@@ -259,19 +231,6 @@ class SemaphoreFailureTest {
     // ---- the end of a lease, of which Redis says nothing
 
     @Test
-    void aRefusedLeaseEndsAtTheSecondBeat() {
-        events.acquire(1);
-        events.say();
-        events.passes(SemaphoreEvents.LEASE);
-        events.state.refused(new IllegalStateException("NOPERM"));
-        beats();
-        events.say();
-        events.state.refused(new IllegalStateException("NOPERM"));
-        beats();
-        assertThat(loss()).contains("their lease is over, and Redis doesn't renew it");
-    }
-
-    @Test
     void aSilentLeaseEndsAtTheSecondBeat() {
         events.acquire(1);
         Statement said = events.say();
@@ -298,15 +257,6 @@ class SemaphoreFailureTest {
     }
 
     @Test
-    void aLeaseThatIsNotOverDoesNotEnd() {
-        events.acquire(1);
-        events.say();
-        beats();
-        beats();
-        assertThat(events.isTold()).isFalse();
-    }
-
-    @Test
     void anAnswerEndsTheSilence() {
         events.acquire(1);
         events.say();
@@ -330,18 +280,6 @@ class SemaphoreFailureTest {
         unowned.acquire(1);
         unowned.passes(SemaphoreEvents.LEASE);
         assertThat(unowned.state.isValid(unowned.now)).isTrue();
-    }
-
-    @Test
-    void aSessionThatOnlyWaitsHasNothingToLose() {
-        events.waits(1);
-        events.tells();
-        events.passes(SemaphoreEvents.LEASE);
-        beats();
-        beats();
-        SemaphoreEffects effects = events.local.takeEffects();
-        assertThat(effects.loss).isNull();
-        assertThat(effects.tells).isFalse();
     }
 
     // ---- accounts that are gone
@@ -384,22 +322,6 @@ class SemaphoreFailureTest {
         events.acquire(1);
         events.local.release(1, events.now);
         assertThat(events.state.isLeased()).isFalse();
-    }
-
-    /** The reply may have granted permits, which belong to nobody: no lease ends that. */
-    @Test
-    void aCommandOfASemaphoreOfNobodyIsSaidUntilItIsAnswered() {
-        SemaphoreEvents nobodys = SemaphoreEvents.unowned();
-        for (SemaphoreEvents each : List.of(nobodys, events)) {
-            each.local.look();
-            each.tells();
-            each.state.refused(new IllegalStateException("NOPERM"));
-        }
-        assertThat(nobodys.state.isLeased()).isTrue();
-        assertThat(events.state.isLeased()).isFalse();
-        nobodys.say();
-        nobodys.answer(Reply.open(0));
-        assertThat(nobodys.state.isLeased()).isFalse();
     }
 
     /** The next account would take the pool for an older copy of the data, in which they aren't taken. */
@@ -480,20 +402,6 @@ class SemaphoreFailureTest {
 
     @ParameterizedTest
     @EnumSource
-    void whatALostPoolMayHaveCountedIsNotSaidToTheNextOne(Contribution contribution) {
-        SemaphoreEvents other = contribution.events();
-        contribution.add(other);
-        other.tells();
-        other.say();
-        other.answer(Reply.lost());
-        assertThat(other.local.takeEffects().dropped).isEqualTo(contribution.permits);
-        assertThat(other.say().contributed()).isZero();
-        contribution.add(other);
-        assertThat(other.tells().contributed()).isEqualTo(contribution.permits);
-    }
-
-    @ParameterizedTest
-    @EnumSource
     void whatIsFirstSaidToAPoolThatWasMadeAnewCounts(Contribution contribution) {
         SemaphoreEvents other = contribution.events();
         contribution.add(other);
@@ -539,16 +447,6 @@ class SemaphoreFailureTest {
         assertThat(unowned.state.pool()).isEqualTo(7);
         unowned.answer(Reply.unknown());
         assertThat(unowned.tells().contributed()).isEqualTo(1);
-    }
-
-    @Test
-    void whatAForgottenAccountHadHeardIsNotSaidAgain() {
-        events.local.reduce(1);
-        events.tells();
-        events.answer(Reply.open(0));
-        events.answer(Reply.unknown());
-        assertThat(events.isTold()).isFalse();
-        assertThat(events.say().contributed()).isZero();
     }
 
     /** What the old account had given back was missing from the pool until the next command. */
@@ -608,16 +506,6 @@ class SemaphoreFailureTest {
     }
 
     @Test
-    void aSecondFailureWakesNobodyTwice() {
-        Waiter waiter = events.waits(2);
-        events.tells();
-        events.local.failed(() -> new IllegalStateException("first"));
-        events.local.failed(() -> new IllegalStateException("second"));
-        assertThat(events.stock.permits).isEqualTo(2);
-        assertThrows(waiter, "second");
-    }
-
-    @Test
     void permitsThatWereGrantedMeanwhileGoBackAfterAFailure() {
         Waiter waiter = events.waits(2);
         Statement said = events.tells();
@@ -646,29 +534,6 @@ class SemaphoreFailureTest {
         assertThatThrownBy(() -> events.local.comeOut(second, true, events.now)).hasMessageContaining("silence");
         assertThat(events.stock.permits).isZero();
         assertThat(events.local.isWaiting()).isFalse();
-    }
-
-    @Test
-    void permitsThatAreGrantedBesideAsManyThatDoNotExistGoBack() {
-        events.waits(1);
-        Statement said = events.tells();
-        Waiter greedy = events.waits(Integer.MAX_VALUE);
-        events.local.failed(() -> new IllegalStateException("silence"));
-        events.answer(Reply.open(said.wanted()));
-        assertThat(events.tells().returned()).isEqualTo(1);
-        assertThrows(greedy, "silence");
-    }
-
-    @Test
-    void permitsThatAreLostDuringAFailureAreNotGivenBack() {
-        Waiter waiter = events.waits(2);
-        Statement said = events.tells();
-        events.local.failed(() -> new IllegalStateException("silence"));
-        events.answer(Reply.open(said.wanted()));
-        events.answer(Reply.closed(events.say()));
-        assertThrows(waiter, "silence");
-        assertThat(events.stock.permits).isZero();
-        assertThat(events.say().returned()).isZero();
     }
 
     @Test

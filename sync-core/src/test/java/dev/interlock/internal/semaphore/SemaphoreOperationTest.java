@@ -135,16 +135,6 @@ class SemaphoreOperationTest {
     }
 
     @Test
-    void whatIsUncertainGoesBack() {
-        Operation operation = tries(2);
-        events.answer(Reply.open(0).done(events.tells(), 2));
-        events.passes(SemaphoreEvents.LEASE);
-        assertThat(events.local.isCertain(operation, events.now)).isFalse();
-        assertThat(ends(operation)).isFalse();
-        assertThat(events.tells().returned()).isEqualTo(2);
-    }
-
-    @Test
     void allThatIsThereIsDrained() {
         Waiter waiter = events.waits(1);
         events.tells();
@@ -229,25 +219,6 @@ class SemaphoreOperationTest {
     }
 
     @Test
-    void whatAClosedAccountHasSeenCounts() {
-        Operation operation = events.local.look();
-        Statement said = events.tells();
-        events.answer(Reply.closed(said).done(said, 5));
-        assertThat(operation.result).isCompletedWithValue(5);
-        assertThat(events.isTold()).isFalse();
-    }
-
-    @Test
-    void whatAClosedAccountOfNobodysPermitsHasTakenCounts() {
-        SemaphoreEvents unowned = SemaphoreEvents.unowned();
-        Operation operation = requireNonNull(unowned.local.tryAcquire(2, unowned.now));
-        Statement said = unowned.tells();
-        unowned.answer(Reply.closed(said).done(said, 2));
-        assertThat(operation.result).isCompletedWithValue(2);
-        assertThat(unowned.local.end(operation, unowned.now)).isTrue();
-    }
-
-    @Test
     void whatAForgottenAccountHasNotDoneIsSentAgainUnlessItIsCancelled() {
         Operation cancelled = tries(1);
         Operation operation = tries(1);
@@ -268,14 +239,5 @@ class SemaphoreOperationTest {
         assertThat(operation.stray).isTrue();
         assertThat(ends(operation)).isTrue();
         assertThat(events.local.holdings.isEmpty()).isTrue();
-    }
-
-    @Test
-    void thereIsNothingToDoAnewWithoutAnOperation() {
-        events.answer(Reply.unknown());
-        assertThat(events.isTold()).isFalse();
-        Operation operation = tries(1);
-        events.answer(Reply.unknown());
-        assertThat(events.tells().operation()).isSameAs(operation);
     }
 }

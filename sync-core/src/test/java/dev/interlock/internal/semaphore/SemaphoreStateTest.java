@@ -55,15 +55,6 @@ class SemaphoreStateTest {
     }
 
     @Test
-    void oneThatHasLeftAlreadyLeavesNothing() {
-        Waiter waiter = events.waits(1);
-        events.leaves(waiter);
-        events.say();
-        events.local.withdraw(waiter);
-        assertThat(events.isTold()).isFalse();
-    }
-
-    @Test
     void anUnfairThreadBargesUntilTheSliceIsOver() {
         Waiter waiter = events.waits(1);
         events.tells();
@@ -200,15 +191,6 @@ class SemaphoreStateTest {
         assertThat(events.local.takeEffects().insists).isFalse();
         assertThat(events.comesOut(next)).isTrue();
         assertThat(events.say().returned()).isZero();
-    }
-
-    @Test
-    void aReleasedPermitGoesToThePoolIfNobodyWaitsHere() {
-        events.acquire(1);
-        events.local.release(1, events.now);
-        assertThat(events.local.takeEffects().insists).isTrue();
-        assertThat(events.say().returned()).isEqualTo(1);
-        assertThat(events.local.holdings.isEmpty()).isTrue();
     }
 
     @Test
