@@ -144,16 +144,6 @@ class CommandLoopTest {
         assertThat(speaker.sentMillis).containsExactly(0L, 1_000L, 3_000L, 6_000L, 9_000L);
     }
 
-    @Test
-    void anOutageIsReportedWhenASilenceHasLastedAsLongAsAnybodyWaits() {
-        tell();
-        beatFor(COMMAND_MILLIS - 100);
-        assertThat(session.outage().isActive()).as("after a repeat only").isFalse();
-        beatFor(100);
-        environment.runDue();
-        assertThat(reported).containsExactly(COMMAND_MILLIS);
-    }
-
     /** A silence during which Redis has answered somebody else is no outage; the next one is. */
     @Test
     void eachSilenceIsReportedByItself() {

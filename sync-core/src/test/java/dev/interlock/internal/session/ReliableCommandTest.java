@@ -103,20 +103,6 @@ class ReliableCommandTest {
     }
 
     @Test
-    void thereIsOneTimerHoweverOftenItIsAskedFor() {
-        ReliableCommand<String> command = send();
-        command.insist().insist();
-        command.repeat();
-        command.repeat();
-        environment.runDue();
-        assertThat(environment.taskCount()).isEqualTo(1);
-        environment.advance(1_001);
-        command.repeat();
-        environment.runDue();
-        assertThat(environment.taskCount()).isEqualTo(1);
-    }
-
-    @Test
     void aCommandThatHasBeenSilentIsRepeatedAtOnceIfAsked() {
         ReliableCommand<String> command = send();
         environment.advance(COMMAND_MILLIS);
@@ -158,19 +144,6 @@ class ReliableCommandTest {
                 .isInstanceOf(RedisUnavailableException.class)
                 .hasCause(passing);
         assertThat(sentMillis).hasSize(1);
-    }
-
-    /** Somebody may mend it: give a right back, or a key its type. */
-    @Test
-    void aRefusalIsRepeatedAfterASilence() {
-        ReliableCommand<String> command = send();
-        fail(lasting);
-        environment.advance(COMMAND_MILLIS - 1);
-        assertThat(sentMillis).hasSize(1);
-        environment.advance(1);
-        assertThat(sentMillis).containsExactly(0L, COMMAND_MILLIS);
-        replies.get(1).complete("mended");
-        assertThat(command.confirmed()).isCompletedWithValue("mended");
     }
 
     /** Many commands that are refused for good don't keep Redis busy, and each is tried until its lease is over. */
