@@ -18,14 +18,6 @@ import org.redisson.config.Config;
 class LatchScriptTest extends LatchScriptFixture {
 
     @Test
-    void theFirstSetsTheCountAndOthersJoin() {
-        Answer first = send(join(3));
-        assertThat(first.status()).isEqualTo(COUNTING);
-        assertThat(first.left()).isEqualTo(3);
-        assertThat(send(join(3))).isEqualTo(first);
-    }
-
-    @Test
     void anotherCountIsRefusedAndChangesNothing() {
         Command user = joined(3);
         send(user.counting(1));
@@ -99,14 +91,6 @@ class LatchScriptTest extends LatchScriptFixture {
         assertThat(server.command("HGET", latch, "left")).isEqualTo("0");
     }
 
-    /** Two objects of one session, one after the other, count for themselves. */
-    @Test
-    void anObjectMadeAnewCountsAnew() {
-        String session = session();
-        assertThat(send(joined(join(session, 5, DAY)).counting(1)).left()).isEqualTo(4);
-        assertThat(send(joined(join(session, 5, DAY)).counting(1)).left()).isEqualTo(3);
-    }
-
     @Test
     void openingTellsEachWaitingSessionOnce() {
         Config config = new Config();
@@ -137,17 +121,6 @@ class LatchScriptTest extends LatchScriptFixture {
         } finally {
             client.shutdown();
         }
-    }
-
-    @Test
-    void countingPastZeroOpensOnce() {
-        Command one = joined(3);
-        Command two = joined(3);
-        send(one.counting(2));
-        assertThat(send(two.counting(5)).left()).isZero();
-        Answer late = send(one.counting(7));
-        assertThat(late.status()).isEqualTo(OPEN);
-        assertThat(late.left()).isZero();
     }
 
     @Test
@@ -214,22 +187,6 @@ class LatchScriptTest extends LatchScriptFixture {
         assertThat(send(join(user.session(), 5, DAY)).status()).isEqualTo(COUNTING);
     }
 
-    /** Whoever has joined a latch that Redis has lost is told so, and doesn't count for the next one of that name. */
-    @Test
-    void nobodyTakesTheNextLatchForTheirs() {
-        Command user = joined(3);
-        send(user.counting(2));
-        number("DEL", latch, totals(), waiters());
-        assertThat(send(user.counting(3)).status()).isEqualTo(GONE);
-        assertThat(number("EXISTS", latch)).isZero();
-        Command next = joined(3);
-        assertThat(next.born()).isGreaterThan(user.born());
-        assertThat(send(user.counting(3)).status()).isEqualTo(GONE);
-        assertThat(send(user.waiting()).status()).isEqualTo(GONE);
-        assertThat(send(next).left()).isEqualTo(3);
-        assertThat(number("EXISTS", waiters())).isZero();
-    }
-
     /** With a short retention, those who were not told in time still learn that it was opened, and not lost. */
     @Test
     void openingIsRememberedLongerThanAShortRetention() {
@@ -255,12 +212,5 @@ class LatchScriptTest extends LatchScriptFixture {
         server.command("SET", latch, "something");
         assertThatThrownBy(() -> send(join(1))).isInstanceOf(RespError.class).hasMessageContaining("WRONGTYPE");
         assertThat(server.keys()).containsExactly(latch);
-    }
-
-    @Test
-    void theGreatestNumbersAreExact() {
-        Command user = joined(Integer.MAX_VALUE);
-        assertThat(send(user.counting(Integer.MAX_VALUE - 1)).left()).isEqualTo(1);
-        assertThat(send(user.counting(Long.MAX_VALUE >> 11)).left()).isZero();
     }
 }

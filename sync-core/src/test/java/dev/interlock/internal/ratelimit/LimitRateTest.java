@@ -81,18 +81,6 @@ class LimitRateTest {
         assertRate(limit);
     }
 
-    /** As HTTP has it. */
-    @ParameterizedTest
-    @MethodSource("smallLimits")
-    void aCallerThatObeysRetryAfterInWholeSecondsGetsTheLimit(Limit limit) {
-        while (use.passed() < WINDOWS * limit.window()) {
-            long wait = use.ask(limit, 1).waits();
-            assertThat(wait).isLessThanOrEqualTo(limit.window());
-            use.pass((wait + SECOND - 1) / SECOND * SECOND);
-        }
-        assertRate(limit);
-    }
-
     @ParameterizedTest
     @MethodSource({"smallLimits", "largeLimits"})
     void evenlySpacedRequestsBelowTheLimitAreGranted(Limit limit) {
