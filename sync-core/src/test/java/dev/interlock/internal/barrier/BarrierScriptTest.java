@@ -89,7 +89,7 @@ class BarrierScriptTest {
     }
 
     @Test
-    void onlyWhoRunsTheActionTrips() {
+    void onlyTheSessionThatRunsTheActionTrips() {
         Caller a = command.joined("a", 2);
         Caller b = command.joined("b", 2);
         a.arrive(1);
@@ -190,7 +190,7 @@ class BarrierScriptTest {
     }
 
     @Test
-    void whoLeavesIsGone() {
+    void sessionThatLeavesIsForgotten() {
         Caller a = command.joined("a", 2);
         Caller b = command.joined("b", 2);
         a.arrive(1);

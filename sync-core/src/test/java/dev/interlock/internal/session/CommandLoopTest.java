@@ -233,7 +233,7 @@ class CommandLoopTest {
     }
 
     @Test
-    void whoHasNothingToSayHasNoCommandInFlight() {
+    void loopWithNothingToSayHasNoCommandInFlight() {
         speaker.hasNothingToSay = true;
         tell();
         assertThat(loop.isBusy()).isFalse();

@@ -87,7 +87,7 @@ class RemoteWaitTest {
     }
 
     @Test
-    void whoAsksOnceWaitsForTheAnswerOneCommandTimeoutAtMost() {
+    void untimedTryWaitsOneCommandTimeoutAtMost() {
         try (RemoteWait wait = await(0)) {
             assertThat(wait.isOnce()).isTrue();
             assertThat(millis(wait.leftNanos())).isEqualTo(COMMAND_MILLIS);

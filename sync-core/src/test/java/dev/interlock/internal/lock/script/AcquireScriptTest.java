@@ -70,7 +70,7 @@ class AcquireScriptTest extends LockScriptTest {
     }
 
     @Test
-    void takenLockIsBusyForWhoDoesNotWaitAndHeLeavesNoTicket() {
+    void takenLockIsBusyForARequestThatDoesNotQueue() {
         a.own(1);
         redis("PEXPIRE", keys.lock(), "9000");
         Answer answer = b.request(1).once().send();
@@ -82,7 +82,7 @@ class AcquireScriptTest extends LockScriptTest {
     }
 
     @Test
-    void whoDoesNotWaitPassesNoLiveWaiter() throws InterruptedException {
+    void requestThatDoesNotQueuePassesNoLiveWaiter() throws InterruptedException {
         inLine(a, b);
         expire();
         assertThat(c.request(1).once().send().status()).isEqualTo(Status.BUSY);
@@ -148,7 +148,7 @@ class AcquireScriptTest extends LockScriptTest {
 
     /** A lock whose holder's lease is over goes to the head of the queue when he asks. */
     @Test
-    void pollGrantsAnExpiredLockToTheHeadThatAsks() throws InterruptedException {
+    void pollOfTheHeadGrantsItAnExpiredLock() throws InterruptedException {
         long first = a.own(1).token();
         b.queue(1);
         c.queue(1);
@@ -162,7 +162,7 @@ class AcquireScriptTest extends LockScriptTest {
 
     /** Whoever polls hands an expired lock over, be it to another. */
     @Test
-    void pollGrantsAnExpiredLockToTheHeadWhoeverAsks() throws InterruptedException {
+    void pollOfAnotherWaiterGrantsAnExpiredLockToTheHead() throws InterruptedException {
         a.own(1);
         b.request(1).lease(20_000).send();
         c.queue(1);
@@ -190,7 +190,7 @@ class AcquireScriptTest extends LockScriptTest {
     /** Of everybody who is refused, even if others wait: these may be about to leave. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void ownerIsAskedByWhoIsRefused(boolean isAwaited) throws InterruptedException {
+    void refusedRequestAsksTheOwner(boolean isAwaited) throws InterruptedException {
         a.own(7);
         if (isAwaited) {
             c.queue(1);
@@ -204,7 +204,7 @@ class AcquireScriptTest extends LockScriptTest {
 
     /** What a refused request has made of a ticket may be withdrawn, and that be on its way. */
     @Test
-    void whoIsGrantedTheLockByARefusedRequestIsAskedAsWell() throws InterruptedException {
+    void refusedRequestAsksTheWaiterThatItGrantsTheLock() throws InterruptedException {
         a.own(7);
         b.queue(3);
         c.queue(1);

@@ -17,7 +17,7 @@ class AwaitScriptTest extends LockScriptTest {
     // ---- how waiters stand
 
     @Test
-    void askingTellsWhoWaitsAndWhoIsSignalled() {
+    void questionTellsWhichWaitersAreSignalled() {
         Waiting first = a.waiter("c", 10, 2_000);
         Waiting second = a.waiter("c", 20, 3_000);
         Waiting third = a.waiter("d", 30, 4_000);
@@ -100,7 +100,7 @@ class AwaitScriptTest extends LockScriptTest {
     // ---- leaving
 
     @Test
-    void whoLeavesQueuesForTheLock() throws InterruptedException {
+    void waiterThatLeavesQueuesForTheLock() throws InterruptedException {
         List<Waiting> waiters = a.waitTogether("c", "c");
         b.own(1_000);
         assertThat(a.leaves(waiters.get(1))).isEqualTo(left(3_001));
@@ -121,7 +121,7 @@ class AwaitScriptTest extends LockScriptTest {
 
     /** Redis decides between signal and leave. */
     @Test
-    void whoIsSignalledCannotLeave() {
+    void signalledWaiterCannotLeave() {
         Waiting first = a.waits("c", 10);
         Waiting second = b.waits("c", 20, 4_000);
         b.own(5_000);
@@ -132,7 +132,7 @@ class AwaitScriptTest extends LockScriptTest {
     }
 
     @Test
-    void freeLockIsGrantedToWhoLeaves() throws InterruptedException {
+    void freeLockIsGrantedToAWaiterThatLeaves() throws InterruptedException {
         Waiting waiter = a.waits("c", 10);
         assertThat(a.leaves(waiter)).isEqualTo(left(2_001));
         assertOwner(a, 2_001);

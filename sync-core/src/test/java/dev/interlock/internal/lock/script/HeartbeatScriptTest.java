@@ -18,7 +18,7 @@ class HeartbeatScriptTest extends LockScriptTest {
     }
 
     @Test
-    void whoWaitsIsHeardAndLearnsTheLeaseOfTheOwner() {
+    void heartbeatKeepsAWaiterAliveAndTellsTheLeaseOfTheOwner() {
         a.own(1);
         redis("PEXPIRE", keys.lock(), "9000");
         b.queue(2);
@@ -33,7 +33,7 @@ class HeartbeatScriptTest extends LockScriptTest {
 
     /** Which name it is whose answer is another one is told by its place. */
     @Test
-    void manyAreAnsweredInTheirOrder() {
+    void heartbeatsOfManyNamesAreAnsweredInTheirOrder() {
         a.own(1);
         b.queue(2);
         assertThat(b.heartbeat(SECOND, "3:" + LEASE, SECOND))
@@ -44,7 +44,7 @@ class HeartbeatScriptTest extends LockScriptTest {
     }
 
     @Test
-    void whoDoesNotStandInTheQueueHasToAskAndIsNotHeard() {
+    void sessionWithoutATicketHasToAsk() {
         a.own(1);
         c.queue(1);
         assertThat(b.heartbeat(SECOND)).isEqualTo(ASK);
@@ -86,7 +86,7 @@ class HeartbeatScriptTest extends LockScriptTest {
     }
 
     @Test
-    void theKeysOfOneWhoWaitsLiveOn() {
+    void heartbeatProlongsTheKeysOfAWaiter() {
         a.own(1);
         b.queue(2);
         List<String> prolonged = List.of(keys.queue(), keys.waiters(), keys.mark(b.id));
@@ -120,7 +120,7 @@ class HeartbeatScriptTest extends LockScriptTest {
 
     /** Or that key would stay for ever. */
     @Test
-    void whoWasForgottenIsNotHeardWithoutAnExpiry() {
+    void heartbeatThatMakesItsKeyAnewSetsATtl() {
         a.own(1);
         b.queue(2);
         redis("DEL", keys.waiters());
@@ -130,7 +130,7 @@ class HeartbeatScriptTest extends LockScriptTest {
 
     /** A session of which nothing is heard any more is forgotten sooner or later. */
     @Test
-    void theDeadAreForgotten() {
+    void heartbeatForgetsDeadSessions() {
         inLine(a, b, dead);
         die(dead);
         b.heartbeat("1:" + LEASE);

@@ -339,7 +339,7 @@ class LostSignalScriptTest extends LockScriptTest {
 
     /** Waiters of the dead are dropped as their tickets are; the lock is free then, and plain clients are told. */
     @Test
-    void whereAllAreDeadTheLockIsFree() throws InterruptedException {
+    void lockIsFreeWhereAllWaitersAreDead() throws InterruptedException {
         dead.waits("c", 10);
         owner.own(1_000);
         dead.queue(3_000);

@@ -198,7 +198,7 @@ class RedissonNeighbourTest extends LockScriptTest {
      * A server that refuses to tell who else waits refuses the command as a whole: half of it would be worse than none.
      */
     @Test
-    void whatMayNotBeCountedChangesNothing() {
+    void commandThatMayNotCountPlainClientsChangesNothing() {
         Contender reader = contender();
         a.own(1);
         reader.request(2).reading().send();

@@ -110,7 +110,7 @@ class ReleaseScriptTest extends LockScriptTest {
 
     /** A waiter without any heartbeat is dead. */
     @Test
-    void waitersOfWhomNothingIsKnownArePassedOver() {
+    void waitersWithoutAHeartbeatArePassedOver() {
         inLine(a, b);
         redis("DEL", keys.waiters());
         a.release(1);

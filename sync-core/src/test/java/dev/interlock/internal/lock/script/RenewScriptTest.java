@@ -73,7 +73,7 @@ class RenewScriptTest extends LockScriptTest {
     }
 
     @Test
-    void inspectionSeesWhoeverOwnsTheLock() {
+    void inspectionSeesAnyOwner() {
         assertThat(b.inspect()).isFalse();
         a.own(1);
         assertThat(a.inspect()).isTrue();

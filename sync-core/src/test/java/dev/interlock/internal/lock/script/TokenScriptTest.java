@@ -100,7 +100,7 @@ class TokenScriptTest extends LockScriptTest {
      * A session is told whether the token before its own is the last that it has seen: then nobody else had the name.
      */
     @Test
-    void whoTakesANameAgainIsToldSo() {
+    void sessionThatTakesANameAgainIsToldSo() {
         long first = a.own(1).token();
         assertThat(a.request(2).above(first + 1).send().isNext()).isTrue();
         long second = number("GET", keys.token());
@@ -131,7 +131,7 @@ class TokenScriptTest extends LockScriptTest {
 
     /** The same while threads wait for conditions. */
     @Test
-    void whoTakesANameWithWaitersAgainIsToldSo() {
+    void sessionThatTakesANameWithWaitersAgainIsToldSo() {
         b.waits("c", 10);
         a.own(1);
         a.release(1);
@@ -160,7 +160,7 @@ class TokenScriptTest extends LockScriptTest {
 
     /** A session has no room for such a token: tokens go on from the clock. */
     @Test
-    void whatIsTooGreatIsNoToken() {
+    void valueThatIsTooGreatIsNoToken() {
         long last = a.own(1).token();
         last = greater(last, a.request(2).above(1L << 49).send());
         assertThat(last).isLessThan(1L << 48);

@@ -101,7 +101,7 @@ class ReadScriptTest extends SharedLockScriptTest {
     }
 
     @Test
-    void whoDoesNotWaitPassesNoWriterThatWaits() {
+    void readRequestThatDoesNotQueuePassesNoWaitingWriter() {
         a.read(1);
         writer.queue(1);
         Answer answer = b.request(1).reading().once().send();
@@ -118,7 +118,7 @@ class ReadScriptTest extends SharedLockScriptTest {
     }
 
     @Test
-    void whoDoesNotWaitPassesDeadWriters() {
+    void readRequestThatDoesNotQueuePassesDeadWriters() {
         a.read(1);
         writer.queue(1);
         die(writer);
@@ -130,7 +130,7 @@ class ReadScriptTest extends SharedLockScriptTest {
     /** Those who stand first come first; who finds nobody else then reads with them. */
     @ParameterizedTest
     @ValueSource(booleans = {true, false})
-    void whoDoesNotWaitReadsWithThoseHeLetsIn(boolean writerBehind) throws InterruptedException {
+    void readRequestThatDoesNotQueueJoinsTheReadersThatItLetsIn(boolean writerBehind) throws InterruptedException {
         inLineToRead(owner, a);
         if (writerBehind) {
             contender().queue(1);
