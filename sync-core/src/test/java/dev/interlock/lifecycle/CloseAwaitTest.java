@@ -2,7 +2,6 @@ package dev.interlock.lifecycle;
 
 import static dev.interlock.testing.TooLate.assertWithin;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.interlock.DistributedReadWriteLock;
@@ -226,19 +225,6 @@ class CloseAwaitTest extends CloseAwaitFixture {
         session.close(LONG);
         assertWithin(PATIENCE, Duration.ofNanos(Monotonic.nanos() - begun));
         assertRefused(lock::lock);
-    }
-
-    @Test
-    void theRangeIsChecked() {
-        Interlock session = session();
-        for (Duration wrong : new Duration[] {Duration.ofNanos(-1), Duration.ofDays(366)}) {
-            assertThatIllegalArgumentException()
-                    .isThrownBy(() -> session.close(wrong))
-                    .withMessageContaining("await must be from 0 ms to 365 days");
-        }
-        assertThat(lock(session, NAME).tryLock()).isTrue();
-        session.lock(NAME).unlock();
-        session.close(Duration.ofDays(365));
     }
 
     /** What an application does before it closes its session. */

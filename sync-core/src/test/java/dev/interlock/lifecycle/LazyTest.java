@@ -2,7 +2,6 @@ package dev.interlock.lifecycle;
 
 import static dev.interlock.testing.TooLate.assertWithin;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import ch.qos.logback.classic.Level;
@@ -181,12 +180,5 @@ class LazyTest {
         } finally {
             client.shutdown();
         }
-    }
-
-    @Test
-    void aQuorumIsNotLazy() {
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> Interlock.builder().lazy().openQuorum(List.of()))
-                .withMessageContaining("lazily");
     }
 }

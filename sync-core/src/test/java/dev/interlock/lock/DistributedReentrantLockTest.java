@@ -2,7 +2,6 @@ package dev.interlock.lock;
 
 import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import dev.interlock.DistributedReentrantLock;
@@ -30,7 +29,6 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import org.redisson.api.RLock;
@@ -92,16 +90,6 @@ class DistributedReentrantLockTest {
                 waiter.result();
                 here.assertWaiters(0);
             }
-        }
-
-        @Test
-        @DisplayName("a condition has no name or one that says something")
-        @SuppressWarnings("NullAway") // What null does is the question.
-        void emptyNamesAreRefused() {
-            DistributedReentrantLock lock = lock(mine, TwoSessions.nextName());
-
-            assertThatThrownBy(() -> lock.newCondition("")).isInstanceOf(IllegalArgumentException.class);
-            assertThatThrownBy(() -> lock.newCondition(null)).isInstanceOf(NullPointerException.class);
         }
 
         /** A lock's key is its name. */

@@ -3,7 +3,6 @@ package dev.interlock.lock;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatNoException;
-import static org.assertj.core.api.Assertions.assertThatNullPointerException;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowable;
 import static org.awaitility.Awaitility.await;
@@ -171,20 +170,5 @@ class ExecuteTest {
             assertThat(lock.isHeldByCurrentThread()).isFalse();
             assertFree();
         }
-    }
-
-    @Test
-    @SuppressWarnings("NullAway") // What null does is the question.
-    void argumentsMustBeGiven() {
-        assertThatNullPointerException()
-                .isThrownBy(() -> interlock.execute(null, LONG, () -> ""))
-                .withMessageContaining("name");
-        assertThatNullPointerException()
-                .isThrownBy(() -> interlock.execute(name, null, () -> ""))
-                .withMessageContaining("wait");
-        assertThatNullPointerException()
-                .isThrownBy(() -> interlock.execute(name, LONG, null))
-                .withMessageContaining("task");
-        assertFree();
     }
 }

@@ -2,7 +2,6 @@ package dev.interlock.topology;
 
 import static dev.interlock.testing.TooLate.assertWithin;
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 
 import dev.interlock.DistributedCountDownLatch;
@@ -35,8 +34,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestInstance;
 import org.junit.jupiter.api.Timeout;
-import org.junit.jupiter.params.ParameterizedTest;
-import org.junit.jupiter.params.provider.ValueSource;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
@@ -339,14 +336,6 @@ class ReplicaAcknowledgementTest {
         } finally {
             master.command("CONFIG", "SET", "min-replicas-to-write", "0");
         }
-    }
-
-    @ParameterizedTest
-    @ValueSource(ints = {-1, 101})
-    void numbersOutOfRangeAreRefused(int number) {
-        assertThatIllegalArgumentException()
-                .isThrownBy(() -> Interlock.builder().replicaAcknowledgements(number))
-                .withMessageContaining("replicaAcknowledgements must be from 0 to 100, but is " + number);
     }
 
     /** A batch trusts that Redis knows the scripts that it was told once. If it may not be told again, that lasts. */
