@@ -31,7 +31,7 @@ final class QuorumWork extends SectionWork {
     }
 
     private QuorumWork(Task task, List<RedissonClient> clients, QuorumInterlock quorum) {
-        super(quorum.lock(task.name()), 1, 0);
+        super(quorum.lock(task.name()), 1);
         this.clients = clients;
         this.quorum = quorum;
     }

@@ -1,28 +1,21 @@
 package dev.interlock.barrier.fleet;
 
-import static java.util.Objects.requireNonNull;
-
 import dev.interlock.DistributedCyclicBarrier;
 import dev.interlock.testing.Keyspace;
 import dev.interlock.testing.Monotonic;
 import dev.interlock.testing.rig.Session;
 import dev.interlock.testing.rig.Subject;
 import dev.interlock.testing.rig.Verbs;
-import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
 /**
  * A barrier with some parties.
  *
- * <p>Its verbs are {@code await}, for no longer than some ms, if they are given; {@code interrupt} another thread;
- * {@code reset}; and {@code linger}: the action of the next generation takes so many ms, or fails if that is negative.
+ * <p>Its verbs are {@code await}, {@code reset} and {@code linger}: the action of the next generation takes so many ms.
  */
 final class BarrierSubject implements Subject {
 
-    private final Map<String, Thread> waiting = new ConcurrentHashMap<>();
     private volatile long lingerMillis;
 
     @Override
@@ -37,11 +30,7 @@ final class BarrierSubject implements Subject {
         DistributedCyclicBarrier barrier =
                 session.interlock().cyclicBarrier(session.name(), parties, () -> act(session));
         return new Verbs()
-                .on("await", words -> "MET " + meet(barrier, words) + " " + Monotonic.nanos())
-                .on("interrupt", words -> {
-                    requireNonNull(waiting.get(words.get(0))).interrupt();
-                    return "INTERRUPTED";
-                })
+                .on("await", words -> "MET " + meet(barrier) + " " + Monotonic.nanos())
                 .on("reset", words -> {
                     barrier.reset();
                     return "RESET";
@@ -56,23 +45,15 @@ final class BarrierSubject implements Subject {
         long millis = lingerMillis;
         lingerMillis = 0;
         session.say(Thread.currentThread().getName() + " ACTS");
-        if (millis < 0) {
-            throw new IllegalStateException("so told");
-        }
         long until = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(millis);
         while (System.nanoTime() - until < 0) {
             LockSupport.parkNanos(1_000_000);
         }
     }
 
-    private String meet(DistributedCyclicBarrier barrier, List<String> words) {
-        Thread self = Thread.currentThread();
-        waiting.put(self.getName(), self);
+    private static String meet(DistributedCyclicBarrier barrier) {
         try {
-            int index = words.isEmpty()
-                    ? barrier.await()
-                    : barrier.await(Long.parseLong(words.get(0)), TimeUnit.MILLISECONDS);
-            return Integer.toString(index);
+            return Integer.toString(barrier.await());
         } catch (Exception e) {
             return e.getClass().getSimpleName();
         }

@@ -27,7 +27,6 @@ class ExclusionTest {
     private static final int JVMS = 3;
     private static final int THREADS = 8;
     private static final int RLOCK_THREADS = 1;
-    private static final Duration LEASE = Duration.ofSeconds(30);
     private static final long SECTIONS = 100_000;
     private static final int LEAST_PER_THREAD = 20;
     private static final int LEAST_OF_RLOCK = 21;
@@ -39,15 +38,10 @@ class ExclusionTest {
     @TempDir
     private Path folder;
 
-    /** 100,000 sections of three JVMs never overlap, tokens increase over all of them, every thread progresses. */
-    @Test
-    @Tag("proof")
-    void threeJvmsExcludeEachOther() throws IOException {
-        String name = rig.name("exclusion");
-        Section.assertExclusiveAndFenced(hammer(tasks(name)));
-    }
-
-    /** The same next to a JVM that uses a plain RLock of that name, which gets its turns as well. */
+    /**
+     * 100,000 sections of three JVMs and of one that uses a plain RLock of that name never overlap, tokens increase
+     * over all of them, and every thread progresses.
+     */
     @Test
     @Tag("proof")
     void plainRLockOfTheSameNameIsExcludedAndProgresses() throws IOException {
@@ -86,7 +80,7 @@ class ExclusionTest {
 
     private List<Task> tasks(String name) {
         return IntStream.range(0, JVMS)
-                .mapToObj(jvm -> LockWork.task(rig.url(), name, THREADS, file(jvm), LEASE, Duration.ZERO))
+                .mapToObj(jvm -> Task.of(LockWork.class, rig.url(), name, THREADS, file(jvm)))
                 .toList();
     }
 

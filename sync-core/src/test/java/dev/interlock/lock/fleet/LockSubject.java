@@ -27,14 +27,7 @@ public final class LockSubject implements Subject {
         Condition condition = lock.newCondition();
         lock.onLost(loss -> session.sayLost("lock", loss));
         return new Verbs()
-                .section("lock", any -> lock.lock(), any -> lock.unlock(), lock::fencingToken)
-                .on("use", words -> {
-                    for (int i = 0; i < Verbs.permits(words); i++) {
-                        lock.lock();
-                        lock.unlock();
-                    }
-                    return "USED";
-                })
+                .section("lock", lock::lock, lock::unlock, lock::fencingToken)
                 .on("take", words -> {
                     session.interlock().lock(words.get(0)).lockInterruptibly();
                     return "TOOK " + words.get(0);

@@ -18,7 +18,7 @@ final class RLockWork extends SectionWork {
     }
 
     private RLockWork(Task task, RedissonClient client) {
-        super(client.getLock(task.name()), LONG_SECTION, 0);
+        super(client.getLock(task.name()), LONG_SECTION);
         this.client = client;
     }
 

@@ -98,7 +98,7 @@ final class Hammer {
 
     private void hammer(int self) {
         Log log = logs.get(self);
-        while (!stopped && log.size() < task.most() && !log.isFull() && !work.isOver(self)) {
+        while (!stopped && log.size() < task.most() && !log.isFull()) {
             try {
                 work.once(self, log);
             } catch (LeaseLostException e) {

@@ -9,9 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Locale;
 import java.util.stream.Collectors;
-import java.util.stream.LongStream;
 import org.awaitility.core.ConditionTimeoutException;
 
 /** The {@link Hammer}s of a test: those that run, and what all of them have recorded, killed ones included. */
@@ -48,7 +46,7 @@ public final class Hammers<R> implements AutoCloseable {
         }
     }
 
-    public Hammers(LogFormat<R> format) {
+    private Hammers(LogFormat<R> format) {
         this.format = format;
     }
 
@@ -67,30 +65,16 @@ public final class Hammers<R> implements AutoCloseable {
         return hammers;
     }
 
-    private ChildJvm add(Task task) {
+    private void add(Task task) {
         ChildJvm child = task.start();
         tasks.add(task);
         all.add(child);
         running.add(child);
-        return child;
-    }
-
-    /** Starts one, and has it begin. */
-    public ChildJvm start(Task task) {
-        ChildJvm child = add(task);
-        child.await("READY", PATIENCE);
-        child.send("go");
-        return child;
     }
 
     /** What they said when they were ready, by index. */
     public List<String> greetings() {
         return greetings;
-    }
-
-    /** How many have been started. */
-    public int size() {
-        return all.size();
     }
 
     /** The one with an index from 0. */
@@ -152,32 +136,6 @@ public final class Hammers<R> implements AutoCloseable {
         }
     }
 
-    /** Waits until all threads have as many records as they should. */
-    public void awaitDone(Duration patience) {
-        try {
-            running.forEach(child -> child.await("DONE", patience));
-        } catch (AssertionError e) {
-            throw new AssertionError(dump(), e);
-        }
-    }
-
-    /**
-     * Has all of them run for a while, or until they are through if that is zero, and stops them. Returns for how long
-     * they ran.
-     */
-    public Duration run(Duration time) {
-        long start = System.nanoTime();
-        go();
-        if (time.isZero()) {
-            awaitDone(PATIENCE);
-        } else {
-            await("a while").pollDelay(time).atMost(PATIENCE.plus(time)).until(() -> true);
-        }
-        long ran = System.nanoTime() - start;
-        stop();
-        return Duration.ofNanos(ran);
-    }
-
     /** Ends those that run, and asserts that all went well with them. Returns what they have said in the end. */
     public List<String> stop() {
         running.forEach(child -> child.send("stop"));
@@ -185,13 +143,6 @@ public final class Hammers<R> implements AutoCloseable {
         running.clear();
         assertNoneSaid("LOST");
         return farewells;
-    }
-
-    /** Ends one of them in an orderly way. */
-    public void end(ChildJvm child) {
-        running.remove(child);
-        child.send("stop");
-        awaitEnd(child);
     }
 
     private static String awaitEnd(ChildJvm child) {
@@ -215,19 +166,6 @@ public final class Hammers<R> implements AutoCloseable {
                     format.read(jvm, tasks.get(jvm).file(), tasks.get(jvm).threads()));
         }
         return records;
-    }
-
-    /** What there is to report of some waits. */
-    public static String summary(LongStream nanos) {
-        long[] sorted = nanos.sorted().toArray();
-        return sorted.length == 0
-                ? "none"
-                : String.format(
-                        Locale.ROOT,
-                        "median %.2f, 99 %% %.2f, most %.2f ms",
-                        sorted[sorted.length / 2] / 1e6,
-                        sorted[sorted.length * 99 / 100] / 1e6,
-                        sorted[sorted.length - 1] / 1e6);
     }
 
     @Override

@@ -29,20 +29,15 @@ public final class Peer implements AutoCloseable {
     /** A thread's entry: when it was inside at the latest, and with which fencing token. */
     public record Entry(long nanos, long token) {
 
-        /** What a section without fencing tokens has instead. */
-        public static final long NO_TOKEN = -1;
-
         /** Asserts that this one came after another thread had left, with a greater token. */
         public void assertAfter(long left, Entry before) {
             assertThat(nanos).isGreaterThan(left);
             assertTokenAfter(before);
         }
 
-        /** Asserts that the token is greater than another one, if there are tokens. */
+        /** Asserts that the token is greater than another one. */
         public void assertTokenAfter(Entry before) {
-            if (token != NO_TOKEN) {
-                assertThat(token).isGreaterThan(before.token);
-            }
+            assertThat(token).isGreaterThan(before.token);
         }
     }
 

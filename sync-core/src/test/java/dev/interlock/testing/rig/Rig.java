@@ -37,22 +37,15 @@ public final class Rig implements BeforeEachCallback, AfterEachCallback {
     public static final Duration GRACE = Duration.ofSeconds(2);
 
     private final Keyspace keyspace;
-    private final boolean mustBeEmpty;
     private final List<Peer> peers = new ArrayList<>();
     private @Nullable ExtensionContext context;
 
-    private Rig(Keyspace keyspace, boolean mustBeEmpty) {
+    private Rig(Keyspace keyspace) {
         this.keyspace = keyspace;
-        this.mustBeEmpty = mustBeEmpty;
     }
 
     public static Rig in(RedisServer server) {
-        return new Rig(Keyspace.in(server), true);
-    }
-
-    /** A rig for synchronizers that stay in Redis for a while when they aren't used any more. */
-    public static Rig ofLasting(RedisServer server) {
-        return new Rig(Keyspace.in(server), false);
+        return new Rig(Keyspace.in(server));
     }
 
     @Override
@@ -63,9 +56,7 @@ public final class Rig implements BeforeEachCallback, AfterEachCallback {
     @Override
     public void afterEach(ExtensionContext test) {
         peers.forEach(Peer::close);
-        if (mustBeEmpty) {
-            keyspace.afterEach(test);
-        }
+        keyspace.afterEach(test);
     }
 
     public Keyspace keyspace() {
@@ -108,13 +99,8 @@ public final class Rig implements BeforeEachCallback, AfterEachCallback {
      * @param words what the subject has to know to open it
      */
     public List<Peer> start(int count, Subject subject, String name, Duration lease, Object... words) {
-        return start(url(), count, subject, name, lease, words);
-    }
-
-    /** As {@link #start(int, Subject, String, Duration, Object...)}, with another way to Redis. */
-    public List<Peer> start(String url, int count, Subject subject, String name, Duration lease, Object... words) {
         String line = Stream.concat(
-                        Stream.of(subject.getClass().getName(), url, name, lease.toMillis()), Stream.of(words))
+                        Stream.of(subject.getClass().getName(), url(), name, lease.toMillis()), Stream.of(words))
                 .map(Object::toString)
                 .collect(Collectors.joining(" "));
         List<Peer> started = Peer.start(count, new Peer.Place() {

@@ -18,12 +18,6 @@ public final class Verbs {
         String run(List<String> words) throws Exception;
     }
 
-    /** Something to do about so many permits. */
-    @FunctionalInterface
-    public interface Act {
-        void run(int permits) throws InterruptedException;
-    }
-
     private final Map<String, Verb> verbs = new HashMap<>();
 
     /** Adds a verb. */
@@ -37,21 +31,16 @@ public final class Verbs {
      *
      * @param token the fencing token of a thread that is inside
      */
-    public Verbs section(String name, Act enter, Act leave, LongSupplier token) {
+    public Verbs section(String name, Runnable enter, Runnable leave, LongSupplier token) {
         return on(name, words -> {
-                    enter.run(permits(words));
+                    enter.run();
                     return "ENTERED " + Monotonic.nanos() + " " + token.getAsLong();
                 })
                 .on("leave-" + name, words -> {
                     long exit = Monotonic.nanos();
-                    leave.run(permits(words));
+                    leave.run();
                     return "LEFT " + exit;
                 });
-    }
-
-    /** As {@link #section(String, Act, Act, LongSupplier)}, without fencing tokens. */
-    public Verbs section(String name, Act enter, Act leave) {
-        return section(name, enter, leave, () -> Peer.Entry.NO_TOKEN);
     }
 
     /** Adds a verb that fails if something isn't held. */
@@ -60,11 +49,6 @@ public final class Verbs {
             assertHeld.run();
             return "HELD";
         });
-    }
-
-    /** The number of permits that a command ends with, or else 1. */
-    public static int permits(List<String> words) {
-        return words.isEmpty() ? 1 : Integer.parseInt(words.get(0));
     }
 
     String answer(String name, List<String> words) {

@@ -19,11 +19,6 @@ public interface Work extends AutoCloseable {
     /** Does it once. */
     void once(int thread, Log log) throws InterruptedException;
 
-    /** Whether a thread is through although it might make more records. */
-    default boolean isOver(int thread) {
-        return false;
-    }
-
     /** How long it is, on average, until one of the threads is interrupted; zero if none ever is. */
     default Duration interrupts() {
         return Duration.ZERO;

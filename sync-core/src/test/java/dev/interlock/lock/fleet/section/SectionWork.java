@@ -16,18 +16,15 @@ public abstract class SectionWork implements Work {
 
     private final Lock lock;
     private final int longSection;
-    private final long restNanos;
 
     /**
      * Work with a lock.
      *
      * @param longSection every so many sections one stays inside across a context switch
-     * @param restNanos for how long a thread rests after each section
      */
-    protected SectionWork(Lock lock, int longSection, long restNanos) {
+    protected SectionWork(Lock lock, int longSection) {
         this.lock = lock;
         this.longSection = longSection;
-        this.restNanos = restNanos;
     }
 
     @Override
@@ -37,17 +34,11 @@ public abstract class SectionWork implements Work {
 
     @Override
     public final void once(int thread, Log log) {
+        lock.lock();
         try {
-            lock.lock();
-            try {
-                run(log);
-            } finally {
-                lock.unlock();
-            }
+            run(log);
         } finally {
-            if (restNanos > 0) {
-                LockSupport.parkNanos(restNanos);
-            }
+            lock.unlock();
         }
     }
 

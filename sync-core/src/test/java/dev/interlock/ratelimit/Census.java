@@ -1,4 +1,4 @@
-package dev.interlock.ratelimit.fleet;
+package dev.interlock.ratelimit;
 
 import dev.interlock.testing.RedisServer;
 import java.util.List;

@@ -1,11 +1,9 @@
-package dev.interlock.ratelimit.fleet;
+package dev.interlock.ratelimit;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import dev.interlock.Interlock;
-import dev.interlock.ratelimit.RateLimit;
-import dev.interlock.ratelimit.RateLimiter;
 import dev.interlock.testing.RedisServer;
 import java.time.Duration;
 import java.util.LinkedHashMap;
@@ -19,11 +17,6 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.TestReporter;
-import org.redisson.Redisson;
-import org.redisson.api.RRateLimiter;
-import org.redisson.api.RateType;
-import org.redisson.api.RedissonClient;
-import org.redisson.config.Config;
 
 /** Keys of rate limiters take room for no longer than they have to. */
 class RateMemoryTest {
@@ -114,14 +107,11 @@ class RateMemoryTest {
         return census;
     }
 
-    /** What a key takes hardly grows with what is taken for it, other than with Redisson. */
+    /** What a key takes hardly grows with what is taken for it. */
     @Test
     void sizeOfAKey() {
-        var config = new Config();
-        config.useSingleServer().setAddress(server.url());
-        RedissonClient client = Redisson.create(config);
-        try (Interlock interlock = Interlock.builder().client(client).open();
-                Interlock other = Interlock.builder().client(client).open()) {
+        try (Interlock interlock = Interlock.connect(server.url());
+                Interlock other = Interlock.connect(server.url())) {
             Duration day = Duration.ofDays(1);
             for (RateLimit limit : List.of(
                     RateLimit.fixedWindow(1_000, day),
@@ -129,12 +119,6 @@ class RateMemoryTest {
                     RateLimit.tokenBucket(1_000, day))) {
                 weigh(interlock.rateLimiter("limit", limit), other.rateLimiter("limit", limit));
             }
-            weigh(
-                    client.getRateLimiter("redisson-once"),
-                    client.getRateLimiter("redisson-often"),
-                    RateLimit.fixedWindow(1_000, day));
-        } finally {
-            client.shutdown();
         }
     }
 
@@ -171,19 +155,5 @@ class RateMemoryTest {
     /** A sliding window has 64 entries in its log, of 16 bytes each, and what is no short text any more takes more. */
     private static long mostGrowth(RateLimit limit) {
         return limit.algorithm() == RateLimit.Algorithm.SLIDING_WINDOW ? 64 * 16 + 250 : 50;
-    }
-
-    private void weigh(RRateLimiter once, RRateLimiter often, RateLimit limit) {
-        assertThat(once.trySetRate(RateType.OVERALL, limit.permits(), limit.window()))
-                .isTrue();
-        assertThat(once.tryAcquire()).isTrue();
-        assertThat(often.trySetRate(RateType.OVERALL, limit.permits(), limit.window()))
-                .isTrue();
-        for (int i = 0; i < MANY; i++) {
-            assertThat(often.tryAcquire()).isTrue();
-        }
-        reporter.publishEntry(
-                "RRateLimiter of Redisson, after one permit and many",
-                Census.of(server, "*" + once.getName() + "*") + ", " + Census.of(server, "*" + often.getName() + "*"));
     }
 }

@@ -1,5 +1,0 @@
-/** Count-down latches between JVMs. */
-@NullMarked
-package dev.interlock.latch.fleet;
-
-import org.jspecify.annotations.NullMarked;

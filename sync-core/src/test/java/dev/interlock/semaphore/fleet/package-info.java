@@ -1,5 +1,0 @@
-/** Semaphores of several JVMs: histories of many threads, and JVMs that die or are stopped. */
-@NullMarked
-package dev.interlock.semaphore.fleet;
-
-import org.jspecify.annotations.NullMarked;
