@@ -14,7 +14,6 @@ import org.junit.jupiter.params.provider.ValueSource;
 class ChildJvmTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
-    private static final int KILLED = 128 + 9;
 
     @Test
     void childEchoesAndEnds() {
@@ -61,16 +60,6 @@ class ChildJvmTest {
     }
 
     @Test
-    void killedChildIsGone() {
-        try (var child = ChildJvm.start(Echo.class)) {
-            child.await("READY", PATIENCE);
-            child.kill();
-            assertThat(child.isAlive()).isFalse();
-            assertThat(child.waitFor(PATIENCE)).isEqualTo(KILLED);
-        }
-    }
-
-    @Test
     void stoppedChildIsSilentUntilItGoesOn() {
         try (var child = ChildJvm.start(Echo.class)) {
             child.await("READY", PATIENCE);
@@ -105,21 +94,6 @@ class ChildJvmTest {
             end.accept(child);
             await().atMost(PATIENCE).until(() -> ProcessHandle.of(grandchild).isEmpty());
         }
-    }
-
-    @Test
-    void fleetSpeaksInChorus() {
-        var fleet = Fleet.start(3, Echo.class);
-        try (fleet) {
-            assertThat(fleet.awaitAll("READY", PATIENCE)).hasSize(3);
-            fleet.send("all");
-            assertThat(fleet.awaitAll("ECHO", PATIENCE)).containsOnly("ECHO all");
-            fleet.get(1).kill();
-            fleet.send("rest");
-            assertThat(fleet.get(0).await("ECHO", PATIENCE)).isEqualTo("ECHO rest");
-            assertThat(fleet.get(2).await("ECHO", PATIENCE)).isEqualTo("ECHO rest");
-        }
-        assertThat(fleet).noneMatch(ChildJvm::isAlive);
     }
 
     @Test

@@ -74,27 +74,12 @@ public final class FaultProxy implements AutoCloseable {
         return new FaultProxy(URI.create(server.url()));
     }
 
-    /** Starts a proxy before a server that needs no password. */
-    public static FaultProxy to(String host, int port) {
-        return new FaultProxy(URI.create("redis://" + host + ":" + port));
-    }
-
     /** Where a client connects to. */
     public String url() {
         String userInfo = server.getRawUserInfo();
         String path = server.getRawPath();
         return "redis://" + (userInfo == null ? "" : userInfo + "@") + Loopback.HOST + ":" + port
                 + (path == null ? "" : path);
-    }
-
-    /** The host that the proxy listens on. */
-    public String host() {
-        return Loopback.HOST;
-    }
-
-    /** The port that the proxy listens on. */
-    public int port() {
-        return port;
     }
 
     /**

