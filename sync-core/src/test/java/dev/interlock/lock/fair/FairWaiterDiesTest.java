@@ -3,6 +3,7 @@ package dev.interlock.lock.fair;
 import static dev.interlock.testing.rig.Rig.GRACE;
 import static dev.interlock.testing.rig.Rig.HEARTBEAT;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.interlock.lock.fleet.LockSubject;
 import dev.interlock.testing.RedisServer;
@@ -25,6 +26,9 @@ class FairWaiterDiesTest {
     private static final Duration SHORT_LEASE = Duration.ofSeconds(2);
     private static final Duration SLACK = Duration.ofSeconds(1);
 
+    /** Threads of one JVM that come within 10 ms of each other may change places. */
+    private static final Duration APART = Duration.ofMillis(20);
+
     @RegisterExtension
     final Rig rig = Rig.in(RedisServer.provided());
 
@@ -33,6 +37,7 @@ class FairWaiterDiesTest {
         var queue = rig.queue(3, new LockSubject(), what, LEASE, "fair", "lock");
         for (int i = 0; i < threads.size(); i++) {
             queue.first().queue(threads.get(i), "lock", i);
+            await().pollDelay(APART).until(() -> true);
         }
         queue.second().queue("t1", "lock", threads.size());
         return queue;
