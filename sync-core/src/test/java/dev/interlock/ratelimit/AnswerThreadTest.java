@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ForkJoinPool;
+import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -20,8 +21,9 @@ class AnswerThreadTest {
     private static final Duration PATIENCE = Duration.ofSeconds(30);
     private static final RateLimit LIMIT = RateLimit.tokenBucket(1, Duration.ofMillis(50));
 
-    private final RedisServer redis = RedisServer.launch();
-    private final Interlock interlock = RedisServer.connect(() -> Interlock.connect(redis.url()));
+    private static final RedisServer REDIS = RedisServer.launch();
+
+    private final Interlock interlock = RedisServer.connect(() -> Interlock.connect(REDIS.url()));
     private final RateLimiter limiter = interlock.rateLimiter("async", LIMIT);
     private final CountDownLatch goOn = new CountDownLatch(1);
 
@@ -29,7 +31,13 @@ class AnswerThreadTest {
     void close() {
         goOn.countDown();
         interlock.close();
-        redis.close();
+        REDIS.resume();
+        REDIS.command("FLUSHALL");
+    }
+
+    @AfterAll
+    static void shutDown() {
+        REDIS.close();
     }
 
     private void block() {
@@ -53,12 +61,12 @@ class AnswerThreadTest {
     /** A thread of Redisson's, of the timer or of the common pool has other things to do than what depends on them. */
     @Test
     void futuresCompleteOnThreadsOfTheSession() {
-        redis.pause();
+        REDIS.pause();
         List<CompletableFuture<String>> threads = ask(limiter).stream()
                 .map(future ->
                         future.handle((done, failure) -> Thread.currentThread().getName()))
                 .toList();
-        redis.resume();
+        REDIS.resume();
         assertThat(threads)
                 .allSatisfy(thread ->
                         assertThat(thread).succeedsWithin(PATIENCE).asString().startsWith("interlock-continuations-"));
@@ -78,7 +86,7 @@ class AnswerThreadTest {
     void futuresCompleteWithoutACommonPool() {
         try (ChildJvm child = ChildJvm.of(Asking.class)
                 .options("-Djava.util.concurrent.ForkJoinPool.common.parallelism=0")
-                .arguments(redis.url())
+                .arguments(REDIS.url())
                 .start()) {
             child.await("DONE", PATIENCE.multipliedBy(4));
         }
@@ -115,12 +123,12 @@ class AnswerThreadTest {
     /** What depends on a future and blocks keeps neither others from completing nor the session from working. */
     @Test
     void whatBlocksKeepsOthersFromNothing() {
-        redis.pause();
+        REDIS.pause();
         List<CompletableFuture<Void>> blocked = new ArrayList<>();
         for (int i = 0; i < 4; i++) {
             blocked.add(limiter.decideAsync(1).thenAccept(decision -> block()));
         }
-        redis.resume();
+        REDIS.resume();
         assertThat(limiter.acquireAsync(1)).succeedsWithin(PATIENCE);
         assertThat(blocked).noneMatch(CompletableFuture::isDone);
     }
@@ -131,13 +139,13 @@ class AnswerThreadTest {
         RateLimiter slow = interlock.rateLimiter("slow", RateLimit.fixedWindow(1, Duration.ofDays(1)));
         List<CompletableFuture<?>> all = new ArrayList<>(ask(slow));
         slow.acquireAsync(1);
-        redis.pause();
+        REDIS.pause();
         all.addAll(ask(slow));
         CompletableFuture<Void> closed = CompletableFuture.runAsync(interlock::close, task -> new Thread(task).start());
         assertThat(all)
                 .allSatisfy(future ->
                         assertThat(future.handle((done, failure) -> true)).succeedsWithin(PATIENCE));
-        redis.resume();
+        REDIS.resume();
         assertThat(closed).succeedsWithin(PATIENCE);
     }
 }
