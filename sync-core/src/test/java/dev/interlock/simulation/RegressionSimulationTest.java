@@ -263,8 +263,9 @@ class RegressionSimulationTest {
     @ParameterizedTest
     @EnumSource(
             value = Kind.class,
-            names = {"PLAIN_LOCK", "RETAINED_LOCK"})
+            names = {"PLAIN_LOCK", "RETAINED_LOCK", "FAIR_LOCK", "READ_WRITE_LOCK", "FAIR_READ_WRITE_LOCK"})
     void aLateWithdrawalRefusesNobody(Kind kind) {
+        boolean reads = Call.TRY_READ.kinds().contains(kind);
         check(seed -> {
             SplittableRandom random = new SplittableRandom(seed);
             List<Op> tries = new ArrayList<>();
@@ -273,9 +274,11 @@ class RegressionSimulationTest {
                 long wait = random.nextLong(MILLI / 10, 2 * MILLI);
                 tries.add(new Op(Call.TRY_LOCK_TIMED, 0, random.nextLong(2 * MILLI), 0, wait));
                 locks.add(new Op(Call.LOCK, 0, random.nextLong(MILLI), random.nextLong(2 * MILLI), 0));
-                locks.add(new Op(Call.TRY_LOCK, 0, 0, 0, 0));
+                locks.add(new Op(reads && random.nextBoolean() ? Call.TRY_READ : Call.TRY_LOCK, 0, 0, 0, 0));
             }
-            List<List<List<Op>>> programs = List.of(List.of(tries), List.of(locks));
+            // In two JVMs, or in one.
+            List<List<List<Op>>> programs =
+                    seed % 2 == 0 ? List.of(List.of(tries), List.of(locks)) : List.of(List.of(tries, locks), List.of());
             return new Plan(seed, List.of(kind), List.of(3_000L, 3_000L), 1_000, 10 * MILLI, programs, List.of());
         });
     }
