@@ -27,11 +27,6 @@ abstract class CloseAwaitFixture extends FaultFixture {
     }
 
     @Override
-    protected String queueKey() {
-        return "interlock:queue:interlock:{theirs}:rw";
-    }
-
-    @Override
     protected String lasting() {
         return super.lasting() + "|semaphore|latch|barrier";
     }

@@ -52,29 +52,6 @@ class CloseAwaitSynchronizersTest extends CloseAwaitFixture {
         assertNothingIsLost();
     }
 
-    /** Readers behind a writer of their own session, and a writer behind another session's. */
-    @Test
-    void readersAndWritersThatWaitAreSentAway() {
-        Interlock session = session(builder -> builder.listener(recorder));
-        DistributedReadWriteLock mine = session.readWriteLock("mine");
-        DistributedReadWriteLock theirs = session.readWriteLock("theirs");
-        DistributedReadWriteLock others = session().readWriteLock("theirs");
-        Actor holder = actor("holder");
-        holder.run(mine.writeLock()::lock);
-        others.writeLock().lock();
-        CompletableFuture<Boolean> reader = actor("reader").begin(theirs.readLock()::lock);
-        CompletableFuture<Boolean> behind = actor("behind").begin(mine.readLock()::lock);
-        await("queued locally").until(mine::hasQueuedThreads);
-        awaitWaiting(1);
-        CompletableFuture<Boolean> closed = beginToClose(session, LONG);
-        assertSentAway(reader);
-        holder.run(mine.writeLock()::unlock);
-        assertSentAway(behind);
-        assertThat(closed).succeedsWithin(PATIENCE);
-        others.writeLock().unlock();
-        assertNothingIsLost();
-    }
-
     @Test
     void permitsAreWaitedForUnlessTheyAreNobodys() {
         Interlock session = session(builder -> builder.listener(recorder));

@@ -76,27 +76,6 @@ class CloseAwaitTest extends CloseAwaitFixture {
         assertNothingIsLost();
     }
 
-    @ParameterizedTest
-    @ValueSource(strings = {"plain", "fair", "retained"})
-    void thoseThatWaitAreSentAway(String form) {
-        Interlock session = session(builder -> builder.listener(recorder));
-        DistributedReentrantLock lock = free(formOf(session, form));
-        DistributedReentrantLock other = lock(session(), NAME);
-        Actor holder = actor("holder");
-        DistributedReentrantLock held = lock(session, "held");
-        holder.run(held::lock);
-        other.lock();
-        CompletableFuture<Boolean> first = queue(actor("first"), lock);
-        CompletableFuture<Boolean> closed = beginToClose(session, LONG);
-        assertSentAway(first);
-        awaitTickets(NAME, 0);
-        assertThat(closed).isNotDone();
-        holder.run(held::unlock);
-        assertThat(closed).succeedsWithin(PATIENCE);
-        other.unlock();
-        assertNothingIsLost();
-    }
-
     private static DistributedReentrantLock formOf(Interlock session, String form) {
         return switch (form) {
             case "fair" -> session.fairLock(NAME);

@@ -9,7 +9,6 @@ import dev.interlock.RedisUnavailableException;
 import dev.interlock.testing.FaultProxy;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
@@ -58,33 +57,6 @@ class AdaptedLatchFaultsTest extends LatchFaultFixture {
         // Sets the hanging one free.
         undisturbed.trySetCount(1);
         undisturbed.countDown();
-    }
-
-    @Test
-    void waitsEndInAnOutage() {
-        counted.trySetCount(2);
-        DistributedCountDownLatch latch = over(
-                        client, b -> b.commandTimeout(SHORT_TIMEOUT).redisTimeout(Duration.ofSeconds(2)))
-                .adapt(counted);
-        CompletableFuture<Boolean> waits = actor("waiter").begin(latch::await);
-        await("it waits").during(Duration.ofMillis(100)).until(() -> !waits.isDone());
-        proxy().stall();
-        CompletableFuture<Boolean> timed = actor("timed").ask(() -> latch.await(1, TimeUnit.SECONDS));
-        assertThatThrownBy(() -> latch.await(0, TimeUnit.SECONDS)).isInstanceOf(RedisUnavailableException.class);
-        assertThatThrownBy(latch::getCount).isInstanceOf(RedisUnavailableException.class);
-        assertThat(timed)
-                .failsWithin(PROMPTLY)
-                .withThrowableOfType(ExecutionException.class)
-                .withCauseInstanceOf(RedisUnavailableException.class);
-        assertThat(waits)
-                .failsWithin(PATIENCE)
-                .withThrowableOfType(ExecutionException.class)
-                .withCauseInstanceOf(RedisUnavailableException.class);
-        proxy().heal();
-        await("counts again").ignoreExceptions().until(() -> latch.getCount() == 2);
-        undisturbed.countDown();
-        undisturbed.countDown();
-        await("open").ignoreExceptions().until(() -> latch.await(1, TimeUnit.SECONDS));
     }
 
     /** Whether it has counted nobody knows, and to repeat it might count twice. */

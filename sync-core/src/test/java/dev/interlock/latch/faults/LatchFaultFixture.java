@@ -8,17 +8,12 @@ import dev.interlock.lock.faults.FaultFixture;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.function.Predicate;
 import org.junit.jupiter.api.BeforeEach;
 
 /** What tests of latches need of a faulty network. */
 abstract class LatchFaultFixture extends FaultFixture {
     static final String NAME = "batch";
     static final String KEY = "interlock:{" + NAME + "}:latch";
-
-    private static final int WORDS = 3 + 5 + 9;
-    private static final int SESSION = 3 + 5;
-    private static final int BORN = SESSION + 3;
 
     /** The script must be there already: a refusal would be taken for the request that a test means. */
     @BeforeEach
@@ -34,26 +29,6 @@ abstract class LatchFaultFixture extends FaultFixture {
 
     static DistributedCountDownLatch of(Interlock session, int count) {
         return session.countDownLatch(NAME, count);
-    }
-
-    /** What a session has to say about the latch. */
-    static Predicate<List<String>> told() {
-        return words -> words.get(0).equalsIgnoreCase("EVALSHA")
-                && words.size() == WORDS
-                && words.get(3).equals(KEY);
-    }
-
-    static Predicate<List<String>> told(Interlock session) {
-        return told().and(words -> words.get(SESSION).equals(session.id()));
-    }
-
-    /** The same once it has joined. */
-    static Predicate<List<String>> toldByMember(Interlock session) {
-        return told(session).and(words -> !words.get(BORN).equals("0"));
-    }
-
-    static boolean isOpening(List<String> words) {
-        return words.get(0).equals("message") && words.get(2).startsWith("o ");
     }
 
     final long left() {

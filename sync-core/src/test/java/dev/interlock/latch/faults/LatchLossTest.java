@@ -5,7 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.interlock.DistributedCountDownLatch;
 import dev.interlock.Interlock;
+import dev.interlock.testing.Actor;
 import java.lang.ref.WeakReference;
+import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -67,6 +69,50 @@ class LatchLossTest extends LatchFaultFixture {
         next.countDown();
         next.countDown();
         assertThat(passes).succeedsWithin(PROMPTLY);
+    }
+
+    /** What a session has counted stays counted. */
+    @Test
+    void countDownsOutliveTheirSession() throws InterruptedException {
+        Interlock session = session();
+        of(session, 2).countDown();
+        session.close();
+        DistributedCountDownLatch latch = of(session(), 2);
+        assertThat(latch.getCount()).isEqualTo(1);
+        latch.countDown();
+        latch.await();
+    }
+
+    @Test
+    void closeWaitsForWhatIsNotConfirmed() {
+        Interlock session = session();
+        DistributedCountDownLatch latch = of(session, 2);
+        Actor counter = actor("counter");
+        proxy().delay(Duration.ofMillis(150));
+        CompletableFuture<Boolean> counts = counter.begin(latch::countDown);
+        await("under way").until(() -> counter.thread().getState() == Thread.State.TIMED_WAITING);
+        session.close();
+        assertThat(left()).isEqualTo(1);
+        assertThat(counts).matches(done -> true).isNotCancelled();
+    }
+
+    /** A count-down whose object nobody refers to any more is said until it is confirmed. */
+    @Test
+    void anUnconfirmedCountDownOutlivesItsObject() {
+        // The count-down returns after its time-out.
+        Interlock session = impatient();
+        DistributedCountDownLatch latch = of(session, 2);
+        proxy().refuse(true);
+        proxy().cut();
+        latch.countDown();
+        latch = null;
+        System.gc();
+        assertThat(left()).isEqualTo(2);
+        proxy().heal();
+        await("counted").until(() -> left() == 1);
+        await("the same contributor")
+                .ignoreExceptions()
+                .until(() -> of(session, 2).getCount() == 1);
     }
 
     /** Redis crashes, and has lost the last moments: those who have counted down say so again. */
@@ -134,21 +180,6 @@ class LatchLossTest extends LatchFaultFixture {
         assertThat(latch.getCount()).isZero();
     }
 
-    /** Every command may be the first that Redis hears of its script. */
-    @Test
-    void forgottenScriptsCostNothing() {
-        DistributedCountDownLatch latch = of(session(), 2);
-        CompletableFuture<Boolean> passes = actor("waiter").begin(latch::await);
-        awaitWaiting(1);
-        server().command("SCRIPT", "FLUSH");
-        DistributedCountDownLatch other = of(session(), 2);
-        server().command("SCRIPT", "FLUSH");
-        other.countDown();
-        server().command("SCRIPT", "FLUSH");
-        latch.countDown();
-        assertThat(passes).succeedsWithin(PROMPTLY);
-    }
-
     @Test
     void aWrongTypeIsRefusedAtOnce() {
         Interlock session = session();
@@ -178,23 +209,5 @@ class LatchLossTest extends LatchFaultFixture {
         DistributedCountDownLatch latch = of(session, 5);
         latch.countDown();
         return new WeakReference<>(latch);
-    }
-
-    /** Interrupted waiters leave nothing behind that anybody would have to wait for. */
-    @Test
-    void interruptedWaitersAreForgotten() {
-        DistributedCountDownLatch latch = of(session(), 1);
-        for (int i = 0; i < 5; i++) {
-            var waiter = actor("waiter-" + i);
-            CompletableFuture<Boolean> waits = waiter.begin(latch::await);
-            awaitWaiting(1);
-            waiter.interrupt();
-            assertFails(waits, InterruptedException.class);
-        }
-        assertThat(pttl("interlock:waiters:" + KEY)).as("soon forgotten").isLessThanOrEqualTo(6_000);
-        CompletableFuture<Boolean> passes = actor("another").begin(latch::await);
-        awaitWaiting(1);
-        of(session(), 1).countDown();
-        assertThat(passes).succeedsWithin(PROMPTLY);
     }
 }

@@ -141,15 +141,4 @@ abstract class ConditionFixture extends FaultFixture {
         return Requests.release(NAME)
                 .and(words -> words.get(words.size() - 1).matches("(.* )?[sa]" + ARRIVED + "( .*)?"));
     }
-
-    /** Connections are cut, and no new ones accepted. */
-    final void cutOff() {
-        proxy().refuse(true);
-        proxy().cut();
-    }
-
-    /** No byte moves. */
-    final void stall() {
-        proxy().stall();
-    }
 }

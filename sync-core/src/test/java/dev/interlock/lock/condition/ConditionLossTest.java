@@ -1,28 +1,23 @@
 package dev.interlock.lock.condition;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.interlock.Interlock;
 import dev.interlock.LeaseLostException;
 import dev.interlock.testing.Actor;
-import dev.interlock.testing.FaultProxy;
 import dev.interlock.testing.MovableTicker;
-import dev.interlock.testing.Requests;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.stream.IntStream;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** Locks and sessions that end while threads wait for conditions, or are about to. */
+/** Locks that are lost while threads wait for conditions, or are about to. */
 @SuppressWarnings("WaitNotInLoop") // what ends a wait is what tests are about
 class ConditionLossTest extends ConditionFixture {
     private static final int HOLDS = 2;
@@ -35,128 +30,6 @@ class ConditionLossTest extends ConditionFixture {
         }
         assertThatThrownBy(side.lock()::unlock).isInstanceOf(LeaseLostException.class);
         assertThat(side.lock().isHeldByCurrentThread()).isFalse();
-    }
-
-    // ---- close()
-
-    private CompletableFuture<Boolean> startWaitingUntilClosed(Side side, int count) {
-        CompletableFuture<Boolean> end = actor("closed-" + count).begin(() -> {
-            side.lock().lock();
-            side.lock().lock();
-            assertThatExceptionOfType(IllegalStateException.class)
-                    .isThrownBy(side.arrived()::await)
-                    .isNotInstanceOf(LeaseLostException.class)
-                    .withMessageContaining("closed");
-            unlockLost(side, HOLDS);
-        });
-        awaitWaiters(count);
-        return end;
-    }
-
-    /** Who waits when the session is closed is sent away; nothing of them is left, and others get their signals. */
-    @ParameterizedTest
-    @EnumSource(Kind.class)
-    void aSessionIsClosedWhileThreadsWait(Kind kind) {
-        Side closed = side(kind, session());
-        Side other = side(kind, session());
-        List<CompletableFuture<Boolean>> ends = IntStream.rangeClosed(1, 4)
-                .mapToObj(count -> startWaitingUntilClosed(closed, count))
-                .toList();
-        CompletableFuture<Boolean> staying = startWaiting(other, 5);
-        closed.session().close();
-        for (CompletableFuture<Boolean> end : ends) {
-            assertThat(end).succeedsWithin(PROMPTLY);
-        }
-        awaitWaiters(1);
-        assertThat(staying).isNotDone();
-        other.signal();
-        assertThat(staying).succeedsWithin(PROMPTLY);
-    }
-
-    /** A waiter that was signalled, and stands in the queue, is closed: the next one gets its signal. */
-    @ParameterizedTest
-    @EnumSource(Kind.class)
-    void aSessionIsClosedWhoseWaiterQueuesForTheLock(Kind kind) {
-        Side closed = side(kind, session());
-        Side other = side(kind, undisturbed());
-        Side busy = side(kind, undisturbed());
-        CompletableFuture<Boolean> end = startWaitingUntilClosed(closed, 1);
-        CompletableFuture<Boolean> staying = startWaiting(other, 2);
-        Actor rival = actor("rival");
-        Side signaller = side(kind, undisturbed());
-        signaller.lock().lock();
-        CompletableFuture<Boolean> entered = rival.begin(busy.lock()::lock);
-        awaitTickets(NAME, 1);
-        signaller.arrived().signal();
-        signaller.lock().unlock();
-        assertThat(entered).succeedsWithin(PROMPTLY);
-        awaitTickets(NAME, 1);
-        closed.session().close();
-        assertThat(end).succeedsWithin(PROMPTLY);
-        rival.run(busy.lock()::unlock);
-        assertThat(staying).succeedsWithin(PROMPTLY);
-    }
-
-    /** The signal has come to Redis, but not to the session before that is closed: the next one gets it. */
-    @ParameterizedTest
-    @EnumSource(Kind.class)
-    @Tag("proof")
-    void aSessionIsClosedThatHasNotHeardOfTheSignal(Kind kind) {
-        Side closed = side(kind, session());
-        Side other = side(kind, undisturbed());
-        Side signaller = side(kind, undisturbed());
-        CompletableFuture<Boolean> end = startWaitingUntilClosed(closed, 1);
-        CompletableFuture<Boolean> staying = startWaiting(other, 2);
-        proxy().dropMessages(words -> Requests.isMail(words, closed.session()), FaultProxy.ALWAYS);
-        signaller.signal();
-        assertThat(end).isNotDone();
-        closed.session().close();
-        assertThat(end).succeedsWithin(PROMPTLY);
-        assertThat(staying).succeedsWithin(Duration.ofSeconds(3).plus(PROMPTLY));
-    }
-
-    /** Close and signal at the same time, in any order. */
-    @ParameterizedTest
-    @EnumSource(Kind.class)
-    void closeMeetsASignal(Kind kind) {
-        Side other = side(kind, undisturbed());
-        Side signaller = side(kind, undisturbed());
-        for (int round = 0; round < 8; round++) {
-            Interlock session = session();
-            Side closed = side(kind, session);
-            Actor leaver = actor("leaver-" + round);
-            CompletableFuture<Boolean> leaving = startWaiting(closed, leaver, 1);
-            CompletableFuture<Boolean> staying = startWaiting(other, 2);
-            CompletableFuture<Boolean> signalled = actor("signaller-" + round).begin(signaller::signal);
-            session.close();
-            assertThat(signalled).as("round %d", round).succeedsWithin(PATIENCE);
-            await("left, or signalled").until(leaving::isDone);
-            if (!leaving.isCompletedExceptionally()) {
-                other.signalAll();
-            }
-            assertThat(staying).as("round %d", round).succeedsWithin(PROMPTLY.plus(SLACK));
-        }
-    }
-
-    /** The registration arrives when its session has been closed: it swallows no signal. */
-    @ParameterizedTest
-    @EnumSource(Kind.class)
-    void aSessionIsClosedWhoseRegistrationComesLate(Kind kind) {
-        Side closed = side(kind, session());
-        Side other = side(kind, undisturbed());
-        Side signaller = side(kind, undisturbed());
-        CompletableFuture<Boolean> staying = startWaiting(other, 1);
-        proxy().delayRequests(registration(), Duration.ofMillis(300), 1);
-        Actor thread = actor("closed");
-        CompletableFuture<Boolean> end = thread.begin(closed::await);
-        await("gives up")
-                .until(() -> holder(NAME).startsWith(closed.session().id())
-                        && !closed.lock().isLocked());
-        closed.session().close();
-        assertThat(end).failsWithin(PROMPTLY);
-        await("late registration").until(() -> holder(NAME).isEmpty());
-        signaller.signal();
-        assertThat(staying).succeedsWithin(Duration.ofSeconds(3).plus(PROMPTLY));
     }
 
     // ---- loss

@@ -1,6 +1,7 @@
 package dev.interlock.lock.fair;
 
 import dev.interlock.testing.RedisServer;
+import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.TestReporter;
@@ -29,7 +30,7 @@ class ReplicatedFairFaultsTest extends FairFaultsTest {
     }
 
     @Override
-    protected RedissonClient client(String url) {
-        return replicatedClient(url, replica);
+    protected RedissonClient client(String url, Duration timeout) {
+        return replicatedClient(url, replica, timeout);
     }
 }

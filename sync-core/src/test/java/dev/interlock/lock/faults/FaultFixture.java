@@ -266,7 +266,9 @@ public abstract class FaultFixture {
 
     /** A session that no fault of the network concerns. */
     protected final Interlock undisturbed() {
-        return over(client(server.url(), COMMAND_TIMEOUT), builder -> builder.commandTimeout(COMMAND_TIMEOUT));
+        Config config = smallConfig();
+        small(config.useSingleServer(), server.url());
+        return over(shuttingDown(Redisson.create(config)), builder -> builder.commandTimeout(COMMAND_TIMEOUT));
     }
 
     private Interlock open(String url, UnaryOperator<InterlockBuilder> settings) {
@@ -295,11 +297,11 @@ public abstract class FaultFixture {
     }
 
     /** A small client, to be shut down after the test. */
-    protected RedissonClient client(String url) {
+    protected final RedissonClient client(String url) {
         return client(url, commandTimeout());
     }
 
-    private RedissonClient client(String url, Duration timeout) {
+    protected RedissonClient client(String url, Duration timeout) {
         Config config = smallConfig();
         small(config.useSingleServer(), url).setTimeout((int) timeout.toMillis());
         return shuttingDown(Redisson.create(config));
@@ -448,11 +450,6 @@ public abstract class FaultFixture {
                         .endsWith(", 1]"));
     }
 
-    /** Has Redis forget all scripts, so that the next command is the first that it hears of its script. */
-    protected final void forgetScripts() {
-        server.command("SCRIPT", "FLUSH");
-    }
-
     /** Launches a server that copies {@link #server}, and returns once it does. */
     protected final RedisServer launchReplica() {
         RedisServer replica = RedisServer.launch("--replicaof", server().host(), Integer.toString(server().port()));
@@ -464,14 +461,14 @@ public abstract class FaultFixture {
     }
 
     /** A client of a master at that address and its replica. */
-    protected final RedissonClient replicatedClient(String url, RedisServer replica) {
+    protected final RedissonClient replicatedClient(String url, RedisServer replica, Duration timeout) {
         Config config = smallConfig();
         config.useMasterSlaveServers()
                 .setMasterAddress(url)
                 .addSlaveAddress(replica.url())
                 .setReadMode(ReadMode.MASTER)
                 .setSubscriptionMode(SubscriptionMode.MASTER)
-                .setTimeout((int) commandTimeout().toMillis())
+                .setTimeout((int) timeout.toMillis())
                 .setConnectTimeout(1_000)
                 .setRetryDelay(new ConstantDelay(Duration.ofMillis(100)))
                 .setMasterConnectionMinimumIdleSize(2)

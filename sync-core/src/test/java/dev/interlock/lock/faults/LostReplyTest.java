@@ -6,20 +6,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
 import dev.interlock.RedisUnavailableException;
-import dev.interlock.internal.session.Session;
 import dev.interlock.testing.Actor;
-import dev.interlock.testing.FaultProxy;
-import dev.interlock.testing.Keyspace;
 import dev.interlock.testing.Loss;
 import dev.interlock.testing.Recorder;
 import dev.interlock.testing.Requests;
 import java.time.Duration;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.Tag;
-import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -30,12 +25,6 @@ import org.junit.jupiter.params.provider.MethodSource;
  */
 class LostReplyTest extends FaultFixture {
     private static final String NAME = "stock";
-
-    /**
-     * After that a waiter is dead of whom nothing was heard; with that a lease begins that somebody else's release
-     * grants.
-     */
-    private static final Duration HEARTBEAT = Duration.ofSeconds(3);
 
     /** How a thread acquires. */
     enum Way {
@@ -57,7 +46,7 @@ class LostReplyTest extends FaultFixture {
         }
     }
 
-    /** Answers and requests are late by more than one time-out, or their connection is silent until then. */
+    /** What is lost on a silent connection is repeated after a time-out. */
     @Override
     protected Duration commandTimeout() {
         return SHORT_TIMEOUT;
@@ -185,247 +174,5 @@ class LostReplyTest extends FaultFixture {
         lock.assertHeld();
         assertThat(recorder.count(Recorder.Kind.LOST)).isZero();
         assertFreedByOneUnlock(lock, session);
-    }
-
-    /** A waiter whose questions are lost on a mute connection is not taken to be dead: it is heard of in time. */
-    @Test
-    @Tag("proof")
-    void aLostInquiryDoesNotMakeAWaiterDead() {
-        DistributedReentrantLock held = lock(undisturbed(), NAME);
-        Interlock second = session(builder -> builder.commandTimeout(HEARTBEAT));
-        DistributedReentrantLock wanted = lock(second, NAME);
-        held.lock();
-        Actor waiter = actor("waiter");
-        CompletableFuture<Boolean> entered = queue(waiter, wanted);
-        proxy().dropRequests(Requests.acquire(NAME), 1, Loss.MUTE);
-        await("lost").until(() -> proxy().droppedRequests() > 0);
-        await("time for its heartbeat to end")
-                .failFast("taken to be dead", () -> isOverdue(second))
-                .during(HEARTBEAT.minusMillis(200))
-                .until(() -> true);
-        held.unlock();
-        assertThat(entered).succeedsWithin(PROMPTLY);
-        waiter.run(() -> assertFreedByOneUnlock(wanted, second));
-    }
-
-    private boolean isOverdue(Interlock session) {
-        return Keyspace.in(server()).isOverdue(NAME, session.id());
-    }
-
-    /** The first renewals of a lease that began short are answered to nobody: another one comes in time. */
-    @ParameterizedTest
-    @MethodSource("losses")
-    @Tag("proof")
-    void theFirstRenewalsOfAShortLeaseMayGetLost(Loss loss) {
-        Recorder recorder = new Recorder();
-        DistributedReentrantLock held = lock(undisturbed(), NAME);
-        Interlock second = session(builder -> builder.commandTimeout(HEARTBEAT).listener(recorder));
-        DistributedReentrantLock wanted = lock(second, NAME);
-        held.lock();
-        Actor waiter = actor("waiter");
-        CompletableFuture<Boolean> entered = queue(waiter, wanted);
-        proxy().dropReplies(Requests.renew(NAME), 2, loss);
-        held.unlock();
-        assertThat(entered).succeedsWithin(PROMPTLY);
-        await("lost").until(() -> dropped() > 1);
-        await("renewed, or lost")
-                .until(() -> recorder.count(Recorder.Kind.RENEWED) + recorder.count(Recorder.Kind.LOST) > 0);
-        assertThat(recorder.count(Recorder.Kind.LOST)).isZero();
-        waiter.run(() -> assertFreedByOneUnlock(wanted, second));
-    }
-
-    /** A lease that began short is renewed by the next beat, also if its grant was not told but found. */
-    @Test
-    void aGrantThatIsFoundIsRenewedAtOnce() {
-        Recorder recorder = new Recorder();
-        DistributedReentrantLock held = lock(undisturbed(), NAME);
-        // Nothing becomes due as time goes by.
-        long now = System.nanoTime();
-        Interlock second = session(builder -> builder.ticker(() -> now).listener(recorder));
-        DistributedReentrantLock wanted = lock(second, NAME);
-        held.lock();
-        Actor waiter = actor("waiter");
-        CompletableFuture<Boolean> entered = queue(waiter, wanted);
-        releaseUntold(held, second, entered);
-        await("renewed").until(() -> recorder.count(Recorder.Kind.RENEWED) > 0);
-        waiter.run(() -> assertFreedByOneUnlock(wanted, second));
-    }
-
-    /** A grant of which its session isn't told is found by the pulse. */
-    @Test
-    void aLostGrantCostsAPulse() {
-        DistributedReentrantLock held = lock(undisturbed(), NAME);
-        Interlock second = session();
-        DistributedReentrantLock wanted = lock(second, NAME);
-        held.lock();
-        Actor waiter = actor("waiter");
-        CompletableFuture<Boolean> entered = queue(waiter, wanted);
-        releaseUntold(held, second, entered);
-        waiter.run(() -> assertFreedByOneUnlock(wanted, second));
-    }
-
-    /** Releases a lock, without the session that gets it being told. */
-    private void releaseUntold(DistributedReentrantLock held, Interlock next, CompletableFuture<Boolean> entered) {
-        proxy().dropMessages(Requests.grant(next), 1);
-        held.unlock();
-        assertThat(entered).succeedsWithin(PROMPTLY);
-    }
-
-    /** Whoever comes late to a name that its caller has given up finds the door closed. */
-    @Test
-    void aRequestThatArrivesAfterItsCallerGaveUpIsRefused() {
-        Interlock second = session();
-        DistributedReentrantLock wanted = lock(second, NAME);
-        Duration late = SHORT_TIMEOUT.multipliedBy(3);
-        proxy().delayRequests(Requests.acquire(NAME).and(Requests.of(second)), late, 1);
-        long executed = acquisitions();
-        Actor waiter = actor("waiter");
-        CompletableFuture<Boolean> entered = waiter.ask(() -> wanted.tryLock(150, TimeUnit.MILLISECONDS));
-        await("gave up").until(entered::isDone);
-        assertThat(wanted.isLocked()).isFalse();
-        if (!entered.isCompletedExceptionally() && entered.join()) {
-            waiter.run(wanted::unlock);
-        }
-        await("arrived late").until(() -> acquisitions() > executed);
-        awaitFree(NAME);
-        assertAvailable(undisturbed());
-    }
-
-    /** The same behind a holder: what arrives late doesn't stand in the queue. */
-    @Test
-    void aRequestThatArrivesAfterItsCallerGaveUpDoesNotQueue() {
-        DistributedReentrantLock held = lock(undisturbed(), NAME);
-        held.lock();
-        Interlock second = session();
-        DistributedReentrantLock wanted = lock(second, NAME);
-        proxy().delayRequests(Requests.acquire(NAME).and(Requests.of(second)), SHORT_TIMEOUT.multipliedBy(3), 1);
-        long executed = acquisitions();
-        Actor waiter = actor("waiter");
-        CompletableFuture<Boolean> entered = waiter.ask(() -> wanted.tryLock(150, TimeUnit.MILLISECONDS));
-        await("gave up").until(entered::isDone);
-        await("arrived late").until(() -> acquisitions() > executed);
-        assertThat(tickets(NAME)).isZero();
-        held.unlock();
-        awaitFree(NAME);
-    }
-
-    /** Of the scripts, only that one reads the mark without writing it. */
-    private long acquisitions() {
-        return server().commandCalls("get");
-    }
-
-    /** Repeats of every command, long after their tenure, change nothing for whoever holds the name by then. */
-    @Test
-    void lateDuplicatesChangeNothing() {
-        Interlock session = session(builder -> builder.lease(Duration.ofMillis(1_500)));
-        DistributedReentrantLock lock = lock(session, NAME);
-        DistributedReentrantLock other = lock(undisturbed(), NAME);
-        Recorder recorder = new Recorder();
-        Duration later = Duration.ofMillis(1_200);
-        proxy().duplicateRequests(Requests.acquire(NAME), later, 1);
-        proxy().duplicateRequests(Requests.release(NAME), later, 1);
-        proxy().duplicateRequests(Requests.renew(NAME), later, 1);
-        lock.lock();
-        await("a renewal").until(() -> pttl(NAME) < 1_100);
-        await("a renewal").until(() -> pttl(NAME) > 1_100);
-        lock.unlock();
-        other.lock();
-        String owner = holder(NAME);
-        await("duplicates").until(() -> proxy().duplicated() == 3);
-        assertThat(holder(NAME)).isEqualTo(owner);
-        assertThat(tickets(NAME)).isZero();
-        assertThat(recorder.count(Recorder.Kind.LOST)).isZero();
-        other.assertHeld();
-        other.unlock();
-        awaitFree(NAME);
-        lock.lock();
-        assertFreedByOneUnlock(lock, session);
-    }
-
-    /** A release that arrives after the next acquisition of the same session ends only what it was meant for. */
-    @Test
-    void aReleaseThatIsOvertakenByTheNextAcquisitionDoesNotEndIt() {
-        Interlock session = session();
-        DistributedReentrantLock lock = lock(session, NAME);
-        lock.lock();
-        Duration late = SHORT_TIMEOUT.multipliedBy(3);
-        proxy().delayRequests(Requests.release(NAME), late, 1);
-        lock.unlock();
-        lock.lock();
-        String owner = holder(NAME);
-        assertThat(owner).matches(session.id() + ":\\d+=1");
-        await("the late releases")
-                .during(late.plus(SHORT_TIMEOUT))
-                .until(() -> holder(NAME).equals(owner));
-        lock.assertHeld();
-        proxy().heal();
-        assertFreedByOneUnlock(lock, session);
-    }
-
-    /** A release that comes late doesn't undo the cancellation of what was asked for after it. */
-    @Test
-    @Tag("proof")
-    void aCancelledRequestStaysCancelledWhateverReleaseArrivesBeforeIt() {
-        Interlock session = session();
-        DistributedReentrantLock lock = lock(session, NAME);
-        lock.lock();
-        long sequence = Long.parseLong(holder(NAME).replaceAll(".*:(\\d+)=1", "$1"));
-        Duration late = Duration.ofMillis(1_500);
-        proxy().delayRequests(Requests.release(NAME).and(Requests.of(session, sequence)), late, FaultProxy.ALWAYS);
-        proxy().delayRequests(
-                        Requests.acquire(NAME).and(Requests.of(session, sequence + Session.SEQUENCE_STEP)),
-                        late.multipliedBy(2),
-                        FaultProxy.ALWAYS);
-        lock.unlock();
-        Actor waiter = actor("waiter");
-        CompletableFuture<Boolean> entered = waiter.ask(() -> lock.tryLock(100, TimeUnit.MILLISECONDS));
-        await("gave up").until(entered::isDone);
-        awaitFree(NAME);
-        await("the late request")
-                .during(late.multipliedBy(2).plus(SHORT_TIMEOUT))
-                .until(() -> holder(NAME).isEmpty());
-    }
-
-    /**
-     * A fixed lease on a kept tenure is a new request that continues it. If that never arrives and its thread gives up,
-     * the tenure that it should have continued is given up as well.
-     */
-    @ParameterizedTest
-    @MethodSource("losses")
-    @Tag("proof")
-    void aTenureWhoseContinuationIsLostIsGivenUp(Loss loss) {
-        DistributedReentrantLock lock = lock(session(), NAME);
-        Actor holder = actor("holder");
-        Actor waiter = actor("waiter");
-        holder.run(lock::lock);
-        CompletableFuture<Boolean> entered = waiter.ask(() -> lock.tryLock(1, 20, TimeUnit.SECONDS));
-        awaitQueued(lock, waiter);
-        proxy().dropRequests(Requests.acquire(NAME), FaultProxy.ALWAYS, loss);
-        holder.run(lock::unlock);
-        await("gave up").until(entered::isDone);
-        proxy().heal();
-        assertThat(lock.isLocked()).isFalse();
-        assertAvailable(undisturbed());
-    }
-
-    /** Answers that belong to nobody any more must not be taken for those of the next thread. */
-    @Test
-    void lateAnswersAreNotTakenForThoseOfTheNextThread() {
-        Interlock session = session();
-        DistributedReentrantLock lock = lock(session, NAME);
-        DistributedReentrantLock other = lock(undisturbed(), NAME);
-        Actor waiter = actor("waiter");
-        other.lock();
-        for (int round = 0; round < 5; round++) {
-            proxy().delayReplies(Requests.acquire(NAME).or(Requests.release(NAME)), Duration.ofMillis(350), 2);
-            waiter.ask(() -> lock.tryLock(60, TimeUnit.MILLISECONDS));
-            assertThat(waiter.get(lock::isHeldByCurrentThread)).isFalse();
-        }
-        CompletableFuture<Boolean> entered = waiter.ask(() -> lock.tryLock(10, TimeUnit.SECONDS));
-        awaitTickets(NAME, 1);
-        other.unlock();
-        assertThat(entered).succeedsWithin(PATIENCE).isEqualTo(true);
-        waiter.run(() -> assertFreedByOneUnlock(lock, session));
-        assertThat(List.of(lock.getQueueLength(), tickets(NAME))).containsOnly(0);
     }
 }

@@ -2,6 +2,7 @@ package dev.interlock.lock.faults;
 
 import dev.interlock.testing.Loss;
 import dev.interlock.testing.RedisServer;
+import java.time.Duration;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.Tag;
@@ -31,7 +32,7 @@ class ReplicatedLostReplyTest extends LostReplyTest {
     }
 
     @Override
-    protected RedissonClient client(String url) {
-        return replicatedClient(url, replica);
+    protected RedissonClient client(String url, Duration timeout) {
+        return replicatedClient(url, replica, timeout);
     }
 }

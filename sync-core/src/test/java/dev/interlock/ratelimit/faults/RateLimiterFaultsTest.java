@@ -23,7 +23,6 @@ import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
-import org.junit.jupiter.params.provider.ValueSource;
 
 /**
  * A request is charged once at most, whatever becomes of commands and answers; and while Redis is away, the policy
@@ -90,23 +89,6 @@ class RateLimiterFaultsTest extends FaultFixture {
         assertThat(limiter.decide(3).remaining()).isEqualTo(7);
 
         assertThat(remaining(limit(RateLimit.Algorithm.FIXED_WINDOW))).isEqualTo(7);
-    }
-
-    /** A command arrives again, at once or when others have been answered since. */
-    @ParameterizedTest
-    @ValueSource(ints = {0, 200})
-    void duplicateIsChargedOnce(int laterMillis) {
-        RateLimiter limiter = limiter(session());
-        proxy().duplicateRequests(RateLimiterFaultsTest::isDecision, Duration.ofMillis(laterMillis), 1);
-
-        assertThat(limiter.tryAcquire(3)).isTrue();
-        assertThat(limiter.tryAcquire(2)).isTrue();
-
-        await("duplicated").until(() -> proxy().duplicated() > 0);
-        RateLimiter looker = limiter(undisturbed());
-        await("no more")
-                .during(Duration.ofMillis(laterMillis + 200L))
-                .until(() -> looker.decide(11).remaining() == 5);
     }
 
     /**

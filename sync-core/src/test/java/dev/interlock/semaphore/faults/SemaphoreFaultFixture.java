@@ -21,9 +21,6 @@ abstract class SemaphoreFaultFixture extends FaultFixture {
     static final String KEY = "interlock:{" + NAME + "}:semaphore";
     static final int PERMITS = 3;
 
-    /** Of sessions whose permits come back when it is over, which tests wait for. */
-    static final Duration LEASE = Duration.ofSeconds(3);
-
     private final List<DistributedSemaphore> semaphores = new ArrayList<>();
 
     /** How many permits there have to be at the end. */
@@ -81,10 +78,6 @@ abstract class SemaphoreFaultFixture extends FaultFixture {
 
     static boolean isSaid(List<String> words) {
         return words.get(0).equalsIgnoreCase("EVALSHA") && words.contains(KEY);
-    }
-
-    static boolean isMessage(List<String> words) {
-        return words.get(0).equals("message");
     }
 
     @Override

@@ -1,4 +1,4 @@
-package dev.interlock.refusal;
+package dev.interlock.faults;
 
 import dev.interlock.Interlock;
 import dev.interlock.LockOptions;

@@ -1,4 +1,4 @@
-package dev.interlock.refusal;
+package dev.interlock.faults;
 
 import dev.interlock.DistributedCountDownLatch;
 import dev.interlock.DistributedCyclicBarrier;
@@ -7,11 +7,11 @@ import dev.interlock.DistributedReentrantLock;
 import dev.interlock.DistributedSemaphore;
 import dev.interlock.Interlock;
 import dev.interlock.SemaphoreOptions;
+import dev.interlock.faults.Wait.Step;
+import dev.interlock.faults.Waits.Side;
 import dev.interlock.ratelimit.OutagePolicy;
 import dev.interlock.ratelimit.RateLimit;
 import dev.interlock.ratelimit.RateLimiter;
-import dev.interlock.refusal.Wait.Step;
-import dev.interlock.refusal.Waits.Side;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,12 +39,19 @@ final class Calls {
     private static final RateLimit LIMIT = RateLimit.fixedWindow(1_000, Duration.ofHours(1));
 
     private final Side side;
+    private final Duration timed;
     private final Interlock session;
     private final List<Call> all = new ArrayList<>();
     private int names;
 
-    Calls(Side side) {
+    /**
+     * Makes them.
+     *
+     * @param timed how long timed calls may take
+     */
+    Calls(Side side, Duration timed) {
         this.side = side;
+        this.timed = timed;
         this.session = side.session();
         for (LockKind kind : LockKind.values()) {
             locks(kind);
@@ -83,7 +90,7 @@ final class Calls {
         asks(of + "lockInterruptibly()", kind.of(session, nextName())::lockInterruptibly);
         asks(of + "tryLock()", kind.of(session, nextName())::tryLock);
         Lock timed = kind.of(session, nextName());
-        asks(of + "tryLock(1 h)", () -> timed.tryLock(1, TimeUnit.HOURS));
+        asks(of + "tryLock(timed)", () -> timed.tryLock(this.timed.toMillis(), TimeUnit.MILLISECONDS));
         Lock held = kind.of(session, nextName());
         gives(of + "unlock()", held::lock, held::unlock);
         if (kind.of(session, nextName()) instanceof DistributedReentrantLock lock) {
@@ -95,7 +102,7 @@ final class Calls {
         for (LockKind kind : List.of(LockKind.PLAIN, LockKind.FAIR, LockKind.WRITE)) {
             condition(kind, "await()", Condition::await);
             condition(kind, "awaitUninterruptibly()", Condition::awaitUninterruptibly);
-            condition(kind, "await(1 h)", condition -> condition.await(1, TimeUnit.HOURS));
+            condition(kind, "await(timed)", condition -> condition.await(timed.toMillis(), TimeUnit.MILLISECONDS));
             // Whether it was signalled before its time was over, Redis has to decide.
             condition(kind, "await(1 ms)", condition -> condition.await(1, TimeUnit.MILLISECONDS));
             if (kind.of(session, nextName()) instanceof DistributedReentrantLock lock) {
@@ -128,7 +135,10 @@ final class Calls {
             String of = options + ".";
             semaphore(of + "acquire()", options, DistributedSemaphore::acquire);
             semaphore(of + "tryAcquire()", options, DistributedSemaphore::tryAcquire);
-            semaphore(of + "tryAcquire(1 h)", options, semaphore -> semaphore.tryAcquire(1, TimeUnit.HOURS));
+            semaphore(
+                    of + "tryAcquire(timed)",
+                    options,
+                    semaphore -> semaphore.tryAcquire(timed.toMillis(), TimeUnit.MILLISECONDS));
             semaphore(of + "availablePermits()", options, DistributedSemaphore::availablePermits);
             semaphore(of + "drainPermits()", options, DistributedSemaphore::drainPermits);
             semaphore(of + "resize()", options, semaphore -> semaphore.resize(3));
@@ -165,7 +175,7 @@ final class Calls {
         DistributedCyclicBarrier awaited = session.cyclicBarrier(nextName(), 2);
         asks("barrier.await()", awaited::await);
         DistributedCyclicBarrier timed = session.cyclicBarrier(nextName(), 2);
-        asks("barrier.await(1 h)", () -> timed.await(1, TimeUnit.HOURS));
+        asks("barrier.await(timed)", () -> timed.await(this.timed.toMillis(), TimeUnit.MILLISECONDS));
         DistributedCyclicBarrier seen = session.cyclicBarrier(nextName(), 2);
         asks("barrier.isBroken()", seen::isBroken);
         DistributedCyclicBarrier reset = session.cyclicBarrier(nextName(), 2);
@@ -177,7 +187,7 @@ final class Calls {
         RateLimiter limiter = session.rateLimiter(nextName(), LIMIT);
         asks("rateLimiter.acquire()", limiter::acquire);
         asks("rateLimiter.tryAcquire()", limiter::tryAcquire);
-        asks("rateLimiter.tryAcquire(1 h)", () -> limiter.tryAcquire(1, Duration.ofHours(1)));
+        asks("rateLimiter.tryAcquire(timed)", () -> limiter.tryAcquire(1, timed));
         asks("rateLimiter.update()", () -> limiter.update(LIMIT));
         asks("rateLimiter.acquireAsync()", () -> limiter.acquireAsync(1).get());
         gives("rateLimiter of a policy", () -> {}, limiter.whenUnavailable(OutagePolicy.ADMIT)::acquire);

@@ -1,9 +1,7 @@
 package dev.interlock.lock.faults;
 
-import static dev.interlock.testing.TooLate.assertWithin;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatCode;
-import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import dev.interlock.DistributedReadWriteLock;
@@ -13,7 +11,6 @@ import dev.interlock.InterlockBuilder;
 import dev.interlock.LeaseLostException;
 import dev.interlock.testing.Actor;
 import dev.interlock.testing.Monotonic;
-import dev.interlock.testing.Recorder;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,15 +22,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.UnaryOperator;
-import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.jspecify.annotations.Nullable;
-import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
-import org.junit.jupiter.api.Timeout;
 import org.redisson.api.RedissonClient;
 
-/** close() gives back everything at once, ends every wait, and leaves threads that can still finish. */
-class CloseTest extends FaultFixture {
+/** What close() means to the threads that hold a lock, queue behind it, or come just then. */
+class LockCloseTest extends FaultFixture {
     private static final String NAME = "stock";
 
     /** A session over a client of its own, as connect() opens it. */
@@ -53,27 +47,6 @@ class CloseTest extends FaultFixture {
         assertThatThrownBy(() -> holder.run(lock::assertHeld)).isInstanceOf(LeaseLostException.class);
         assertThatThrownBy(() -> holder.run(lock::unlock)).isInstanceOf(LeaseLostException.class);
         assertThat(holder.get(lock::isHeldByCurrentThread)).isFalse();
-    }
-
-    @Test
-    void whatIsHeldIsGivenBackAndItsHolderTold() {
-        Recorder recorder = new Recorder();
-        Interlock session = connected(builder -> builder.listener(recorder));
-        DistributedReentrantLock lock = lock(session, NAME);
-        DistributedReentrantLock other = lock(session(), NAME);
-        Actor holder = actor("holder");
-        Actor rival = actor("rival");
-        holder.run(lock::lock);
-        CompletableFuture<Boolean> entered = queue(rival, other);
-        session.close();
-        assertThat(entered).succeedsWithin(PROMPTLY);
-        rival.run(other::unlock);
-        assertUnlockTellsTheLoss(lock, holder);
-        await("told").until(() -> recorder.count(Recorder.Kind.LOST) == 1);
-        session.close();
-        session.close();
-        awaitThreadsEnd(session);
-        assertThat(recorder.count(Recorder.Kind.LOST)).isEqualTo(1);
     }
 
     /** A thread would take for its own what another session has. */
@@ -114,32 +87,6 @@ class CloseTest extends FaultFixture {
     }
 
     @Test
-    void whoWaitsRemotelyIsSentAway() {
-        Interlock session = connected(builder -> builder);
-        DistributedReentrantLock lock = lock(session, NAME);
-        DistributedReentrantLock other = lock(session(), NAME);
-        other.lock();
-        Actor front = actor("front");
-        Actor behind = actor("behind");
-        Actor timed = actor("timed");
-        CompletableFuture<Boolean> first = queue(front, lock);
-        CompletableFuture<Boolean> second = behind.begin(lock::lockInterruptibly);
-        CompletableFuture<Boolean> third = timed.ask(() -> lock.tryLock(1, TimeUnit.HOURS));
-        awaitQueued(lock, behind, timed);
-        session.close();
-        for (CompletableFuture<Boolean> wait : List.of(first, second, third)) {
-            assertThat(wait)
-                    .failsWithin(PROMPTLY)
-                    .withThrowableOfType(ExecutionException.class)
-                    .withCauseInstanceOf(IllegalStateException.class);
-        }
-        awaitTickets(NAME, 0);
-        assertThat(lock.isLocked()).isFalse();
-        other.unlock();
-        awaitThreadsEnd(session);
-    }
-
-    @Test
     void whoIsQueuedLocallyIsSentAwayWhenTheHolderLeaves() {
         Interlock session = connected(builder -> builder);
         DistributedReentrantLock lock = lock(session, NAME);
@@ -156,66 +103,6 @@ class CloseTest extends FaultFixture {
                 .withThrowableOfType(ExecutionException.class)
                 .withCauseInstanceOf(IllegalStateException.class);
         assertThat(lock.isLocked()).isFalse();
-    }
-
-    @Test
-    void anyLaterUseIsRefused() {
-        Interlock session = session();
-        DistributedReentrantLock used = lock(session, NAME);
-        DistributedReentrantLock fresh = lock(session, "fresh");
-        used.lock();
-        used.unlock();
-        session.close();
-        for (DistributedReentrantLock lock : List.of(used, fresh)) {
-            assertRefused(lock::lock);
-            assertRefused(lock::lockInterruptibly);
-            assertRefused(lock::tryLock);
-            assertRefused(() -> lock.tryLock(1, TimeUnit.SECONDS));
-            assertRefused(() -> lock.tryLock(0, TimeUnit.SECONDS));
-            assertRefused(() -> lock.lock(1, TimeUnit.SECONDS));
-            assertRefused(() -> lock.tryLock(1, 1, TimeUnit.SECONDS));
-            assertRefused(lock::isRemotelyLocked);
-            assertThat(lock.isLocked()).isFalse();
-        }
-        assertRefused(() -> session.lock(NAME));
-        assertRefused(() -> session.lock("another"));
-    }
-
-    private static void assertRefused(ThrowingCallable use) {
-        assertThatExceptionOfType(IllegalStateException.class)
-                .isThrownBy(use)
-                .isNotInstanceOf(LeaseLostException.class)
-                .withMessageContaining("closed");
-    }
-
-    /** An unreachable Redis costs close() a bounded time, and its threads an exception. */
-    @Test
-    void itEndsDuringAnOutage() {
-        // close() waits for one time-out.
-        Interlock session = connected(builder -> builder.commandTimeout(SHORT_TIMEOUT));
-        DistributedReentrantLock held = lock(session, "held");
-        DistributedReentrantLock lock = lock(session, NAME);
-        DistributedReentrantLock other = lock(undisturbed(), NAME);
-        other.lock();
-        Actor holder = actor("holder");
-        Actor waiter = actor("waiter");
-        holder.run(held::lock);
-        CompletableFuture<Boolean> wait = queue(waiter, lock);
-        proxy().stall();
-        long begun = Monotonic.nanos();
-        session.close();
-        // That, and what Redisson takes to shut its client down.
-        assertWithin(SHORT_TIMEOUT.plusSeconds(3).plus(SLACK), Duration.ofNanos(Monotonic.nanos() - begun));
-        assertThat(wait)
-                .failsWithin(PROMPTLY)
-                .withThrowableOfType(ExecutionException.class)
-                .withCauseInstanceOf(IllegalStateException.class);
-        assertUnlockTellsTheLoss(held, holder);
-        awaitThreadsEnd(session);
-        proxy().heal();
-        other.unlock();
-        server().command("DEL", "held"); // as its lease would
-        server().command("DEL", "interlock:{stock}:queue", "interlock:{stock}:waiters"); // as the next comer would
     }
 
     /** Two sessions may share one client: closing one is nothing to the other. */
@@ -266,10 +153,12 @@ class CloseTest extends FaultFixture {
     }
 
     /** Many threads lock and unlock while the session is closed under them: each ends, and nothing is left. */
-    private void closeUnderLoad(long seed, int rounds, long nanos) {
+    @Test
+    void closingUnderLoadLeavesNothing() {
+        long seed = 20_260_101;
         Random random = new Random(seed);
         RedissonClient client = client(proxy().url());
-        long end = System.nanoTime() + nanos;
+        long end = System.nanoTime() + Duration.ofSeconds(15).toNanos();
         List<Actor> actors = List.of(actor("a"), actor("b"), actor("c"), actor("d"));
         Interlock rival = session();
         DistributedReentrantLock rivals = lock(rival, "name-0");
@@ -281,7 +170,7 @@ class CloseTest extends FaultFixture {
                 rivals.unlock();
             }
         });
-        for (int round = 0; round < rounds && System.nanoTime() - end < 0; round++) {
+        for (int round = 0; round < 40 && System.nanoTime() - end < 0; round++) {
             Interlock session = over(client, builder -> builder);
             List<CompletableFuture<Boolean>> work = new ArrayList<>();
             for (int i = 0; i < actors.size(); i++) {
@@ -333,21 +222,5 @@ class CloseTest extends FaultFixture {
         assertThat(holder("interlock:{stock}:rw")).isEmpty();
         proxy().heal();
         loadScripts();
-    }
-
-    @Test
-    void closingUnderLoadLeavesNothing() {
-        closeUnderLoad(20_260_101, 40, Duration.ofSeconds(15).toNanos());
-    }
-
-    @Test
-    @Tag("soak")
-    @Timeout(value = 1, unit = TimeUnit.DAYS)
-    void closingUnderLoadLeavesNothingForLong() {
-        long seconds = Long.getLong("interlock.soak.seconds", 60);
-        closeUnderLoad(
-                System.nanoTime(),
-                Integer.MAX_VALUE,
-                Duration.ofSeconds(seconds).toNanos());
     }
 }

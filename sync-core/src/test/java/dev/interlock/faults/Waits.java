@@ -1,4 +1,4 @@
-package dev.interlock.refusal;
+package dev.interlock.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -10,6 +10,7 @@ import dev.interlock.Interlock;
 import dev.interlock.LeaseLostException;
 import dev.interlock.QuorumInterlock;
 import dev.interlock.SemaphoreOptions;
+import dev.interlock.faults.Wait.Kind;
 import dev.interlock.testing.RedisServer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -38,7 +39,7 @@ final class Waits {
     record Side(Interlock session, RedissonClient client, QuorumInterlock quorum) {}
 
     /** What comes of it is asserted where that may fail; this is longer than it takes. */
-    private static final Duration LONG = Duration.ofSeconds(10);
+    private static final Duration LONG = Duration.ofSeconds(30);
 
     /** How a thread waits at something. */
     private interface Way<T> {
@@ -49,11 +50,6 @@ final class Waits {
     private static final Way<Lock> INTERRUPTIBLY = Lock::lockInterruptibly;
     private static final Way<Lock> TIMED =
             lock -> assertThat(lock.tryLock(1, TimeUnit.HOURS)).isTrue();
-
-    private static final List<BiFunction<Interlock, String, DistributedSemaphore>> SEMAPHORES = List.of(
-            (session, name) -> session.semaphore(name, 1),
-            (session, name) -> session.semaphore(name, 1, SemaphoreOptions.unowned()),
-            (session, name) -> session.semaphore(name, 1, SemaphoreOptions.fair()));
 
     private final List<RedisServer> servers;
     private final Side mine;
@@ -130,7 +126,10 @@ final class Waits {
         Lock wanted = kind.of(mine.session, name);
         List<String> keys = kind.keys(name, mine.session);
         return new Wait(
-                words(kind) + " " + call, keys, new LockSteps(held, wanted, way, true, () -> exists(keys.get(1))));
+                held instanceof RLock ? Kind.LOCK_BEHIND_RLOCK : Kind.LOCK,
+                words(kind) + " " + call,
+                keys,
+                new LockSteps(held, wanted, way, true, () -> exists(keys.get(1))));
     }
 
     /** @param isOwn whether it is up to scripts of ours that it works again */
@@ -186,7 +185,7 @@ final class Waits {
         Condition awaited = here.newCondition();
         Condition signalled = there.newCondition();
         List<String> keys = kind.keys(name, mine.session);
-        return new Wait(words(kind) + " condition." + call, keys, new Wait.Steps() {
+        return new Wait(Kind.CONDITION, words(kind) + " condition." + call, keys, new Wait.Steps() {
             @Override
             public void await() throws Exception {
                 here.lock();
@@ -236,25 +235,38 @@ final class Waits {
     // ---- semaphores
 
     private void semaphores() {
-        for (BiFunction<Interlock, String, DistributedSemaphore> kind : SEMAPHORES) {
-            semaphore(kind, "acquire()", DistributedSemaphore::acquire);
-            semaphore(kind, "acquireUninterruptibly()", DistributedSemaphore::acquireUninterruptibly);
-            semaphore(
-                    kind,
-                    "tryAcquire(1 h)",
-                    semaphore ->
-                            assertThat(semaphore.tryAcquire(1, TimeUnit.HOURS)).isTrue());
-        }
+        semaphore(Kind.SEMAPHORE, "semaphore", (session, name) -> session.semaphore(name, 1));
+        semaphore(
+                Kind.UNOWNED_SEMAPHORE,
+                "unowned semaphore",
+                (session, name) -> session.semaphore(name, 1, SemaphoreOptions.unowned()));
+        semaphore(
+                Kind.SEMAPHORE,
+                "fair semaphore",
+                (session, name) -> session.semaphore(name, 1, SemaphoreOptions.fair()));
+    }
+
+    private void semaphore(Kind kind, String what, BiFunction<Interlock, String, DistributedSemaphore> maker) {
+        semaphore(kind, what + ".acquire()", maker, DistributedSemaphore::acquire);
+        semaphore(kind, what + ".acquireUninterruptibly()", maker, DistributedSemaphore::acquireUninterruptibly);
+        semaphore(
+                kind,
+                what + ".tryAcquire(1 h)",
+                maker,
+                semaphore -> assertThat(semaphore.tryAcquire(1, TimeUnit.HOURS)).isTrue());
     }
 
     private void semaphore(
-            BiFunction<Interlock, String, DistributedSemaphore> kind, String call, Way<DistributedSemaphore> way) {
+            Kind kind,
+            String what,
+            BiFunction<Interlock, String, DistributedSemaphore> maker,
+            Way<DistributedSemaphore> way) {
         String name = nextName();
         String key = "interlock:{" + name + "}:semaphore";
-        DistributedSemaphore held = kind.apply(theirs.session, name);
-        DistributedSemaphore wanted = kind.apply(mine.session, name);
+        DistributedSemaphore held = maker.apply(theirs.session, name);
+        DistributedSemaphore wanted = maker.apply(mine.session, name);
         List<String> keys = List.of(key, key + "-queue", key + "-sessions", key + "-retired");
-        all.add(new Wait("semaphore " + SEMAPHORES.indexOf(kind) + "." + call, keys, new Wait.Steps() {
+        all.add(new Wait(kind, what, keys, new Wait.Steps() {
             @Override
             public void hold() {
                 held.acquireUninterruptibly();
@@ -301,7 +313,7 @@ final class Waits {
                 "interlock:totals:" + key,
                 "interlock:waiters:" + key,
                 "interlock:mark:" + mine.session.id() + ":" + key);
-        all.add(new Wait("latch." + call, keys, new Wait.Steps() {
+        all.add(new Wait(Kind.LATCH, "latch." + call, keys, new Wait.Steps() {
             @Override
             public void await() throws Exception {
                 way.at(awaited);
@@ -331,7 +343,7 @@ final class Waits {
         DistributedCyclicBarrier there = theirs.session.cyclicBarrier(name, 2);
         List<String> keys = List.of(
                 prefix + "barrier", prefix + "barrier-members", prefix + "mark:barrier", prefix + "mark:barrier-end");
-        all.add(new Wait("barrier." + call, keys, new Wait.Steps() {
+        all.add(new Wait(Kind.BARRIER, "barrier." + call, keys, new Wait.Steps() {
             @Override
             public void await() throws Exception {
                 way.at(here);
@@ -382,7 +394,8 @@ final class Waits {
         List<String> keys = List.of(name, "redisson_lock_queue:{" + name + "}", "redisson_lock_timeout:{" + name + "}");
         // A spin lock doesn't listen; it looks again and again.
         BooleanSupplier isQueued = () -> call.startsWith("spin") ? seen.isLocked() : isListenedTo(name);
-        all.add(new Wait("adapted " + call, keys, new LockSteps(held, wanted, way, false, isQueued)));
+        all.add(new Wait(
+                Kind.ADAPTED_LOCK, "adapted " + call, keys, new LockSteps(held, wanted, way, false, isQueued)));
     }
 
     private boolean isListenedTo(String name) {
@@ -405,7 +418,7 @@ final class Waits {
         String name = nextName();
         RSemaphore pool = theirs.client.getSemaphore(name);
         DistributedSemaphore wanted = mine.session.adapt(mine.client.getSemaphore(name));
-        all.add(new Wait("adapted semaphore." + call, List.of(name), new Wait.Steps() {
+        all.add(new Wait(Kind.ADAPTED_SEMAPHORE, "adapted semaphore." + call, List.of(name), new Wait.Steps() {
             @Override
             public void hold() {
                 pool.trySetPermits(0);
@@ -432,7 +445,7 @@ final class Waits {
         String name = nextName();
         RCountDownLatch counted = theirs.client.getCountDownLatch(name);
         DistributedCountDownLatch awaited = mine.session.adapt(mine.client.getCountDownLatch(name));
-        all.add(new Wait("adapted latch." + call, List.of(name), new Wait.Steps() {
+        all.add(new Wait(Kind.ADAPTED_LATCH, "adapted latch." + call, List.of(name), new Wait.Steps() {
             @Override
             public void hold() {
                 counted.trySetCount(1);
@@ -473,6 +486,6 @@ final class Waits {
                 prefix + "quorum-token",
                 prefix + "quorum-mark:" + mine.quorum.id());
         BooleanSupplier isQueued = () -> servers.stream().allMatch(server -> exists(server, keys.get(1)));
-        all.add(new Wait("quorum " + call, keys, new LockSteps(held, wanted, way, true, isQueued)));
+        all.add(new Wait(Kind.QUORUM_LOCK, "quorum " + call, keys, new LockSteps(held, wanted, way, true, isQueued)));
     }
 }
