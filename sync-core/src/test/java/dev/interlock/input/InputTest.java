@@ -68,7 +68,11 @@ class InputTest {
     private static DistributedReentrantLock held;
 
     /** One call with one bad argument; the message contains all of {@code words}. */
-    private record Row(String call, ThrowingCallable run, Class<? extends Exception> failure, String... words) {
+    private record Row(String call, ThrowingCallable run, Class<? extends Exception> failure, List<String> words) {
+        Row(String call, ThrowingCallable run, Class<? extends Exception> failure, String... words) {
+            this(call, run, failure, List.of(words));
+        }
+
         @Override
         public String toString() {
             return call;
@@ -165,7 +169,7 @@ class InputTest {
 
     private static void assertRefused(Row row) {
         AbstractThrowableAssert<?, ?> refusal = assertThatThrownBy(row.run).isInstanceOf(row.failure);
-        Stream.of(row.words).forEach(refusal::hasMessageContaining);
+        row.words.forEach(refusal::hasMessageContaining);
     }
 
     private static Row illegal(String call, ThrowingCallable run, String... words) {

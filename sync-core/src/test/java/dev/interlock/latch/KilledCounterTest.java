@@ -16,7 +16,10 @@ import org.junit.jupiter.api.Test;
 class KilledCounterTest {
     private static final int COUNT = 3;
 
-    private static final class Counter {
+    /** Counts, and waits to be killed. */
+    static final class Counter {
+        private Counter() {}
+
         public static void main(String[] args) throws InterruptedException {
             Interlock session = RedisServer.connect(() -> Interlock.connect(args[0]));
             DistributedCountDownLatch latch = session.countDownLatch(args[1], COUNT);
