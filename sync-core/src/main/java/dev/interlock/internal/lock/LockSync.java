@@ -8,7 +8,6 @@ import dev.interlock.RedisUnavailableException;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.events.LockHold;
 import dev.interlock.internal.lock.LockRecorder.Attempt;
-import dev.interlock.internal.lock.LockRecorder.RecordedAcquisition;
 import dev.interlock.internal.lock.RemoteConditions.Wait;
 import dev.interlock.internal.redis.Keys;
 import java.net.URLEncoder;
@@ -48,15 +47,98 @@ public final class LockSync implements Lock {
         return remote;
     }
 
-    // ---- acquisition: an attempt is passed if it is recorded
+    // ---- acquisition
+
+    /**
+     * How a thread takes the lock.
+     *
+     * @param interruptible whether an interrupt ends the attempt, or is kept for later
+     * @param barges whether it takes the local half past those that queue for it, or not at all
+     * @param waitNanos for how long it waits, 0 or less for not at all, {@link #FOREVER}
+     * @param leaseMillis {@link RemoteLock#RENEWED} or the length of a fixed lease
+     */
+    private record Mode(boolean interruptible, boolean barges, long waitNanos, long leaseMillis) {
+        static final Mode LOCK = lock(RemoteLock.RENEWED);
+        static final Mode INTERRUPTIBLE = new Mode(true, false, FOREVER, RemoteLock.RENEWED);
+        static final Mode TRY = new Mode(false, true, 0, RemoteLock.RENEWED);
+
+        static Mode lock(long leaseMillis) {
+            return new Mode(false, false, FOREVER, leaseMillis);
+        }
+
+        static Mode timed(long wait, TimeUnit unit, long leaseMillis) {
+            return new Mode(true, false, Math.min(unit.toNanos(wait), FOREVER - 1), leaseMillis);
+        }
+
+        boolean isTimed() {
+            return waitNanos != FOREVER;
+        }
+
+        boolean waits() {
+            return waitNanos > 0;
+        }
+    }
 
     @Override
     public void lock() {
-        if (!isRecorded()) {
-            lockRenewed(null);
-        } else if (!lockAtOnce()) {
-            recordUninterruptibly(this::lockRenewed);
+        acquireUninterruptibly(Mode.LOCK);
+    }
+
+    /** Locks for at most {@code lease}: 100 ms to 365 days. */
+    public void lock(long lease, TimeUnit unit) {
+        acquireUninterruptibly(Mode.lock(checkedLease(lease, unit)));
+    }
+
+    @Override
+    public void lockInterruptibly() throws InterruptedException {
+        acquire(Mode.INTERRUPTIBLE);
+    }
+
+    @Override
+    public boolean tryLock() {
+        return acquireUninterruptibly(Mode.TRY);
+    }
+
+    @Override
+    public boolean tryLock(long wait, TimeUnit unit) throws InterruptedException {
+        return acquire(Mode.timed(wait, requireNonNull(unit, "unit"), RemoteLock.RENEWED));
+    }
+
+    /** Locks for at most {@code lease}, 100 ms to 365 days, if that becomes possible within the wait. */
+    public boolean tryLock(long wait, long lease, TimeUnit unit) throws InterruptedException {
+        long leaseMillis = checkedLease(lease, unit);
+        return acquire(Mode.timed(wait, unit, leaseMillis));
+    }
+
+    private static long checkedLease(long lease, TimeUnit unit) {
+        long millis = requireNonNull(unit, "unit").toMillis(lease);
+        if (millis < 100 || millis > TimeUnit.DAYS.toMillis(365)) {
+            throw new IllegalArgumentException("lease must be from 100 ms to 365 days, but is " + lease + " " + unit);
         }
+        return millis;
+    }
+
+    private boolean acquireUninterruptibly(Mode mode) {
+        try {
+            return acquire(mode);
+        } catch (InterruptedException e) {
+            throw new AssertionError("an uninterruptible wait was interrupted", e);
+        }
+    }
+
+    // Re-entries aren't recorded.
+    private boolean acquire(Mode mode) throws InterruptedException {
+        if (!LockRecorder.isOn(remote) || local.holds() > 0) {
+            return acquire(mode, null);
+        }
+        if (mode.equals(Mode.LOCK) && lockAtOnce()) {
+            return true;
+        }
+        boolean locked = recorder().record(attempt -> acquire(mode, attempt));
+        if (locked) {
+            beginHold();
+        }
+        return locked;
     }
 
     // What listeners hear of a thread that doesn't wait needs no attempt, which would take a tenth of a hand-off's
@@ -74,13 +156,25 @@ public final class LockSync implements Lock {
         return entered;
     }
 
-    private boolean lockRenewed(@Nullable Attempt attempt) {
+    // An attempt is passed if it is recorded.
+    private boolean acquire(Mode mode, @Nullable Attempt attempt) throws InterruptedException {
+        if (mode.interruptible && Thread.interrupted()) {
+            throw new InterruptedException();
+        }
         if (lockAgain()) {
             return true;
         }
         remote.beginAttempt();
-        lockLocally(RemoteLock.RENEWED, attempt);
-        return remote.enterAtOnce() || enterUninterruptibly(FOREVER, RemoteLock.RENEWED, attempt);
+        boolean hasDeadline = mode.waits() && mode.isTimed();
+        long begun = hasDeadline ? remote.now() : 0;
+        if (!lockLocally(mode, attempt)) {
+            return false;
+        }
+        if (mode.leaseMillis == RemoteLock.RENEWED && remote.enterAtOnce()) {
+            return true;
+        }
+        long spent = hasDeadline ? remote.now() - begun : 0;
+        return enter(mode, mode.waits() ? Math.max(1, mode.waitNanos - spent) : 0, attempt);
     }
 
     /**
@@ -98,42 +192,24 @@ public final class LockSync implements Lock {
         return true;
     }
 
-    /** Locks for at most {@code lease}: 100 ms to 365 days. */
-    public void lock(long lease, TimeUnit unit) {
-        long leaseMillis = checkedLease(lease, unit);
-        if (isRecorded()) {
-            recordUninterruptibly(attempt -> lockFixed(leaseMillis, attempt));
-        } else {
-            lockFixed(leaseMillis, null);
+    private boolean lockLocally(Mode mode, @Nullable Attempt attempt) throws InterruptedException {
+        if (mode.barges) {
+            return local.tryLock();
         }
-    }
-
-    private boolean lockFixed(long leaseMillis, @Nullable Attempt attempt) {
-        if (lockAgain()) {
-            return true;
-        }
-        remote.beginAttempt();
-        lockLocally(leaseMillis, attempt);
-        return enterUninterruptibly(FOREVER, leaseMillis, attempt);
-    }
-
-    private void lockLocally(long leaseMillis, @Nullable Attempt attempt) {
         boolean locked = false;
         try {
-            if (!lockOrAnnounce(leaseMillis, attempt)) {
-                local.lock();
-            }
-            locked = true;
+            locked = (mode.waits() && lockOrAnnounce(mode, attempt)) || queue(mode);
         } finally {
             if (!locked) {
                 remote.cleanUp();
             }
         }
+        return locked;
     }
 
     // A thread that has to queue may have its place in the queue of all JVMs first.
     // One that is recorded sees in any case whether it has to queue. It barges, as it would by itself.
-    private boolean lockOrAnnounce(long leaseMillis, @Nullable Attempt attempt) {
+    private boolean lockOrAnnounce(Mode mode, @Nullable Attempt attempt) {
         boolean announces = local.isAnnounced();
         if (!announces && attempt == null) {
             return false;
@@ -145,101 +221,45 @@ public final class LockSync implements Lock {
             attempt.begin();
         }
         if (announces) {
-            remote.announce(leaseMillis);
+            remote.announce(mode.leaseMillis);
         }
         return false;
     }
 
-    @Override
-    public void lockInterruptibly() throws InterruptedException {
-        if (isRecorded()) {
-            record(this::lockInterruptibly);
+    private boolean queue(Mode mode) throws InterruptedException {
+        if (mode.isTimed()) {
+            return local.tryLock(mode.waitNanos);
+        }
+        if (mode.interruptible) {
+            local.lockInterruptibly();
         } else {
-            lockInterruptibly(null);
+            local.lock();
         }
+        return true;
     }
 
-    private boolean lockInterruptibly(@Nullable Attempt attempt) throws InterruptedException {
-        if (Thread.interrupted()) {
-            throw new InterruptedException();
+    // The thread has the local half, once.
+    private boolean enter(Mode mode, long waitNanos, @Nullable Attempt attempt) throws InterruptedException {
+        if (attempt != null) {
+            attempt.askRedis();
         }
-        if (lockAgain()) {
-            return true;
-        }
-        remote.beginAttempt();
-        boolean locked = false;
+        boolean isLocked = false;
+        boolean entered = false;
         try {
-            if (!lockOrAnnounce(RemoteLock.RENEWED, attempt)) {
-                local.lockInterruptibly();
-            }
-            locked = true;
+            isLocked = local.confirm(mode.interruptible, waitNanos);
+            entered = isLocked && remote.enter(mode.interruptible, waitNanos, mode.leaseMillis);
         } finally {
-            if (!locked) {
+            if (isLocked && !entered) {
+                local.unlock();
+            }
+            if (!entered) {
                 remote.cleanUp();
             }
         }
-        return remote.enterAtOnce() || enter(true, FOREVER, RemoteLock.RENEWED, attempt);
-    }
-
-    @Override
-    public boolean tryLock() {
-        return isRecorded() ? recordUninterruptibly(this::tryLock) : tryLock(null);
-    }
-
-    private boolean tryLock(@Nullable Attempt attempt) {
-        if (lockAgain()) {
-            return true;
+        if (!entered && !mode.isTimed()) {
+            throw new AssertionError("a wait without end has ended without the lock");
         }
-        remote.beginAttempt();
-        if (!local.tryLock()) {
-            return false;
-        }
-        return remote.enterAtOnce() || enterUninterruptibly(0, RemoteLock.RENEWED, attempt);
-    }
-
-    @Override
-    public boolean tryLock(long wait, TimeUnit unit) throws InterruptedException {
-        return tryLockFor(requireNonNull(unit, "unit").toNanos(wait), RemoteLock.RENEWED);
-    }
-
-    /** Locks for at most {@code lease}, 100 ms to 365 days, if that becomes possible within the wait. */
-    public boolean tryLock(long wait, long lease, TimeUnit unit) throws InterruptedException {
-        long leaseMillis = checkedLease(lease, unit);
-        return tryLockFor(unit.toNanos(wait), leaseMillis);
-    }
-
-    private boolean tryLockFor(long waitNanos, long leaseMillis) throws InterruptedException {
-        return isRecorded()
-                ? record(attempt -> tryLockFor(waitNanos, leaseMillis, attempt))
-                : tryLockFor(waitNanos, leaseMillis, null);
-    }
-
-    private boolean tryLockFor(long waitNanos, long leaseMillis, @Nullable Attempt attempt)
-            throws InterruptedException {
-        if (Thread.interrupted()) {
-            throw new InterruptedException();
-        }
-        if (lockAgain()) {
-            return true;
-        }
-        remote.beginAttempt();
-        long start = remote.now();
-        boolean locked = false;
-        try {
-            locked = (waitNanos > 0 && lockOrAnnounce(leaseMillis, attempt)) || local.tryLock(waitNanos);
-        } finally {
-            if (!locked) {
-                remote.cleanUp();
-            }
-        }
-        if (!locked) {
-            return false;
-        }
-        if (leaseMillis == RemoteLock.RENEWED && remote.enterAtOnce()) {
-            return true;
-        }
-        long left = waitNanos <= 0 ? 0 : Math.max(1, waitNanos - (remote.now() - start));
-        return enter(true, left, leaseMillis, attempt);
+        return entered;
     }
 
     @Override
@@ -263,47 +283,6 @@ public final class LockSync implements Lock {
         if (departure != null) {
             departure.complete();
         }
-    }
-
-    private boolean enterUninterruptibly(long waitNanos, long leaseMillis, @Nullable Attempt attempt) {
-        try {
-            return enter(false, waitNanos, leaseMillis, attempt);
-        } catch (InterruptedException e) {
-            throw new AssertionError("an uninterruptible wait was interrupted", e);
-        }
-    }
-
-    // The thread has the local half, once.
-    private boolean enter(boolean interruptible, long waitNanos, long leaseMillis, @Nullable Attempt attempt)
-            throws InterruptedException {
-        if (attempt != null) {
-            attempt.askRedis();
-        }
-        boolean isLocked = false;
-        boolean entered = false;
-        try {
-            isLocked = local.confirm(interruptible, waitNanos);
-            entered = isLocked && remote.enter(interruptible, waitNanos, leaseMillis);
-        } finally {
-            if (isLocked && !entered) {
-                local.unlock();
-            }
-            if (!entered) {
-                remote.cleanUp();
-            }
-        }
-        if (!entered && waitNanos == FOREVER) {
-            throw new AssertionError("a wait without end has ended without the lock");
-        }
-        return entered;
-    }
-
-    private static long checkedLease(long lease, TimeUnit unit) {
-        long millis = requireNonNull(unit, "unit").toMillis(lease);
-        if (millis < 100 || millis > TimeUnit.DAYS.toMillis(365)) {
-            throw new IllegalArgumentException("lease must be from 100 ms to 365 days, but is " + lease + " " + unit);
-        }
-        return millis;
     }
 
     /** Throws {@link IllegalMonitorStateException} unless the current thread has the local half. */
@@ -332,33 +311,9 @@ public final class LockSync implements Lock {
 
     // ---- recording
 
-    // Re-entries aren't recorded.
-    private boolean isRecorded() {
-        return LockRecorder.isOn(remote) && local.holds() == 0;
-    }
-
     // Made for each time, as most locks are never recorded.
     private LockRecorder recorder() {
         return new LockRecorder(remote, false);
-    }
-
-    private boolean record(RecordedAcquisition acquisition) throws InterruptedException {
-        return beginHoldIf(recorder().record(acquisition));
-    }
-
-    private boolean recordUninterruptibly(RecordedAcquisition acquisition) {
-        try {
-            return beginHoldIf(recorder().record(acquisition));
-        } catch (InterruptedException e) {
-            throw new AssertionError("an uninterruptible wait was interrupted", e);
-        }
-    }
-
-    private boolean beginHoldIf(boolean locked) {
-        if (locked) {
-            beginHold();
-        }
-        return locked;
     }
 
     private void beginHold() {
