@@ -52,7 +52,7 @@ class LastingRefusalTest extends WaitFixture {
         }
     }
 
-    /** What is refused that ends by its lease is bounded by this. */
+    /** Bounds refused commands that are repeated until the lease is over. */
     @Override
     Duration lease() {
         return Duration.ofSeconds(5);
@@ -178,7 +178,7 @@ class LastingRefusalTest extends WaitFixture {
 
     // ---- leases
 
-    /** What threads hold can't be renewed, and is reported as lost when its lease is over. */
+    /** Held objects can't be renewed, and are reported as lost when their leases are over. */
     @ParameterizedTest
     @EnumSource
     @Tag("proof")
@@ -206,7 +206,7 @@ class LastingRefusalTest extends WaitFixture {
 
     // ---- calls
 
-    /** What is asked is told to be refused. What is said, as a release is, may be said later, in the background. */
+    /** A question fails with the refusal. A statement, such as a release, may be repeated later in the background. */
     @ParameterizedTest
     @EnumSource
     @Tag("proof")

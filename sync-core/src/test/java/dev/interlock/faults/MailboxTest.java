@@ -23,7 +23,7 @@ import org.redisson.config.Config;
 
 /** Messages make waiting quick; none of them is needed for it to end. */
 class MailboxTest extends WaitFixture {
-    /** What becomes of the messages. */
+    /** Ways to lose messages. */
     enum Fault {
         /** None arrives. */
         DEAF,

@@ -101,7 +101,7 @@ class OutageTest extends WaitFixture {
         anOutageThatLastsEndsEachWaitInTime(outage);
     }
 
-    /** What others give meanwhile, if they can, arrives when it is over. */
+    /** The other session gives during the outage, if it can; that arrives afterwards. */
     @ParameterizedTest
     @EnumSource
     @Tag("proof")

@@ -14,7 +14,10 @@ import org.jspecify.annotations.Nullable;
  * @param isInterrupted whether they are interrupted when Redis begins to refuse
  */
 record Wait(Kind kind, String what, List<String> keys, int threads, boolean isInterrupted, Steps steps) {
-    /** What a thread waits for, and what it hears when Redis has lost that: null if it gets in. */
+    /**
+     * The kinds of objects, each with the exception that waiting threads get when Redis has lost it, or null if they
+     * get in.
+     */
     enum Kind {
         LOCK(null),
         LOCK_BEHIND_RLOCK(null),

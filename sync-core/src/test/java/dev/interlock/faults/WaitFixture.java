@@ -54,7 +54,7 @@ abstract class WaitFixture extends FaultFixture {
     private Side others;
     private Waits waits;
 
-    /** Who still gives what was waited for. */
+    /** Threads that have yet to give what was waited for. */
     private final List<Begun> giving = new ArrayList<>();
 
     /** A thread that waits or calls, and when that ended. */

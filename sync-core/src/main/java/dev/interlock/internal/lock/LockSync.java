@@ -53,8 +53,8 @@ public final class LockSync implements Lock {
      * How a thread takes the lock.
      *
      * @param interruptible whether an interrupt ends the attempt, or is kept for later
-     * @param barges whether it takes the local half past those that queue for it, or not at all
-     * @param waitNanos for how long it waits, 0 or less for not at all, {@link #FOREVER}
+     * @param barges whether it only tries to take the local half, ahead of the threads that queue for it
+     * @param waitNanos how long it may wait; 0 or less not to wait, {@link #FOREVER} for no limit
      * @param leaseMillis {@link RemoteLock#RENEWED} or the length of a fixed lease
      */
     private record Mode(boolean interruptible, boolean barges, long waitNanos, long leaseMillis) {

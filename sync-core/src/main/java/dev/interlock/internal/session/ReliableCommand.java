@@ -25,8 +25,8 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
         CompletableFuture<R> send(boolean isFirst);
     }
 
-    /** A command that is refused for long is repeated so often within its lease at least. */
-    private static final int MOST_SHARE = 6;
+    /** The longest pause after a refusal is this part of the lease. */
+    private static final int PAUSES_IN_LEASE = 6;
 
     private final Session session;
     private final long number;
@@ -210,7 +210,9 @@ public final class ReliableCommand<R> implements CommandLoop.Speaker<R> {
             loop.tellLater();
             long now = session.now();
             notBeforeNanos = now
-                    + Math.max(session.settings().silenceNanos(), Math.min(now - begunNanos, leaseNanos / MOST_SHARE));
+                    + Math.max(
+                            session.settings().silenceNanos(),
+                            Math.min(now - begunNanos, leaseNanos / PAUSES_IN_LEASE));
             watch();
         }
     }

@@ -22,7 +22,7 @@ class BarrierFaultsTest extends FaultFixture {
 
     private final List<Interlock> members = new ArrayList<>();
 
-    /** Has Redis know the script that these tests wait for. */
+    /** Loads the script that these tests wait for into Redis. */
     @BeforeEach
     void useScript() {
         Interlock session = undisturbed();
@@ -40,7 +40,7 @@ class BarrierFaultsTest extends FaultFixture {
         return session.cyclicBarrier(NAME, parties);
     }
 
-    /** Who holds a barrier is a member of it, so its sessions have to end before nothing is left. */
+    /** A session with a barrier is a member of it, so keys remain until the sessions end. */
     @AfterEach
     void endMemberships() {
         proxy().heal();
