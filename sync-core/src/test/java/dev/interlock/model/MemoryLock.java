@@ -56,11 +56,6 @@ final class MemoryLock implements RemoteLock {
         }
 
         @Override
-        public LeaseLostException lose(String reason) {
-            throw new UnsupportedOperationException("none is lost");
-        }
-
-        @Override
         public @Nullable LeaseLostException loss() {
             return null;
         }

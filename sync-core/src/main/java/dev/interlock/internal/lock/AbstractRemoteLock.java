@@ -79,6 +79,9 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
     /** Returns the tenure of this session, if it has one. */
     protected abstract @Nullable T tenure();
 
+    /** Marks it lost, and tells the lock the first time. Returns the loss. */
+    protected abstract LeaseLostException lose(T current, String reason);
+
     /** Returns whether this session has what no thread wants, as long as none has the local half. */
     protected boolean hasInterest() {
         return tenure() != null && leader == null;
@@ -145,7 +148,7 @@ public abstract class AbstractRemoteLock<S extends Session, T extends Tenure> im
                 now = session.now();
             }
             if (current.isOver(now)) {
-                throw new LeaseLostException(current.lose("its lease is over"));
+                throw new LeaseLostException(lose(current, "its lease is over"));
             } else if (!current.isUsable(now)) {
                 throw new RedisUnavailableException(
                         "Redis has not answered whether " + Names.quoted(name)

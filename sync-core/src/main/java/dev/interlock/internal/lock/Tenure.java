@@ -43,9 +43,6 @@ public abstract class Tenure {
         return !isUsable(nowNanos);
     }
 
-    /** Marks it lost, and tells the lock the first time. Returns the loss. */
-    public abstract LeaseLostException lose(String reason);
-
     /** Returns the loss, if it was seen to be lost. */
     public abstract @Nullable LeaseLostException loss();
 

@@ -235,7 +235,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
     public @Nullable Departure leave(long now) {
         QuorumTenure current = owned();
         if (current.isOver(now)) {
-            LeaseLostException loss = current.lose("its lease is over");
+            LeaseLostException loss = lose(current, "its lease is over");
             release(now);
             return () -> {
                 throw new LeaseLostException(loss);
@@ -281,6 +281,11 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
     @Override
     protected @Nullable QuorumTenure tenure() {
         return monitor.tenure();
+    }
+
+    @Override
+    protected LeaseLostException lose(QuorumTenure current, String reason) {
+        return current.lose(reason);
     }
 
     @Override
@@ -367,7 +372,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
     public CompletableFuture<?> close() {
         QuorumTenure current = tenure();
         if (current != null) {
-            current.lose("its session was closed");
+            lose(current, "its session was closed");
         }
         CompletableFuture<?> closing = monitor.close();
         wake();

@@ -326,8 +326,8 @@ final class QuorumTenure extends Tenure {
         return freeNanos;
     }
 
-    @Override
-    public LeaseLostException lose(String reason) {
+    /** Marks it lost, and tells the lock the first time. Returns the loss. */
+    LeaseLostException lose(String reason) {
         LeaseLostException news = new LeaseLostException(name, tokens.current(), reason);
         LeaseLostException known = lease.lose(news);
         if (known != null) {

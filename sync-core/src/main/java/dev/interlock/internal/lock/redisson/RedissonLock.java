@@ -343,6 +343,11 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
         return tenure;
     }
 
+    @Override
+    protected final LeaseLostException lose(RedissonTenure current, String reason) {
+        return current.lose(reason);
+    }
+
     /** Returns whether Redisson has refused the leader's request, and the leader goes on waiting. */
     final boolean hasRefused() {
         return refused;

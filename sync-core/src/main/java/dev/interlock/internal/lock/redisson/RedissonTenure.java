@@ -162,8 +162,8 @@ final class RedissonTenure extends Tenure {
         });
     }
 
-    @Override
-    public LeaseLostException lose(String reason) {
+    /** Marks it lost, and tells the lock the first time. Returns the loss. */
+    LeaseLostException lose(String reason) {
         LeaseLostException news = new LeaseLostException(remote.name(), 0, reason);
         LeaseLostException known = lease.lose(news);
         if (known != null) {

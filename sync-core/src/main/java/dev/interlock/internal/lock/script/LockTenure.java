@@ -443,9 +443,8 @@ final class LockTenure extends Tenure {
         }
     }
 
-    // Tells the lock of a loss only if a thread relies on it.
-    @Override
-    public LeaseLostException lose(String reason) {
+    /** Marks it lost, and tells the lock the first time, if a thread relies on it. Returns the loss. */
+    LeaseLostException lose(String reason) {
         return lose(reason, owner::isRelied);
     }
 

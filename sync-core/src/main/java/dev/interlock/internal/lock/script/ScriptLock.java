@@ -296,6 +296,11 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     }
 
     @Override
+    protected LeaseLostException lose(LockTenure current, String reason) {
+        return current.lose(reason);
+    }
+
+    @Override
     protected void relinquish() {
         giveUpIf(this::isUnwanted, false);
     }
