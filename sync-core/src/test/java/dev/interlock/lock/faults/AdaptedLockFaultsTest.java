@@ -1,6 +1,7 @@
 package dev.interlock.lock.faults;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import dev.interlock.DistributedReentrantLock;
 import dev.interlock.Interlock;
@@ -8,8 +9,10 @@ import dev.interlock.testing.Actor;
 import dev.interlock.testing.FaultProxy;
 import dev.interlock.testing.Recorder;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.Test;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
@@ -42,5 +45,35 @@ class AdaptedLockFaultsTest extends FaultFixture {
         taken.unlock();
         assertThat(entered).succeedsWithin(PATIENCE);
         rival.run(lock::unlock);
+    }
+
+    /** Its thread has given it up, and that has been answered before. */
+    @Test
+    void aRequestThatComesBehindItsReleaseKeepsNothing() {
+        RedissonClient client = client(proxy().url());
+        DistributedReentrantLock lock = over(client, builder -> builder).adapt(client.getLock(NAME));
+        RLock taken = client(server().url()).getLock(NAME);
+        taken.lock();
+        AtomicBoolean isRequested = new AtomicBoolean();
+        proxy().duplicateRequests(words -> isRequest(words, isRequested), Duration.ofMillis(500), 1);
+        Actor waiter = actor("waiter");
+        CompletableFuture<?> waiting = waiter.begin(lock::lockInterruptibly);
+        await("request").untilTrue(isRequested);
+        waiter.interrupt();
+        assertThat(waiting).failsWithin(PATIENCE);
+        taken.unlock();
+        await("late request").until(() -> server().keys().contains(NAME));
+        // Sooner than by the end of its lease.
+        await("release")
+                .atMost(Duration.ofSeconds(20))
+                .until(() -> !server().keys().contains(NAME));
+    }
+
+    private static boolean isRequest(List<String> words, AtomicBoolean isRequested) {
+        boolean isRequest = words.get(0).startsWith("EVAL") && words.contains(NAME);
+        if (isRequest) {
+            isRequested.set(true);
+        }
+        return isRequest;
     }
 }

@@ -41,6 +41,9 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
 
     private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
+    /** A request that was written before an outage arrives at the end of that, and maybe last. */
+    private static final long GIVEN_BACK_AGAIN_MILLIS = 2_000;
+
     /** What has come of a request. */
     private enum Answer {
         GRANTED,
@@ -249,15 +252,29 @@ public class RedissonLock extends AbstractRemoteLock<RedisSession, RedissonTenur
         return true;
     }
 
-    // What an unwanted request gets is released, whenever that is. A fair lock's request isn't cancelled: it would keep
-    // its place in Redisson's queue and block those behind it, while one that is served makes way at once.
+    // What an unwanted request gets is released, whenever that is. One without an answer may reach Redis behind its
+    // release, so that is sent once more. A fair lock's request isn't cancelled: it would keep its place in Redisson's
+    // queue and block those behind it, while one that is served makes way at once.
     private void withdraw(RedissonTenure unwanted, RFuture<?> request) {
-        request.whenComplete((acquired, failure) -> unwanted.end()
-                .whenComplete(
-                        (done, unknown) -> log.debug("A request for {} was withdrawn", Names.quoted(name), unknown)));
+        request.whenComplete((acquired, failure) -> giveBack(unwanted).whenComplete((done, unknown) -> {
+            log.debug("A request for {} was withdrawn", Names.quoted(name), unknown);
+            if (failure != null) {
+                session.schedule(() -> giveBack(unwanted), GIVEN_BACK_AGAIN_MILLIS);
+            }
+        }));
         if (!(unwanted.lock() instanceof RedissonFairLock)) {
             request.cancel(true);
         }
+    }
+
+    /** Fails with an {@link IllegalMonitorStateException} if there is nothing to give back. */
+    private CompletableFuture<Boolean> giveBack(RedissonTenure unwanted) {
+        return ReliableCommand.send(
+                        session,
+                        leaseMillis(unwanted),
+                        RedissonLock::isFinal,
+                        isFirst -> unwanted.end().thenApply(done -> true))
+                .confirmed();
     }
 
     @Override
