@@ -247,7 +247,12 @@ public abstract class Session {
      * {@link #SEQUENCE_STEP}. Those between are for scripts to give to waiters of conditions.
      */
     public final long nextSequence() {
-        return sequences.addAndGet(SEQUENCE_STEP);
+        return nextSequences(1);
+    }
+
+    /** Returns the first of so many sequences, each greater than all before. */
+    public final long nextSequences(int count) {
+        return sequences.getAndAdd(count * SEQUENCE_STEP) + SEQUENCE_STEP;
     }
 
     // ---- participants

@@ -6,6 +6,9 @@ import com.google.common.collect.Lists;
 import dev.interlock.internal.Stake;
 import dev.interlock.internal.lock.script.ConditionLog.Operations;
 import dev.interlock.internal.lock.script.ConditionLog.Signals;
+import dev.interlock.internal.lock.script.LockEffect.Plain;
+import dev.interlock.internal.lock.script.LockEffect.Signal;
+import dev.interlock.internal.lock.script.LockEffect.WakeWaiter;
 import dev.interlock.internal.lock.script.LockScripts.Inquiry;
 import dev.interlock.internal.lock.script.LockScripts.SignalReply;
 import dev.interlock.internal.lock.script.LockScripts.WaiterReply;
@@ -13,6 +16,7 @@ import dev.interlock.internal.lock.script.LockScripts.WaiterState;
 import dev.interlock.internal.lock.script.ReliableRelease.Released;
 import dev.interlock.internal.lock.script.Waiter.Outcome;
 import dev.interlock.internal.redis.Settings;
+import dev.interlock.internal.session.Effects;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
@@ -20,8 +24,8 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -47,7 +51,7 @@ final class ConditionQueue {
 
     private final LockState lock;
     private final LockView view;
-    private final LockEffects effects;
+    private final Effects<LockEffect> effects;
     private final long silenceNanos;
     private final long leaseNanos;
     private final ConditionLog log;
@@ -91,7 +95,7 @@ final class ConditionQueue {
     /** The last waiter that was done with waiting. */
     private @Nullable Waiter last;
 
-    ConditionQueue(LockState lock, LockView view, LockEffects effects, Settings settings) {
+    ConditionQueue(LockState lock, LockView view, Effects<LockEffect> effects, Settings settings) {
         this.lock = lock;
         this.view = view;
         this.effects = effects;
@@ -133,9 +137,13 @@ final class ConditionQueue {
 
     // ---- threads that have the lock
 
-    /** Has a thread wait for a condition, as soon as it has given up the tenure. */
-    Waiter enlist(Thread thread, LockTenure current, String condition, long now) {
-        var waiter = new Waiter(thread, condition, effects.nextSequence(), current, now);
+    /**
+     * Has a thread wait for a condition, as soon as it has given up the tenure.
+     *
+     * @param sequence one that is greater than all before
+     */
+    Waiter enlist(Thread thread, LockTenure current, String condition, long sequence, long now) {
+        var waiter = new Waiter(thread, condition, sequence, current, now);
         current.awaits++;
         waiting.put(waiter.sequence, waiter);
         log.register(waiter);
@@ -161,14 +169,24 @@ final class ConditionQueue {
                 .toList();
     }
 
-    /** Returns how many wait for a condition once all signals of this tenure are done, asking Redis if need be. */
-    CompletableFuture<SignalReply> count(LockTenure current, String condition, boolean isListed, long now) {
+    /** Returns how many threads wait for a condition; or null if Redis has to be asked, since others may wait. */
+    @Nullable
+    SignalReply count(LockTenure current, String condition) {
         if (current.awaited) {
-            return effects.signal(log.signals(current, condition, isListed, now));
+            return null;
         }
         Set<Long> own =
                 unregistered(condition).stream().map(waiter -> waiter.sequence).collect(Collectors.toSet());
-        return CompletableFuture.completedFuture(new SignalReply(true, false, false, own.size(), own));
+        return new SignalReply(true, false, false, own.size(), own);
+    }
+
+    /**
+     * Returns the signals of a tenure, to be sent ahead, and a question: how many threads wait for a condition then.
+     *
+     * @param isListed whether to list those of this session
+     */
+    Signals signals(LockTenure current, String condition, boolean isListed, long now) {
+        return log.signals(current, condition, isListed, now);
     }
 
     /** Returns the threads of these waiters. */
@@ -182,7 +200,7 @@ final class ConditionQueue {
     /** The tenure goes on without the thread that has signalled: sends its signals ahead. */
     void flush(LockTenure current, long now) {
         if (view.isAnySignalDue) {
-            effects.signal(log.signals(current, "", false, now));
+            effects.add(new Signal(signals(current, "", false, now)));
         }
     }
 
@@ -251,7 +269,7 @@ final class ConditionQueue {
     /** Asks for those that had to wait for operations which are confirmed now. */
     private void askForLeavers() {
         if (isSignalLost || !gone.isEmpty() || waiting.values().stream().anyMatch(waiter -> waiter.isLeaving)) {
-            effects.askForWaiters();
+            effects.add(Plain.ASK_FOR_WAITERS);
         }
     }
 
@@ -274,7 +292,7 @@ final class ConditionQueue {
             // What was signalled before comes first.
             flush(current, now);
         }
-        effects.askForWaiters();
+        effects.add(Plain.ASK_FOR_WAITERS);
     }
 
     /** The thread doesn't wait for an answer any more. Returns false if there is one. */
@@ -283,7 +301,7 @@ final class ConditionQueue {
         if (isWaiting && waiter.isRegistered) {
             gone.put(waiter.text, inquiries);
             mayComeBack(waiter.sequence);
-            effects.askForWaiters();
+            effects.add(Plain.ASK_FOR_WAITERS);
         } else if (isWaiting) {
             log.remove(waiter);
         }
@@ -299,6 +317,14 @@ final class ConditionQueue {
             ghosts.clear();
         }
         ghosts.add(sequence);
+    }
+
+    /** A waiter's thread queues for the local half now; then the next one shall. Returns the one that is before it. */
+    Optional<Waiter> lineUp(Waiter waiter) {
+        if (waiter.successor != null) {
+            effects.add(new WakeWaiter(waiter.successor));
+        }
+        return waiter.lineUp();
     }
 
     /** A waiter has the local half again; or it can't have the remote half, and its signal has to go to others. */
@@ -320,7 +346,7 @@ final class ConditionQueue {
     private void loseSignal() {
         isSignalLost = true;
         lostAfter = inquiries;
-        effects.askForWaiters();
+        effects.add(Plain.ASK_FOR_WAITERS);
     }
 
     private void arrives(Waiter waiter) {
@@ -335,7 +361,7 @@ final class ConditionQueue {
     /** A thread has slept: asks if nothing was asked for a while. */
     void beat(long now) {
         if (inquiries == 0 || now - askedNanos >= TicketQueue.POLL_NANOS) {
-            effects.beatForWaiters();
+            effects.add(Plain.BEAT_FOR_WAITERS);
         }
     }
 
@@ -388,7 +414,7 @@ final class ConditionQueue {
                 && waiting.values().stream().anyMatch(waiter -> waiter.isLeaving && waiter.isConfirmed);
         asksForMore = isAnyOver;
         if (isAnyOver || isMissing || isSignalLost || !gone.isEmpty()) {
-            effects.askForWaiters();
+            effects.add(Plain.ASK_FOR_WAITERS);
         }
     }
 
@@ -458,7 +484,9 @@ final class ConditionQueue {
         } else if (view.fair && outcome != Outcome.CLOSED) {
             lock.announce(waiter.thread, waiter.leaseMillis, now);
         }
-        waiter.end(outcome, last);
+        if (waiter.end(outcome, last)) {
+            effects.add(new WakeWaiter(waiter));
+        }
         last = waiter;
     }
 

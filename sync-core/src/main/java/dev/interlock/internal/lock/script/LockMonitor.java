@@ -1,23 +1,38 @@
 package dev.interlock.internal.lock.script;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
+import dev.interlock.LeaseLostException;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.RareLog;
 import dev.interlock.internal.lock.script.ConditionLog.Signals;
+import dev.interlock.internal.lock.script.LockEffect.GiveBack;
+import dev.interlock.internal.lock.script.LockEffect.GiveUp;
+import dev.interlock.internal.lock.script.LockEffect.LookAt;
+import dev.interlock.internal.lock.script.LockEffect.Lost;
+import dev.interlock.internal.lock.script.LockEffect.Plain;
+import dev.interlock.internal.lock.script.LockEffect.Renew;
+import dev.interlock.internal.lock.script.LockEffect.Report;
+import dev.interlock.internal.lock.script.LockEffect.Signal;
+import dev.interlock.internal.lock.script.LockEffect.Unanswered;
+import dev.interlock.internal.lock.script.LockEffect.WakeWaiter;
 import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
 import dev.interlock.internal.lock.script.LockScripts.Inquiry;
 import dev.interlock.internal.lock.script.LockScripts.Request;
 import dev.interlock.internal.lock.script.LockScripts.SignalReply;
 import dev.interlock.internal.lock.script.LockScripts.WaiterReply;
 import dev.interlock.internal.lock.script.ReliableRelease.Release;
-import dev.interlock.internal.lock.script.TicketQueue.Ticket;
+import dev.interlock.internal.lock.script.ReliableRelease.Released;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.UnlockChannels;
 import dev.interlock.internal.session.CommandLoop;
+import dev.interlock.internal.session.LeaseRenewer.Scheduled;
+import dev.interlock.internal.session.Participant;
+import dev.interlock.internal.session.Participant.Renewal;
 import dev.interlock.internal.session.RedisSession;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
@@ -31,8 +46,8 @@ import org.slf4j.LoggerFactory;
  *
  * <p><b>Concurrency.</b> Each change is an event, handled under one mutex by the thread that brings it: a thread that
  * wants the name or is done with it, the reply to a command, a message in the mailbox, a beat of the pulse or of the
- * lease renewer. The state calls its {@link LockEffects} while it changes, in the order in which they have to happen.
- * Nothing blocks under the mutex, which comes after the local half and before the session's own locks. Leaders and
+ * lease renewer. Its {@linkplain LockEffect effects} are carried out then, in the order in which they have to happen.
+ * Nothing blocks under the mutex, which comes after the local half and before the session's own locks. Threads and
  * listeners are told after it is freed. What the fast path reads is volatile, in the {@link LockView}.
  *
  * <p><b>Tickets.</b> A session queues in Redis by a {@link Ticket}: a plain lock by one, on behalf of the thread that
@@ -54,7 +69,40 @@ import org.slf4j.LoggerFactory;
  * are shipped with the release. Whether a waiter was signalled or left is decided in Redis, which moves it to the queue
  * of the lock; the {@link ConditionQueue} finds out about messages that are lost.
  */
-final class LockMonitor implements LockEffects, CommandLoop.Speaker<LockMonitor.TicketAnswer> {
+final class LockMonitor implements CommandLoop.Speaker<LockMonitor.TicketAnswer> {
+    /** The lock that it belongs to, and what that is told, without the mutex. */
+    interface Owner extends Participant {
+        /** Returns the name of the lock. */
+        String name();
+
+        /** A waiting thread may find what it waits for. */
+        void changed();
+
+        /** Another session, or a plain RLock client, waits for the name. */
+        void demanded();
+
+        /** No other session waits any more. */
+        default void undemanded() {}
+
+        /** Another session asks whether a thread is inside. */
+        default void asked(Mail.IdleQuestion question) {}
+
+        /** Another session owns the name, and was silent for so long that a thread of this one was refused. */
+        default void unanswered(long waitedNanos) {}
+
+        /** Nobody needs the name any longer for which it was kept, unless a thread has come. */
+        default void cleanUp() {}
+
+        /** Readers that stay inside are to share the tenure with others. */
+        default void share() {}
+
+        /** Returns whether a thread relies on the tenure, or is about to. */
+        boolean isRelied();
+
+        /** A tenure was lost that a thread relied on. */
+        void lost(LeaseLostException loss);
+    }
+
     /** An event that the state answers. */
     interface Query<R> {
         R on(LockState state, long now);
@@ -74,8 +122,10 @@ final class LockMonitor implements LockEffects, CommandLoop.Speaker<LockMonitor.
 
     private static final RareLog UNKNOWN = new RareLog();
 
+    private static final String OWNER_CHANGED = "its owner in Redis had changed";
+
     private final RedisSession session;
-    private final LockTenure.Owner owner;
+    private final Owner owner;
     final LockScripts scripts;
     final ReentrantLock mutex = new ReentrantLock();
     private final LockView view;
@@ -94,38 +144,67 @@ final class LockMonitor implements LockEffects, CommandLoop.Speaker<LockMonitor.
     @GuardedBy("mutex")
     private UnlockChannels.@Nullable Subscription subscription;
 
-    LockMonitor(RedisSession session, String key, LockView view, LockTenure.Owner owner) {
+    /** The timer of the next {@link LockState#due}, if there is one, and when that is. */
+    @GuardedBy("mutex")
+    private @Nullable Scheduled timer;
+
+    @GuardedBy("mutex")
+    private long timerNanos;
+
+    /** Completes with the renewal that is under way, if a thread waits for that. */
+    @GuardedBy("mutex")
+    private @Nullable CompletableFuture<Void> confirmation;
+
+    /** To be run as soon as the mutex is free. */
+    @GuardedBy("mutex")
+    private List<Runnable> news = List.of();
+
+    LockMonitor(RedisSession session, String key, LockView view, Owner owner) {
         this.session = session;
         this.view = view;
         this.owner = owner;
         this.scripts = new LockScripts(session, key);
         this.requests = new CommandLoop<>(session, mutex, this);
-        this.state = new LockState(key, view, session.settings(), session.pace(), this, session.now());
+        this.state = new LockState(owner.name(), view, session.settings(), session.pace(), session.now());
     }
 
     /** An event happens. */
     void run(Event event) {
-        mutex.lock();
-        try {
-            long now = session.now();
-            event.on(state, now);
-            state.settle(now);
-        } finally {
-            mutex.unlock();
-        }
+        call((known, now) -> {
+            event.on(known, now);
+            return known;
+        });
     }
 
     /** An event happens, and has an answer. */
     <R> R call(Query<R> event) {
+        List<Runnable> told = List.of();
         mutex.lock();
         try {
-            long now = session.now();
-            R answer = event.on(state, now);
-            state.settle(now);
-            return answer;
+            return event.on(state, session.now());
         } finally {
-            mutex.unlock();
+            try {
+                told = finish();
+            } finally {
+                mutex.unlock();
+            }
+            told.forEach(Runnable::run);
         }
+    }
+
+    /** The end of an event: carries out its effects. Returns what is to be told once the mutex is free. */
+    @GuardedBy("mutex")
+    private List<Runnable> finish() {
+        carryOut();
+        state.settle(session.now());
+        carryOut();
+        if (mutex.getHoldCount() > 1) {
+            // The event within which this one has happened tells that.
+            return List.of();
+        }
+        List<Runnable> told = news;
+        news = List.of();
+        return told;
     }
 
     // ---- threads
@@ -133,7 +212,7 @@ final class LockMonitor implements LockEffects, CommandLoop.Speaker<LockMonitor.
     /** Returns whether an answer is on its way that is likely to say that the name was free. */
     boolean expectsToBeAlone() {
         return scripts.isQuiet()
-                && this.<Boolean>call((known, now) -> known.effects.isAsking() || view.isReleasing(now));
+                && this.<Boolean>call((known, now) -> known.tickets.isAsking() || view.isReleasing(now));
     }
 
     /** The tenure goes on for another thread: sends signals ahead. */
@@ -145,17 +224,12 @@ final class LockMonitor implements LockEffects, CommandLoop.Speaker<LockMonitor.
 
     /** Ends the tenure and releases the name. */
     ReliableRelease giveUp(LockTenure current) {
-        mutex.lock();
-        try {
-            long now = session.now();
-            ReliableRelease release = send(state.ownership.giveUp(current, now));
-            state.tickets.askForUnsent(true, now);
-            // Not before it is expected, or a session that is being closed could miss it.
-            state.settle(now);
+        return call((known, now) -> {
+            // Sent before the event ends, or a session that is being closed could miss it.
+            ReliableRelease release = send(known, known.ownership.giveUp(current, now));
+            known.tickets.askForUnsent(true, now);
             return release;
-        } finally {
-            mutex.unlock();
-        }
+        });
     }
 
     /** Has the next request wait for a release that no thread waits for. */
@@ -165,18 +239,80 @@ final class LockMonitor implements LockEffects, CommandLoop.Speaker<LockMonitor.
         release.confirmed().whenComplete((what, failure) -> run(over));
     }
 
+    /**
+     * Repeats a release until it is confirmed. The thread that was inside doesn't wait for the answer: if that says
+     * that the tenure was lost, the session's listener is told. After the lease, nothing follows from that.
+     */
+    void insistFor(LockTenure ended, ReliableRelease release) {
+        release.insist().confirmed().thenAccept(released -> {
+            if (released == Released.NOTHING && !ended.isOver(session.now())) {
+                session.reportUnnoticed(lose(ended, OWNER_CHANGED, false));
+            }
+        });
+    }
+
     /** Has the tenure go on for reading only. It ought to be usable. */
     ReliableRelease downgrade(LockTenure current) {
         return call((known, now) -> {
             Release release = known.ownership.downgrade(current, now);
             ReliableRelease sent = ReliableRelease.downgrade(session, scripts, release, known.ownership.floor());
             tell(release, sent);
-            sent.confirmed().thenAccept(released -> {
-                if (!this.<Boolean>call((later, then) -> later.ownership.downgraded(current, released))) {
-                    current.lose("its owner in Redis had changed");
-                }
-            });
+            sent.confirmed()
+                    .thenAccept(released -> run((later, then) -> {
+                        if (!later.ownership.downgraded(current, released)) {
+                            later.lose(current, OWNER_CHANGED, then);
+                        }
+                    }));
             return sent;
+        });
+    }
+
+    /** Marks a tenure lost, and tells the lock the first time. Returns the loss. */
+    LeaseLostException lose(LockTenure current, String reason) {
+        return call((known, now) -> known.lose(current, reason, now));
+    }
+
+    /** As {@link #lose}, of a tenure of which it is known whether threads rely on it. */
+    LeaseLostException lose(LockTenure current, String reason, boolean isRelied) {
+        return call((known, now) -> known.lose(current, reason, isRelied, now));
+    }
+
+    /**
+     * Asks Redis whether the session still owns the name. The result completes with the answer, or if there is none.
+     */
+    CompletableFuture<?> confirm(LockTenure current) {
+        CompletableFuture<Void> answer;
+        mutex.lock();
+        try {
+            answer = confirmation == null ? new CompletableFuture<>() : confirmation;
+            confirmation = answer;
+        } finally {
+            mutex.unlock();
+        }
+        renewNow(current);
+        return answer;
+    }
+
+    /** Renews a tenure at once, for the sake of what the reply tells about waiters. */
+    void renewNow(LockTenure current) {
+        run((known, now) -> current.renewNow(now, known.effects));
+    }
+
+    /** The lease renewer comes by. Returns the renewal that is due. */
+    @Nullable
+    Renewal keep(LockTenure current) {
+        return this.<Optional<Renew>>call((known, now) -> Optional.ofNullable(current.keep(now, known.effects)))
+                .map(this::renewal)
+                .orElse(null);
+    }
+
+    /** Counts the threads that wait for a condition once all signals of a tenure are done, asking Redis if need be. */
+    CompletableFuture<SignalReply> count(LockTenure current, String condition, boolean isListed) {
+        return call((known, now) -> {
+            SignalReply counted = known.conditions().count(current, condition);
+            return counted == null
+                    ? send(known.conditions().signals(current, condition, isListed, now))
+                    : CompletableFuture.completedFuture(counted);
         });
     }
 
@@ -185,31 +321,21 @@ final class LockMonitor implements LockEffects, CommandLoop.Speaker<LockMonitor.
     void receive(Mail mail) {
         if (mail instanceof Mail.Grant grant) {
             boolean isReplicated = session.runner().isReplicated();
-            if (this.<Boolean>call((known, now) -> known.ownership.granted(grant, isReplicated, now))) {
-                owner.changed();
-            }
+            session.settings().suspensions().look();
+            run((known, now) -> known.granted(grant, isReplicated, now));
         } else if (mail instanceof Mail.Admission admission) {
             run((known, now) ->
                     admission.waiters().forEach(one -> known.conditions().admitted(one.waiter(), one.ticket(), now)));
         } else if (mail instanceof Mail.Demand demand) {
-            LockTenure current = view.tenure;
-            if (current != null && current.sequence == demand.sequence()) {
-                current.demanded();
-            } else {
-                run((known, now) -> known.ownership.ownedAnyway(demand.sequence(), 0, now));
-            }
+            run((known, now) -> known.ownership.demanded(demand.sequence(), now));
         } else if (mail instanceof Mail.DemandOver over) {
-            LockTenure current = view.tenure;
-            if (current != null && current.sequence == over.sequence()) {
-                current.undemanded(session.now());
-            }
+            run((known, now) -> known.ownership.undemanded(over.sequence(), now));
         } else if (mail instanceof Mail.IdleQuestion question) {
             owner.asked(question);
         } else if (mail instanceof Mail.IdleAnswer answer) {
             run((known, now) -> known.answered(answer));
-            owner.changed();
         } else if (mail instanceof Mail.Eviction eviction) {
-            run((known, now) -> evict(eviction));
+            run((known, now) -> evict(known, eviction, now));
         } else if (mail instanceof Mail.AskAgain again) {
             // Threads poll by themselves, however late a message says that they should.
             long millis = Math.min(again.millis(), TimeUnit.NANOSECONDS.toMillis(TicketQueue.POLL_NANOS));
@@ -225,12 +351,12 @@ final class LockMonitor implements LockEffects, CommandLoop.Speaker<LockMonitor.
      * draw them without, for the sake of speed: if one leaves between the comparison and the loss, and another one of
      * the same session enters, that one has lost the lock, and is told so.
      */
-    private void evict(Mail.Eviction eviction) {
+    private void evict(LockState known, Mail.Eviction eviction, long now) {
         LockTenure current = view.tenure;
         // Asked before the token is looked at.
         boolean isMeant = owner.isInside() && current != null && current.token() == eviction.token();
         if (current != null && isMeant) {
-            current.lose("an operator has released it");
+            known.lose(current, "an operator has released it", now);
             ReliableRelease.giveBack(session, scripts, current.sequence, 0, false, current.tokens.remotePart() + 1);
         }
         session.send(eviction.asker(), new Mail.Report(eviction.number(), session.id(), isMeant ? "1" : "0").text());
@@ -253,90 +379,101 @@ final class LockMonitor implements LockEffects, CommandLoop.Speaker<LockMonitor.
 
     CompletableFuture<?> close() {
         List<CompletableFuture<?>> releases = new ArrayList<>();
-        mutex.lock();
-        try {
+        run((known, now) -> {
             LockTenure current = view.tenure;
             if (current != null) {
                 // First, or a thread would take it for its own while another session has it.
-                current.lose("its session was closed");
+                known.lose(current, "its session was closed", now);
             }
-            long now = session.now();
-            List<Inquiry> last = state.hasConditions() ? state.conditions().close(now) : List.of();
+            List<Inquiry> last = known.hasConditions() ? known.conditions().close(now) : List.of();
             for (Inquiry inquiry : last) {
-                releases.add(scripts.await(inquiry, state.ownership.floor()));
+                releases.add(scripts.await(inquiry, known.ownership.floor()));
             }
-            state.close(now).forEach(release -> releases.add(send(release).confirmed()));
-            state.settle(now);
-        } finally {
-            mutex.unlock();
-        }
+            known.close(now)
+                    .forEach(release -> releases.add(send(known, release).confirmed()));
+        });
         owner.changed();
         return CompletableFuture.allOf(releases.toArray(CompletableFuture<?>[]::new));
     }
 
     // ---- effects
 
-    @Override
-    public long nextSequence() {
-        return session.nextSequence();
-    }
-
-    @Override
-    public boolean pin() {
-        session.pin(scripts.key(), owner);
-        return !session.isClosed();
-    }
-
-    @Override
-    public void unpin() {
-        session.unpin(scripts.key(), owner);
-    }
-
-    @Override
     @GuardedBy("mutex")
-    public void listen(boolean isForeign) {
-        if (isForeign && subscription == null) {
-            subscription = session.channels().listen(scripts.channel(), () -> run(LockState::beat));
-        } else if (!isForeign && subscription != null) {
-            subscription.close();
-            subscription = null;
+    private void carryOut() {
+        for (LockEffect next = state.effects.poll(); next != null; next = state.effects.poll()) {
+            if (next instanceof Plain plain) {
+                carryOut(plain);
+            } else if (next instanceof GiveUp what) {
+                send(state, what.release()).insist();
+            } else if (next instanceof GiveBack what) {
+                long floor = state.ownership.floor();
+                ReliableRelease.giveBack(session, scripts, what.sequence(), what.waiter(), what.isSignalLost(), floor);
+            } else if (next instanceof Signal signal) {
+                send(signal.signals());
+            } else if (next instanceof Renew renew) {
+                session.renewer().renew(List.of(renewal(renew)));
+            } else if (next instanceof Report report) {
+                report(report.leftNanos(), report.failure());
+            } else if (next instanceof Lost lost) {
+                boolean isRelied = lost.isRelied() == null ? owner.isRelied() : lost.isRelied();
+                tell(isRelied ? () -> owner.lost(lost.loss()) : owner::changed);
+            } else if (next instanceof Unanswered unanswered) {
+                tell(() -> owner.unanswered(unanswered.waitedNanos()));
+            } else if (next instanceof WakeWaiter woken) {
+                tell(woken.waiter()::wake);
+            } else if (next instanceof LookAt look) {
+                lookAt(look.nanos());
+            }
         }
     }
 
-    @Override
     @GuardedBy("mutex")
-    public boolean isAsking() {
-        return requests.isInFlight();
+    private void carryOut(Plain effect) {
+        switch (effect) {
+            case PIN -> pin();
+            case UNPIN -> session.unpin(scripts.key(), owner);
+            case LISTEN -> listen();
+            case STOP_LISTENING -> stopListening();
+            case ASK -> requests.send(session.now());
+            case ASK_LATER -> requests.tellLater();
+            case ASK_FOR_WAITERS -> inquiries().tell();
+            case BEAT_FOR_WAITERS -> inquiries().beat(true);
+            case CONFIRM -> confirmed();
+            case WAKE -> tell(owner::changed);
+            case DEMANDED -> tell(owner::demanded);
+            case UNDEMANDED -> tell(owner::undemanded);
+            case CLEAN_UP -> tell(owner::cleanUp);
+            case SHARE -> tell(owner::share);
+        }
     }
 
-    @Override
     @GuardedBy("mutex")
-    public long repeatAtNanos() {
-        return requests.repeatAtNanos();
+    private void tell(Runnable one) {
+        news = news.isEmpty() ? new ArrayList<>(2) : news;
+        news.add(one);
     }
 
-    @Override
     @GuardedBy("mutex")
-    public void ask(long now) {
-        requests.send(now);
+    private void pin() {
+        session.pin(scripts.key(), owner);
+        if (session.isClosed()) {
+            run(LockState::missed);
+        }
     }
 
-    @Override
     @GuardedBy("mutex")
-    public void askLater() {
-        requests.tellLater();
+    private void listen() {
+        if (subscription == null) {
+            subscription = session.channels().listen(scripts.channel(), () -> run(LockState::beat));
+        }
     }
 
-    @Override
     @GuardedBy("mutex")
-    public void askForWaiters() {
-        inquiries().tell();
-    }
-
-    @Override
-    @GuardedBy("mutex")
-    public void beatForWaiters() {
-        inquiries().beat(true);
+    private void stopListening() {
+        if (subscription != null) {
+            subscription.close();
+            subscription = null;
+        }
     }
 
     @GuardedBy("mutex")
@@ -347,25 +484,69 @@ final class LockMonitor implements LockEffects, CommandLoop.Speaker<LockMonitor.
         return inquiries;
     }
 
-    @Override
-    public LockTenure begin(Ticket ticket, long token, long now, long sentNanos, long validUntilNanos) {
-        return new LockTenure(session.renewer(), owner, ticket, token, now, sentNanos, validUntilNanos);
-    }
-
-    @Override
-    public void unanswered(long waitedNanos) {
-        owner.unanswered(waitedNanos);
-    }
-
-    @Override
     @GuardedBy("mutex")
-    public void release(Release release) {
-        send(release).insist();
+    private void confirmed() {
+        CompletableFuture<Void> waiting = confirmation;
+        if (waiting != null) {
+            confirmation = null;
+            tell(() -> waiting.complete(null));
+        }
     }
 
+    // There is one timer at most, which doesn't end with a tenure: names may change hands a thousand times a second.
     @GuardedBy("mutex")
-    private ReliableRelease send(Release release) {
-        ReliableRelease sent = ReliableRelease.of(session, scripts, release, state.ownership.floor());
+    private void lookAt(long nanos) {
+        if (timer != null && timerNanos - nanos <= 0) {
+            return;
+        }
+        if (timer != null) {
+            timer.cancel();
+        }
+        timerNanos = nanos;
+        long millis = TimeUnit.NANOSECONDS.toMillis(nanos - session.now()) + 1;
+        timer = session.schedule(this::due, Math.max(0, millis));
+    }
+
+    private void due() {
+        mutex.lock();
+        try {
+            timer = null;
+        } finally {
+            mutex.unlock();
+        }
+        run(LockState::due);
+    }
+
+    private Renewal renewal(Renew due) {
+        LockTenure current = due.tenure();
+        long millis = current.renewedMillis();
+        return new Renewal(scripts.renew(current.sequence, millis), (reply, failure) -> {
+            if (failure != null && Failures.isSplit(failure)) {
+                scripts.prolong(current.sequence, millis)
+                        .whenComplete((prolonged, thrown) -> renewed(due, prolonged, thrown));
+            } else {
+                renewed(due, reply, failure);
+            }
+        });
+    }
+
+    private void renewed(Renew sent, @Nullable List<Object> reply, @Nullable Throwable failure) {
+        LockScripts.Renewal renewal = reply == null ? null : LockScripts.renewal(reply);
+        Throwable cause = failure == null ? null : Failures.cause(failure);
+        session.settings().suspensions().look();
+        run((known, now) -> known.renewed(sent, renewal, cause, now));
+    }
+
+    private void report(long leftNanos, @Nullable Throwable failure) {
+        if (failure == null) {
+            session.renewer().renewed(owner.name(), leftNanos);
+        } else {
+            session.renewer().renewalFailed(owner.name(), leftNanos, failure);
+        }
+    }
+
+    private ReliableRelease send(LockState known, Release release) {
+        ReliableRelease sent = ReliableRelease.of(session, scripts, release, known.ownership.floor());
         tell(release, sent);
         return sent;
     }
@@ -379,29 +560,10 @@ final class LockMonitor implements LockEffects, CommandLoop.Speaker<LockMonitor.
         }
     }
 
-    @Override
-    @GuardedBy("mutex")
-    public void giveBack(long sequence, long waiter, boolean isSignalLost) {
-        ReliableRelease.giveBack(session, scripts, sequence, waiter, isSignalLost, state.ownership.floor());
-    }
-
-    @Override
-    public CompletableFuture<SignalReply> signal(Signals signals) {
+    private CompletableFuture<SignalReply> send(Signals signals) {
         CompletableFuture<SignalReply> reply = scripts.signal(signals);
-        reply.whenComplete((signalled, failure) -> signalled(signals, signalled));
+        reply.whenComplete((signalled, failure) -> run((known, now) -> known.signalled(signals, signalled, now)));
         return reply;
-    }
-
-    private void signalled(Signals signals, @Nullable SignalReply reply) {
-        LockTenure current = signals.tenure();
-        boolean isLost = this.<Boolean>call(
-                (known, now) -> view.tenure == current && !known.conditions().signalled(signals, reply, now));
-        if (isLost) {
-            current.lose("its owner in Redis had changed");
-        }
-        if (reply != null && reply.waiters() && view.tenure == current) {
-            owner.demanded();
-        }
     }
 
     // ---- the commands about tickets
@@ -409,7 +571,8 @@ final class LockMonitor implements LockEffects, CommandLoop.Speaker<LockMonitor.
     @Override
     @GuardedBy("mutex")
     public @Nullable CompletableFuture<TicketAnswer> say(long now) {
-        Request request = state.request(now);
+        long firstSequence = session.nextSequences(state.tickets.unsent());
+        Request request = state.request(firstSequence, requests.repeatAtNanos(), now);
         if (request == null) {
             return null;
         }
@@ -419,18 +582,30 @@ final class LockMonitor implements LockEffects, CommandLoop.Speaker<LockMonitor.
     @Override
     @GuardedBy("mutex")
     public void answered(long sentNanos, TicketAnswer answer) {
-        state.answered(answer.request, answer.reply, sentNanos == requests.sentNanos(), session.now());
+        long now = session.settings().suspensions().look();
+        ended();
+        state.answered(answer.request, answer.reply, sentNanos == requests.sentNanos(), now);
+        carryOut();
+    }
+
+    @GuardedBy("mutex")
+    private void ended() {
+        if (!requests.isInFlight()) {
+            state.tickets.commandEnded();
+        }
     }
 
     @Override
     @GuardedBy("mutex")
     public void failed(Throwable cause) {
+        ended();
         state.tickets.asksAgain = true;
     }
 
     @Override
     @GuardedBy("mutex")
     public void refused(Throwable cause) {
+        ended();
         state.requestRefused(cause);
     }
 
@@ -439,11 +614,13 @@ final class LockMonitor implements LockEffects, CommandLoop.Speaker<LockMonitor.
     public void settled() {
         state.tickets.requestEnded();
         state.settle(session.now());
+        carryOut();
     }
 
     @Override
     public void changed() {
-        owner.changed();
+        // As an event, which also tells what the answer has brought.
+        run((known, now) -> known.effects.add(Plain.WAKE));
     }
 
     /** The commands about waiters of conditions. */
@@ -463,6 +640,7 @@ final class LockMonitor implements LockEffects, CommandLoop.Speaker<LockMonitor.
         @GuardedBy("mutex")
         public void answered(long sentNanos, WaiterAnswer answer) {
             state.conditions().answered(answer.inquiry, sentNanos, answer.replies, session.now());
+            carryOut();
         }
 
         @Override
@@ -476,17 +654,19 @@ final class LockMonitor implements LockEffects, CommandLoop.Speaker<LockMonitor.
                             Failures.brief(cause),
                             often));
             state.conditions().refused(cause, session.now());
+            carryOut();
         }
 
         @Override
         @GuardedBy("mutex")
         public void settled() {
             state.settle(session.now());
+            carryOut();
         }
 
         @Override
         public void changed() {
-            owner.changed();
+            LockMonitor.this.changed();
         }
     }
 }

@@ -1,16 +1,27 @@
 package dev.interlock.internal.lock.script;
 
+import dev.interlock.LeaseLostException;
 import dev.interlock.internal.Names;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.script.ConditionLog.Operations;
+import dev.interlock.internal.lock.script.ConditionLog.Signals;
+import dev.interlock.internal.lock.script.LockEffect.GiveUp;
+import dev.interlock.internal.lock.script.LockEffect.LookAt;
+import dev.interlock.internal.lock.script.LockEffect.Lost;
+import dev.interlock.internal.lock.script.LockEffect.Plain;
+import dev.interlock.internal.lock.script.LockEffect.Renew;
+import dev.interlock.internal.lock.script.LockEffect.Unanswered;
 import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
+import dev.interlock.internal.lock.script.LockScripts.Renewal;
 import dev.interlock.internal.lock.script.LockScripts.Request;
+import dev.interlock.internal.lock.script.LockScripts.SignalReply;
 import dev.interlock.internal.lock.script.LockScripts.Status;
 import dev.interlock.internal.lock.script.ReliableRelease.Release;
 import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Settings;
+import dev.interlock.internal.session.Effects;
 import dev.interlock.internal.session.Pace;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,9 +33,9 @@ import org.jspecify.annotations.Nullable;
  * that are served on its tenure remain until they are.
  *
  * <p>Events come in, each with the instant at which it happens: threads, replies, messages. They change the state and
- * have {@linkplain LockEffects effects}. After each of them the owner has the state {@link #settle}. The state knows no
- * session, command or clock; its owner calls it with its mutex held. What is read without that is in the
- * {@link LockView}.
+ * have {@linkplain LockEffect effects}. After each of them the owner has the state {@link #settle}, and carries these
+ * out. The state knows no session, command or clock, and asks its owner nothing; that calls it with its mutex held.
+ * What is read without that is in the {@link LockView}.
  */
 final class LockState {
     /** What became of a thread's step towards a tenure. */
@@ -46,8 +57,8 @@ final class LockState {
     private final LockView view;
     final TicketQueue tickets;
     final Ownership ownership;
-    final LockEffects effects;
-    private final String key;
+    final Effects<LockEffect> effects = new Effects<>();
+    private final String name;
     private final Settings settings;
     private final Pace pace;
 
@@ -62,14 +73,22 @@ final class LockState {
      */
     private @Nullable Throwable refusal;
 
-    LockState(String key, LockView view, Settings settings, Pace pace, LockEffects effects, long now) {
-        this.key = key;
+    /** Whether the session keeps the name in its beat, which it does while it has an interest in it. */
+    private boolean isPinned;
+
+    /** Whether the session listens on Redisson's channel. */
+    private boolean isListening;
+
+    /** Whether the session is closed: nothing is asked for any more. */
+    private boolean isClosed;
+
+    LockState(String name, LockView view, Settings settings, Pace pace, long now) {
+        this.name = name;
         this.view = view;
         this.settings = settings;
         this.pace = pace;
-        this.effects = effects;
         this.tickets = new TicketQueue(view, pace, effects, now);
-        this.ownership = new Ownership(this, view, tickets, effects);
+        this.ownership = new Ownership(this, view, tickets, settings, effects);
     }
 
     // ---- conditions
@@ -168,7 +187,7 @@ final class LockState {
     private @Nullable Advance advanceOn(LockTenure current, Attempt attempt, long now) {
         if (current.isInDoubt(now)) {
             // Its renewal wakes the thread.
-            current.renewNow();
+            current.renewNow(now, effects);
             return Advance.WAITING;
         }
         Ticket ticket = ticketFor(attempt);
@@ -198,7 +217,7 @@ final class LockState {
     }
 
     private void release(LockTenure current, long now) {
-        effects.release(ownership.giveUp(current, now));
+        effects.add(new GiveUp(ownership.giveUp(current, now)));
         tickets.askForUnsent(true, now);
     }
 
@@ -257,7 +276,7 @@ final class LockState {
         IdleQuestion known = question != null && question.isOf(attempt) ? question : null;
         if (known != null && known.isRefused(now)) {
             if (known.isSilent()) {
-                effects.unanswered(now - attempt.begunNanos);
+                effects.add(new Unanswered(now - attempt.begunNanos));
             }
             return Advance.REFUSED;
         } else if (known != null && known.untilDue(now) > 0) {
@@ -281,6 +300,7 @@ final class LockState {
         if (question != null) {
             question.answered(answer.request(), answer.isInside());
         }
+        effects.add(Plain.WAKE);
     }
 
     /** Returns for how long a thread that waits may sleep before it has to take another step by itself. */
@@ -298,8 +318,73 @@ final class LockState {
         tickets.remove(ticket);
         tickets.askAtOnce(now);
         releaseContinued(ticket, now);
-        settle(now);
-        return Failures.refusal("lock " + Names.quoted(key), cause);
+        return Failures.refusal("lock " + Names.quoted(name), cause);
+    }
+
+    // ---- the tenure
+
+    /** Marks a tenure lost, and tells the lock the first time. Returns the loss. */
+    LeaseLostException lose(LockTenure current, String reason, long now) {
+        return lose(current, reason, null, now);
+    }
+
+    /**
+     * As {@link #lose}.
+     *
+     * @param isRelied whether threads rely on the tenure; null if the lock knows
+     */
+    LeaseLostException lose(LockTenure current, String reason, @Nullable Boolean isRelied, long now) {
+        LeaseLostException known = current.loss();
+        if (known != null) {
+            return known;
+        }
+        LeaseLostException loss = current.lose(name, reason, now);
+        effects.add(new Lost(loss, isRelied));
+        return loss;
+    }
+
+    /** A renewal of a tenure has been answered, or has failed. */
+    void renewed(Renew sent, @Nullable Renewal renewal, @Nullable Throwable failure, long now) {
+        LockTenure current = sent.tenure();
+        if (!current.renewed(sent.sentNanos(), renewal, failure, now, effects) && !current.isEnded()) {
+            lose(current, "Redis doesn't know this owner any more", now);
+        }
+    }
+
+    /** A thread leaves a name that is to be kept until {@link KeepPolicy#keptUntilNanos}. */
+    void retain(LockTenure current) {
+        current.retained = true;
+        effects.add(new LookAt(view.keep.keptUntilNanos()));
+    }
+
+    /** Others wait for a tenure on which threads read: when its turn is over, it is shared. */
+    void endTurnInTime(LockTenure current, long now) {
+        current.endsInTime = true;
+        effects.add(new LookAt(now + view.keep.turnLeftNanos(current, now)));
+    }
+
+    /** It is the time of a {@link LookAt}, or later. */
+    void due(long now) {
+        LockTenure current = view.tenure;
+        if (current == null || current.loss() != null) {
+            return;
+        }
+        if (current.isOver(now)) {
+            lose(current, "its lease is over", now);
+            return;
+        }
+        current.lookAtEnd(now, effects);
+        if (current.retained && now - view.keep.keptUntilNanos() >= 0) {
+            // A thread that is inside decides anew when it leaves.
+            current.retained = false;
+            effects.add(Plain.CLEAN_UP);
+        } else if (current.retained) {
+            retain(current);
+        }
+        if (current.endsInTime && !current.shared) {
+            long left = view.keep.turnLeftNanos(current, now);
+            effects.add(left > 0 ? new LookAt(now + left) : Plain.SHARE);
+        }
     }
 
     // ---- threads that are done with the name
@@ -336,7 +421,7 @@ final class LockState {
     private void releaseContinued(Ticket ticket, long now) {
         if (ticket.from != 0) {
             Ticket continued = Ticket.of(ticket.from, ticket.leaseMillis, ticket.renewed, false, 0);
-            effects.release(Release.of(continued, Operations.NONE));
+            effects.add(new GiveUp(Release.of(continued, Operations.NONE)));
             abandonOperations(now);
         }
     }
@@ -345,7 +430,8 @@ final class LockState {
     List<Release> close(long now) {
         List<Release> releases = new ArrayList<>();
         LockTenure current = view.tenure;
-        effects.listen(false);
+        isClosed = true;
+        listen(false);
         if (current != null) {
             Operations due = current.shared ? current.downgrading : drain(now);
             releases.add(Release.of(current.ticket(), due));
@@ -364,10 +450,10 @@ final class LockState {
     void settle(long now) {
         refusal = view.ticket == null ? null : refusal;
         if (view.tenure == null && view.ticket == null && (question == null || !question.isOpen())) {
-            effects.listen(false);
+            listen(false);
             abandonOperations(now);
             if (conditions == null || (conditions.isIdle() && !conditions.isReleasing())) {
-                effects.unpin();
+                unpin();
             }
         }
     }
@@ -389,12 +475,44 @@ final class LockState {
     }
 
     private void open(Ticket ticket, long now) {
+        if (isClosed) {
+            releaseContinued(ticket, now);
+            return;
+        }
         tickets.add(ticket);
-        if (!effects.pin()) {
+        pin();
+        tickets.askForUnsent(ticket.queues, now);
+    }
+
+    /** The session has an interest in the name. */
+    void pin() {
+        if (!isPinned) {
+            isPinned = true;
+            effects.add(Plain.PIN);
+        }
+    }
+
+    private void unpin() {
+        if (isPinned) {
+            isPinned = false;
+            effects.add(Plain.UNPIN);
+        }
+    }
+
+    /** Says whether the owner of the name is a plain RLock client, which tells of its release on Redisson's channel. */
+    void listen(boolean isForeign) {
+        if (isListening != isForeign) {
+            isListening = isForeign;
+            effects.add(isForeign ? Plain.LISTEN : Plain.STOP_LISTENING);
+        }
+    }
+
+    /** The session was closed when the name was pinned, and may have missed it. */
+    void missed(long now) {
+        isClosed = true;
+        for (Ticket ticket = tickets.anyUnsent(); ticket != null; ticket = tickets.anyUnsent()) {
             tickets.remove(ticket);
             releaseContinued(ticket, now);
-        } else {
-            tickets.askForUnsent(ticket.queues, now);
         }
     }
 
@@ -405,21 +523,26 @@ final class LockState {
             if (current != null) {
                 conditions.flush(current, now);
             }
-            effects.beatForWaiters();
+            effects.add(Plain.BEAT_FOR_WAITERS);
         }
         if (tickets.isToBeAskedFor(now)) {
             tickets.beat(now);
         }
     }
 
-    /** Returns what there is to ask, null if nothing. */
+    /**
+     * Returns what there is to ask, null if nothing.
+     *
+     * @param firstSequence the first of {@link TicketQueue#unsent} sequences that are greater than all before
+     * @param repeatAtNanos when that is repeated, if it has no answer
+     */
     @Nullable
-    Request request(long now) {
+    Request request(long firstSequence, long repeatAtNanos, long now) {
         // The session may own the name by a sequence of which it doesn't know yet.
         boolean hasWaiters = conditions != null && (!conditions.isEmpty() || conditions.isReleasing());
         boolean knowsAll = view.tenure == null && !hasWaiters;
         long others = view.fair || !knowsAll ? LockScripts.LEFT_ALONE : LockScripts.ENDED;
-        return tickets.request(others, now);
+        return tickets.request(others, firstSequence, repeatAtNanos, now);
     }
 
     // ---- replies
@@ -446,11 +569,36 @@ final class LockState {
             view.neighboursSeen(now);
         }
         if (reply.status() == Status.QUEUED) {
-            effects.listen(reply.foreign() && view.ticket != null);
+            listen(reply.foreign() && view.ticket != null);
         }
         tickets.requestEnded();
-        if (!effects.isAsking() && tickets.hasMore()) {
-            effects.askLater();
+        if (!tickets.isAsking() && tickets.hasMore()) {
+            effects.add(Plain.ASK_LATER);
+        }
+    }
+
+    /**
+     * A ticket was granted by another session's release.
+     *
+     * @param isReplicated whether a failover may yet undo that, so that Redis is asked before a thread enters
+     */
+    void granted(Mail.Grant grant, boolean isReplicated, long now) {
+        if (ownership.granted(grant, isReplicated, now)) {
+            effects.add(Plain.WAKE);
+        }
+    }
+
+    /** Operations that were sent ahead have been answered, or not. */
+    void signalled(Signals sent, @Nullable SignalReply reply, long now) {
+        LockTenure current = sent.tenure();
+        if (view.tenure != current) {
+            return;
+        }
+        if (!conditions().signalled(sent, reply, now)) {
+            lose(current, "its owner in Redis had changed", now);
+        }
+        if (reply != null && reply.waiters()) {
+            effects.add(Plain.DEMANDED);
         }
     }
 

@@ -4,7 +4,7 @@ import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
-/** What of a {@link LockState} threads read without its mutex, with which it is written. */
+/** The part of a {@link LockState} that threads read without its mutex, with which it is written. */
 final class LockView {
     private static final long NEIGHBOUR_NANOS = TimeUnit.SECONDS.toNanos(10);
 
@@ -12,6 +12,8 @@ final class LockView {
     private static final long MOST_MILLIS = 1_000;
 
     final boolean fair;
+
+    final KeepPolicy keep;
 
     private final int patienceMillis;
 
@@ -43,8 +45,9 @@ final class LockView {
      *
      * @param commandTimeoutMillis for how long a thread waits for a first answer
      */
-    LockView(boolean fair, long commandTimeoutMillis, long now) {
+    LockView(boolean fair, KeepPolicy keep, long commandTimeoutMillis, long now) {
         this.fair = fair;
+        this.keep = keep;
         this.heardNanos = now;
         this.patienceMillis = (int) Math.min(MOST_MILLIS, commandTimeoutMillis / 2);
     }

@@ -2,11 +2,15 @@ package dev.interlock.internal.lock.script;
 
 import dev.interlock.internal.lock.FencingTokens;
 import dev.interlock.internal.lock.script.ConditionLog.Operations;
+import dev.interlock.internal.lock.script.LockEffect.GiveBack;
+import dev.interlock.internal.lock.script.LockEffect.GiveUp;
 import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
 import dev.interlock.internal.lock.script.ReliableRelease.Release;
 import dev.interlock.internal.lock.script.ReliableRelease.Released;
 import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Mail;
+import dev.interlock.internal.redis.Settings;
+import dev.interlock.internal.session.Effects;
 import dev.interlock.internal.session.Lease;
 import dev.interlock.internal.session.Session;
 import java.util.HashSet;
@@ -31,7 +35,8 @@ final class Ownership {
     private final LockState lock;
     private final LockView view;
     private final TicketQueue tickets;
-    private final LockEffects effects;
+    private final Settings settings;
+    private final Effects<LockEffect> effects;
 
     /**
      * Remote part of the greatest fencing token that Redis has told. It goes into Redis as the floor of all sessions'
@@ -51,10 +56,11 @@ final class Ownership {
     /** The sequence whose grant is being taken note of, or 0. */
     private long arriving;
 
-    Ownership(LockState lock, LockView view, TicketQueue tickets, LockEffects effects) {
+    Ownership(LockState lock, LockView view, TicketQueue tickets, Settings settings, Effects<LockEffect> effects) {
         this.lock = lock;
         this.view = view;
         this.tickets = tickets;
+        this.settings = settings;
         this.effects = effects;
     }
 
@@ -196,12 +202,12 @@ final class Ownership {
 
     /** A ticket was withdrawn: has it be over in Redis as well. */
     void cancel(Ticket ticket) {
-        if (view.fair && effects.isAsking()) {
+        if (view.fair && tickets.isAsking()) {
             // It mustn't overtake the command that announces the ticket.
             tickets.leaving.add(ticket);
             return;
         }
-        effects.release(Release.of(ticket, Operations.NONE));
+        effects.add(new GiveUp(Release.of(ticket, Operations.NONE)));
         if (!view.fair) {
             // The next request may overtake that, and mustn't find the name in use by what is given up.
             tickets.use(ticket);
@@ -222,13 +228,13 @@ final class Ownership {
         if (view.fair) {
             ticket.thread = waiter.thread;
         } else if (view.tenure != null || (other != null && sequence != arriving)) {
-            effects.release(Release.of(ticket, Operations.NONE));
+            effects.add(new GiveUp(Release.of(ticket, Operations.NONE)));
             return;
         } else if (other != null) {
             lock.withdraw(other, now);
         }
         tickets.addQueued(ticket);
-        effects.pin();
+        lock.pin();
     }
 
     /**
@@ -264,7 +270,10 @@ final class Ownership {
         }
         boolean continues = ticket.from != 0;
         ticket.from = 0;
-        LockTenure granted = effects.begin(ticket, grant.token, now, sentNanos, validUntilNanos);
+        LockTenure granted = new LockTenure(settings, ticket, grant.token, now, sentNanos, validUntilNanos);
+        if (!granted.renewed) {
+            granted.lookAtEnd(now, effects);
+        }
         granted.run = grant.run;
         granted.turnNanos = continues ? endedTurnNanos : now;
         granted.demand = grant.waiters;
@@ -278,7 +287,7 @@ final class Ownership {
             tickets.remove(ticket);
         }
         view.tenure = granted;
-        effects.listen(false);
+        lock.listen(false);
         if (view.fair && !continues) {
             tickets.dropBefore(ticket);
         }
@@ -295,6 +304,24 @@ final class Ownership {
             giveBack(sequence, 0, false);
         } else {
             ownedAnyway(sequence, run, now);
+        }
+    }
+
+    /** Others wait for what the session owns by that sequence, as a message says. */
+    void demanded(long sequence, long now) {
+        LockTenure current = view.tenure;
+        if (current != null && current.sequence == sequence) {
+            current.demanded(now, effects);
+        } else {
+            ownedAnyway(sequence, 0, now);
+        }
+    }
+
+    /** No other session waits any more for what the session reads on, as a message says. */
+    void undemanded(long sequence, long now) {
+        LockTenure current = view.tenure;
+        if (current != null && current.sequence == sequence) {
+            current.undemanded(now, effects);
         }
     }
 
@@ -330,6 +357,6 @@ final class Ownership {
             renounced = new HashSet<>();
         }
         renounced.add(sequence);
-        effects.giveBack(sequence, waiter, isSignalLost);
+        effects.add(new GiveBack(sequence, waiter, isSignalLost));
     }
 }

@@ -157,19 +157,6 @@ final class ReliableRelease {
         return this;
     }
 
-    /**
-     * Repeats it also if there is no answer at all. The thread that was inside doesn't wait for the answer: if it says
-     * that the tenure was lost, the session's listener is told. After the lease, nothing follows from that.
-     */
-    void insistFor(LockTenure ended) {
-        insist();
-        confirmed.thenAccept(released -> {
-            if (released == Released.NOTHING && !ended.isOver(session.now())) {
-                session.reportUnnoticed(ended.lose("its owner in Redis had changed", false));
-            }
-        });
-    }
-
     /** Repeats the first attempt, which has been silent for as long as anybody waits. */
     void repeat() {
         command.repeat();

@@ -44,9 +44,10 @@ final class ScriptConditions implements RemoteConditions {
     @Override
     public Wait enlist(String condition) {
         LockTenure current = lock.valid();
+        long sequence = session.nextSequence();
         return monitor.call((state, now) -> {
             session.ensureOpen();
-            return state.conditions().enlist(Thread.currentThread(), current, condition, now);
+            return state.conditions().enlist(Thread.currentThread(), current, condition, sequence, now);
         });
     }
 
@@ -154,7 +155,7 @@ final class ScriptConditions implements RemoteConditions {
     @Override
     public void lineUp(Wait wait) {
         Waiter waiter = (Waiter) wait;
-        monitor.call((state, now) -> waiter.lineUp())
+        monitor.call((state, now) -> state.conditions().lineUp(waiter))
                 .filter(ahead -> lock.view.fair)
                 .ifPresent(this::awaitQueued);
     }
@@ -203,11 +204,10 @@ final class ScriptConditions implements RemoteConditions {
 
     private SignalReply inspect(String condition, boolean isListed) {
         LockTenure current = lock.valid();
-        SignalReply signalled = session.answer(
-                monitor.call((state, now) -> state.conditions().count(current, condition, isListed, now)),
-                "for lock " + Names.quoted(lock.name()));
+        SignalReply signalled =
+                session.answer(monitor.count(current, condition, isListed), "for lock " + Names.quoted(lock.name()));
         if (!signalled.owned()) {
-            throw new LeaseLostException(current.lose("its owner in Redis had changed"));
+            throw new LeaseLostException(monitor.lose(current, "its owner in Redis had changed"));
         }
         return signalled;
     }

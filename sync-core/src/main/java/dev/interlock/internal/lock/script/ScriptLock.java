@@ -11,10 +11,8 @@ import dev.interlock.internal.lock.script.LockState.Attempt;
 import dev.interlock.internal.lock.script.ReliableRelease.Released;
 import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Mail;
-import dev.interlock.internal.redis.Script.Call;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.RemoteWait;
-import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BooleanSupplier;
@@ -28,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  * usable tenure is the <em>leader</em>: it has a ticket opened, and waits until that has become a tenure. It may leave
  * at any time: its ticket stays for the next local thread, or is cancelled by {@link #cleanUp} if there is none.
  */
-public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> implements LockTenure.Owner {
+public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> implements LockMonitor.Owner {
     /** In place of a time for which a name is kept: as long as that pays, and the session is set to do so. */
     public static final long ADAPTIVE = -1;
 
@@ -38,10 +36,6 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     final LockView view;
     final LockMonitor monitor;
     private final boolean isConfirmed;
-    private final long retainMillis;
-
-    /** Made when a thread first leaves: many names are held for long. */
-    private volatile @Nullable Retention retention;
 
     /**
      * Creates the remote half of the lock of this name.
@@ -51,13 +45,21 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
      *     {@link #ADAPTIVE} or {@link #CONFIRMED}
      */
     public ScriptLock(RedisSession session, String name, Halves<?> local, boolean fair, long retainMillis) {
-        this(session, name, session.key(name), local, fair, retainMillis);
+        this(session, name, session.key(name), local, fair, false, retainMillis);
     }
 
-    ScriptLock(RedisSession session, String name, String key, Halves<?> local, boolean fair, long retainMillis) {
+    ScriptLock(
+            RedisSession session,
+            String name,
+            String key,
+            Halves<?> local,
+            boolean fair,
+            boolean endsTurns,
+            long retainMillis) {
         super(session, name, local);
-        this.view = new LockView(fair, settings().commandTimeoutMillis(), session.now());
-        this.retainMillis = retainMillis;
+        boolean isKept = retainMillis != ADAPTIVE || settings().adaptiveRetention();
+        KeepPolicy keep = new KeepPolicy(settings().handoffSliceNanos(), endsTurns, isKept ? retainMillis : 0);
+        this.view = new LockView(fair, keep, settings().commandTimeoutMillis(), session.now());
         // What a fair lock gives up are also tickets, which would have the tryLock() of others refused.
         this.isConfirmed = fair || retainMillis == CONFIRMED || settings().confirmedUnlock();
         this.monitor = new LockMonitor(session, key, view, this);
@@ -95,27 +97,9 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         }
         boolean enters = current.take(entering(session.now()));
         if (enters) {
-            taken();
+            view.keep.entered();
         }
         return enters;
-    }
-
-    /** A thread has entered without a round trip. */
-    final void taken() {
-        Retention known = retention;
-        if (known != null) {
-            known.taken();
-        }
-    }
-
-    /** A thread leaves: returns what decides whether the name is kept. */
-    final Retention retention() {
-        Retention known = retention;
-        if (known == null) {
-            known = new Retention(session, this, local, retainMillis);
-            retention = known;
-        }
-        return known;
     }
 
     @Override
@@ -132,11 +116,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         try {
             entered = outlastsLost(wait) && await(wait, reads, leaseMillis);
             if (entered) {
-                long now = entering(session.now());
-                Retention known = retention;
-                if (known != null) {
-                    known.begun(view.tenure, now);
-                }
+                view.keep.begun(view.tenure, entering(session.now()));
             }
             return entered;
         } finally {
@@ -190,7 +170,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     public @Nullable Departure leave(long now) {
         LockTenure current = owned();
         if (current.isOver(now)) {
-            LeaseLostException loss = current.lose("its lease is over");
+            LeaseLostException loss = lose(current, "its lease is over");
             monitor.giveUp(current).insist();
             return () -> {
                 throw new LeaseLostException(loss);
@@ -210,7 +190,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
                 || session.isBacklogged();
         if (!awaits) {
             monitor.hold(current, release);
-            release.insistFor(current);
+            monitor.insistFor(current, release);
             return null;
         }
         return () -> {
@@ -219,7 +199,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
             }
             Released released = session.await(release.confirmed());
             if (released == Released.NOTHING) {
-                throw new LeaseLostException(current.lose("its owner in Redis had changed", true));
+                throw new LeaseLostException(monitor.lose(current, "its owner in Redis had changed", true));
             }
             if (released == null) {
                 release.repeat();
@@ -227,37 +207,47 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         };
     }
 
-    /** Returns how long a turn of this session lasts although other sessions wait. */
-    long sliceNanos() {
-        return settings().handoffSliceNanos();
-    }
-
-    /** Returns whether other sessions wait, and have waited for long enough. */
-    final boolean isTurnOver(LockTenure current, long now) {
-        return current.demand && now - current.turnNanos >= sliceNanos();
-    }
-
     /** A thread leaves: returns whether the name is kept for the next one, which may take it from now on. */
     final boolean isKept(LockTenure current, long now) {
         // The next thread in line may enter, or is likely to within a round trip.
         boolean isServed = isWanted()
                 && current.isUsable(now)
-                && !isTurnOver(current, now)
+                && !view.keep.isTurnOver(current, now)
                 && (view.serves(current) || monitor.<Boolean>call((state, at) -> state.isAboutToServe(current, at)));
         if (isServed) {
             reportHandedOff();
-        } else if (!current.isUsable(now) || !retention().keep(current, now)) {
+        } else if (!current.isUsable(now) || !view.keep.keeps(mayKeep(current), view.hasNeighbours(now), now)) {
             ended(current, false, now).run();
             return false;
         }
+        if (!isServed) {
+            retain(current);
+        }
         monitor.flush(current);
-        current.lookForDemand(now, sliceNanos());
+        if (current.looksForDemand(now, view.keep.turnNanos())) {
+            monitor.renewNow(current);
+        }
         current.free();
         return true;
     }
 
+    /** Returns whether a name may be kept that no thread wants. */
+    final boolean mayKeep(LockTenure current) {
+        return !current.demand && current.renewed && !view.isAnySignalDue && !session.isClosing();
+    }
+
+    /** Has a name kept until that is over. */
+    final void retain(LockTenure current) {
+        if (!current.retained) {
+            monitor.run((state, now) -> state.retain(current));
+        }
+    }
+
     private Runnable ended(LockTenure current, boolean isAsked, long now) {
-        retention().ended(current, isAsked, now);
+        if (current.foreignDemand) {
+            view.neighboursSeen(now);
+        }
+        view.keep.ended(current.demand || isAsked, now);
         return released(now - current.startNanos);
     }
 
@@ -293,11 +283,6 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     @Override
     protected @Nullable LockTenure tenure() {
         return view.tenure;
-    }
-
-    @Override
-    protected LeaseLostException lose(LockTenure current, String reason) {
-        return current.lose(reason);
     }
 
     @Override
@@ -347,8 +332,13 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
     }
 
     @Override
+    protected LeaseLostException lose(LockTenure current, String reason) {
+        return monitor.lose(current, reason);
+    }
+
+    @Override
     protected CompletableFuture<?> confirm(LockTenure current) {
-        return current.confirm();
+        return monitor.confirm(current);
     }
 
     @Override
@@ -418,16 +408,6 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         lostInside(loss);
     }
 
-    @Override
-    public Call renewal(long sequence, long renewedMillis) {
-        return monitor.scripts.renew(sequence, renewedMillis);
-    }
-
-    @Override
-    public CompletableFuture<List<Object>> prolong(long sequence, long renewedMillis) {
-        return monitor.scripts.prolong(sequence, renewedMillis);
-    }
-
     // ---- what the session tells
 
     @Override
@@ -439,7 +419,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         if (current != null && current.loss() != null) {
             abandonLost();
         }
-        return current == null ? null : current.keep(nowNanos);
+        return current == null ? null : monitor.keep(current);
     }
 
     @Override
@@ -452,7 +432,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         see();
         LockTenure current = view.tenure;
         if (current != null && current.retained && !local.isHeld()) {
-            current.renewNow();
+            monitor.renewNow(current);
         }
         monitor.pulse();
     }

@@ -3,7 +3,6 @@ package dev.interlock.internal.lock.script;
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.lock.ReadWriteHalves;
 import dev.interlock.internal.lock.RemoteReadWriteLock;
-import dev.interlock.internal.lock.script.LockTenure.Alarm;
 import dev.interlock.internal.lock.script.ReliableRelease.Released;
 import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.session.RedisSession;
@@ -31,7 +30,6 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     private static final long LOOK_NANOS = TimeUnit.MILLISECONDS.toNanos(900);
 
     private final ReadWriteHalves shared;
-    private final boolean fair;
 
     /** Threads that were announced before they queued for the local half. */
     private final Set<Thread> announced = ConcurrentHashMap.newKeySet();
@@ -45,9 +43,8 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
      * @param fair whether a turn of this session is over as soon as others wait
      */
     public ScriptReadWriteLock(RedisSession session, String name, ReadWriteHalves local, boolean fair) {
-        super(session, name, LockScripts.readWriteKey(session.key(name)), local, false, fair ? 0 : ADAPTIVE);
+        super(session, name, LockScripts.readWriteKey(session.key(name)), local, false, fair, fair ? 0 : ADAPTIVE);
         this.shared = local;
-        this.fair = fair;
     }
 
     // ---- the exclusive side
@@ -55,14 +52,14 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     @Override
     protected boolean enterOn(LockTenure current) {
         forget(false);
-        return !current.shared && !isTurnOver(current, session.now()) && super.enterOn(current);
+        return !current.shared && !view.keep.isTurnOver(current, session.now()) && super.enterOn(current);
     }
 
     @Override
     public boolean enter(boolean interruptible, long waitNanos, long leaseMillis) throws InterruptedException {
         forget(false);
         LockTenure current = view.tenure;
-        if (current != null && !current.shared && isTurnOver(current, session.now())) {
+        if (current != null && !current.shared && view.keep.isTurnOver(current, session.now())) {
             giveUp(current);
         }
         return super.enter(interruptible, waitNanos, leaseMillis);
@@ -98,7 +95,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
         }
         if (current.isOver(now)) {
             // The thread reads on, but excludes nobody.
-            current.lose("its lease is over");
+            lose(current, "its lease is over");
             abandon();
             return super.leave(now);
         }
@@ -122,11 +119,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     public boolean mayEnterShared(long begunNanos) {
         LockTenure current = view.tenure;
         long now = session.now();
-        return current != null && admits(current, begunNanos, now) && current.isUsable(now);
-    }
-
-    private boolean admits(LockTenure current, long begunNanos, long now) {
-        return current.shared ? !current.demand || begunNanos - current.startNanos < 0 : !isTurnOver(current, now);
+        return current != null && view.keep.admits(current, begunNanos, now) && current.isUsable(now);
     }
 
     @Override
@@ -170,13 +163,13 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
         if (current == null
                 || local.loss() != null
                 || session.isClosing()
-                || !admits(current, begunNanos, now)
+                || !view.keep.admits(current, begunNanos, now)
                 || isClosed(current)
                 || !current.isUsable(now)) {
             return false;
         }
         if (!current.shared) {
-            taken();
+            view.keep.entered();
             if (current.demand) {
                 endTurnInTime(current);
             }
@@ -192,7 +185,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     @Override
     public boolean enterShared(boolean interruptible, long waitNanos, long begunNanos) throws InterruptedException {
         LockTenure current = view.tenure;
-        if (current != null && shared.holds() > 0 && !admits(current, begunNanos, session.now())) {
+        if (current != null && shared.holds() > 0 && !view.keep.admits(current, begunNanos, session.now())) {
             // No thread is inside, and those that wait here were too late for what this session has.
             giveUp(current);
         }
@@ -202,7 +195,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     @Override
     public @Nullable LeaseLostException leaveShared() {
         LockTenure current = owned();
-        return current.isOver(session.now()) ? current.lose("its lease is over") : null;
+        return current.isOver(session.now()) ? lose(current, "its lease is over") : null;
     }
 
     @Override
@@ -213,9 +206,11 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
         LockTenure current = view.tenure;
         long now = session.now();
         if (current != null && current.isUsable(now)) {
-            retention().keepForReaders(current, now);
+            if (view.keep.keepsForReaders(mayKeep(current), now)) {
+                retain(current);
+            }
         } else if (current != null) {
-            current.lose("its lease is over");
+            lose(current, "its lease is over");
         }
         cleanUp();
         wakeReaders();
@@ -231,11 +226,6 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
     // ---- demand
 
     @Override
-    long sliceNanos() {
-        return fair ? 0 : super.sliceNanos();
-    }
-
-    @Override
     public void demanded() {
         super.demanded();
         LockTenure current = view.tenure;
@@ -246,16 +236,15 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
 
     private void endTurnInTime(LockTenure current) {
         if (!current.endsInTime) {
-            current.endsInTime = true;
-            long left = sliceNanos() - (session.now() - current.turnNanos);
-            current.setAlarm(
-                    Alarm.TURN, () -> shareIfRead(current), Math.max(0, TimeUnit.NANOSECONDS.toMillis(left) + 1));
+            monitor.run((state, now) -> state.endTurnInTime(current, now));
         }
     }
 
-    private void shareIfRead(LockTenure current) {
+    @Override
+    public void share() {
         monitor.run((state, now) -> {
-            if (view.tenure == current && !current.shared && shared.isShared()) {
+            LockTenure current = view.tenure;
+            if (current != null && !current.shared && shared.isShared()) {
                 // While it is closed, no thread begins to write; afterwards, none does because it is shared.
                 current.close();
                 if (!shared.isOwned()) {
@@ -295,7 +284,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
             if (isDue || !readers.isEmpty()) {
                 // The mailbox may be deaf, and readers may stay; or those that waited may be gone.
                 current.lookAtNanos = now;
-                current.renewNow();
+                monitor.renewNow(current);
             }
         }
     }

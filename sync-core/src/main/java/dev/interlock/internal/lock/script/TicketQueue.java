@@ -2,11 +2,15 @@ package dev.interlock.internal.lock.script;
 
 import com.google.common.primitives.ImmutableLongArray;
 import dev.interlock.internal.lock.script.ConditionLog.Operations;
+import dev.interlock.internal.lock.script.LockEffect.GiveUp;
+import dev.interlock.internal.lock.script.LockEffect.Plain;
 import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
 import dev.interlock.internal.lock.script.LockScripts.Request;
 import dev.interlock.internal.lock.script.LockScripts.Status;
 import dev.interlock.internal.lock.script.ReliableRelease.Release;
+import dev.interlock.internal.session.Effects;
 import dev.interlock.internal.session.Pace;
+import dev.interlock.internal.session.Session;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.HashMap;
@@ -129,7 +133,7 @@ final class TicketQueue {
 
     private final LockView view;
     private final Pace pace;
-    private final LockEffects effects;
+    private final Effects<LockEffect> effects;
     private List<Ticket> standing = Collections.emptyList();
     private final Map<Thread, Ticket> byThread;
 
@@ -154,7 +158,13 @@ final class TicketQueue {
     /** When to ask again, if there is no answer. */
     private long pollAtNanos;
 
-    TicketQueue(LockView view, Pace pace, LockEffects effects, long now) {
+    /** Whether a command is in flight, or is to be sent by the effects of this event. */
+    private boolean isAsking;
+
+    /** If a command is in flight: when it is repeated. Till it is sent that is due. */
+    private long repeatAtNanos;
+
+    TicketQueue(LockView view, Pace pace, Effects<LockEffect> effects, long now) {
         this.view = view;
         this.pace = pace;
         this.byThread = view.fair ? new HashMap<>() : Collections.emptyMap();
@@ -275,8 +285,16 @@ final class TicketQueue {
     void ask(long now) {
         if (!asked(true).isEmpty()) {
             asksAgain = true;
-            effects.ask(now);
+            send(now);
         }
+    }
+
+    private void send(long now) {
+        if (!isAsking) {
+            isAsking = true;
+            repeatAtNanos = now;
+        }
+        effects.add(Plain.ASK);
     }
 
     /**
@@ -284,7 +302,7 @@ final class TicketQueue {
      * answer has that done.
      */
     void askForUnsent(boolean queues, long now) {
-        if (effects.isAsking() || !hasUnsent()) {
+        if (isAsking || !hasUnsent()) {
             return;
         }
         if (view.isReleasing(now)) {
@@ -292,7 +310,7 @@ final class TicketQueue {
         } else if (queues && notBeforeNanos - now > 0) {
             pollAtNanos = notBeforeNanos;
         } else if (!asked(false).isEmpty()) {
-            effects.ask(now);
+            send(now);
         }
     }
 
@@ -314,14 +332,19 @@ final class TicketQueue {
         }
     }
 
+    /** Returns whether a command is in flight, or about to be sent. */
+    boolean isAsking() {
+        return isAsking;
+    }
+
     /** Returns whether a command is in flight whose answer may come any moment. */
     boolean isAnswerDue(long now) {
-        return effects.isAsking() && now - effects.repeatAtNanos() < 0;
+        return isAsking && now - repeatAtNanos < 0;
     }
 
     /** Returns whether a thread may ask how its ticket stands, instead of waiting for an answer that is due anyway. */
     boolean mayAskFor(Ticket ticket, long now) {
-        return !(view.fair && effects.isAsking()) && (ticket.sequence != 0 || !view.isReleasing(now));
+        return !(view.fair && isAsking) && (ticket.sequence != 0 || !view.isReleasing(now));
     }
 
     /** The next thread asks at once, since what the last command asked for was refused. */
@@ -331,13 +354,12 @@ final class TicketQueue {
 
     /** Returns whether it is time to ask again. */
     boolean isDue(long now) {
-        return now - pollAtNanos >= 0 || (effects.isAsking() && !isAnswerDue(now));
+        return now - pollAtNanos >= 0 || (isAsking && !isAnswerDue(now));
     }
 
     /** Returns for how long a thread may sleep with a ticket before it has to take another step by itself. */
     long untilDue(long now) {
-        return Math.max(
-                1, Math.min(pace.pollNanos(), (effects.isAsking() ? effects.repeatAtNanos() : pollAtNanos) - now));
+        return Math.max(1, Math.min(pace.pollNanos(), (isAsking ? repeatAtNanos : pollAtNanos) - now));
     }
 
     /**
@@ -364,17 +386,42 @@ final class TicketQueue {
         return asked;
     }
 
+    /** Returns a ticket that was not sent, or null if there is none. */
+    @Nullable
+    Ticket anyUnsent() {
+        for (Ticket ticket : standing) {
+            if (ticket.sequence == 0) {
+                return ticket;
+            }
+        }
+        return null;
+    }
+
+    /** Returns how many sequences the next command needs at most. */
+    int unsent() {
+        int unsent = 0;
+        for (Ticket ticket : standing) {
+            unsent += ticket.sequence == 0 ? 1 : 0;
+        }
+        return Math.min(unsent, MOST_ASKED);
+    }
+
     /**
      * Returns what there is to ask, null if nothing. Tickets get their sequences when they are first sent.
      *
      * @param others what becomes of a tenure that the first ticket doesn't continue
+     * @param firstSequence the first of {@link #unsent} sequences that are greater than all before
+     * @param repeatAt when the command is repeated, if it has no answer
      */
     @Nullable
-    Request request(long others, long now) {
+    Request request(long others, long firstSequence, long repeatAt, long now) {
         List<Ticket> asked = asked(asksAgain);
+        isAsking = !asked.isEmpty();
+        repeatAtNanos = repeatAt;
         if (asked.isEmpty()) {
             return null;
         }
+        long nextSequence = firstSequence;
         if (asksAgain) {
             List<Ticket> known = asked.stream().filter(Ticket::isQueued).toList();
             askedUpTo = known.size() < MOST_ASKED / 2 ? 0 : known.get(known.size() - 1).sequence;
@@ -386,7 +433,8 @@ final class TicketQueue {
         ImmutableLongArray.Builder sequences = ImmutableLongArray.builder(asked.size());
         for (Ticket ticket : asked) {
             if (ticket.sequence == 0) {
-                ticket.sequence = effects.nextSequence();
+                ticket.sequence = nextSequence;
+                nextSequence += Session.SEQUENCE_STEP;
             }
             sequences.add(ticket.sequence);
         }
@@ -424,12 +472,17 @@ final class TicketQueue {
         }
     }
 
+    /** No command is in flight any more. */
+    void commandEnded() {
+        isAsking = false;
+    }
+
     /** The end of an answer, or a failure. */
     void requestEnded() {
-        if (effects.isAsking()) {
+        if (isAsking) {
             return;
         }
-        leaving.forEach(ticket -> effects.release(Release.of(ticket, Operations.NONE)));
+        leaving.forEach(ticket -> effects.add(new GiveUp(Release.of(ticket, Operations.NONE))));
         leaving.clear();
         asksAgain |= isUnconfirmed && view.tenure == null;
         isUnconfirmed = false;

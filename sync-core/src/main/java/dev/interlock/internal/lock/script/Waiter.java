@@ -51,7 +51,8 @@ final class Waiter implements RemoteConditions.Wait {
     private @Nullable Waiter predecessor;
 
     /** The waiter that was done with waiting just after it. */
-    private @Nullable Waiter successor;
+    @Nullable
+    Waiter successor;
 
     /** Whether it is about to queue for the local half. */
     private boolean isLiningUp;
@@ -99,24 +100,22 @@ final class Waiter implements RemoteConditions.Wait {
         return isConfirmed || (isRegistered && nowNanos - waitingNanos >= silenceNanos);
     }
 
-    /** It is done with waiting, after that other one. Its thread is woken when that one has lined up, if it has to. */
-    void end(Outcome how, @Nullable Waiter ahead) {
+    /**
+     * It is done with waiting, after that other one. Returns whether its thread is to be woken, which otherwise is when
+     * that one has lined up.
+     */
+    boolean end(Outcome how, @Nullable Waiter ahead) {
         if (ahead != null && !ahead.isThrough) {
             predecessor = ahead;
             ahead.successor = this;
         }
         outcome = how;
-        if (predecessor == null || predecessor.isLiningUp) {
-            wake();
-        }
+        return predecessor == null || predecessor.isLiningUp;
     }
 
-    /** The thread queues for the local half now; then the next one shall. Returns the one that queues before it. */
+    /** The thread queues for the local half now. Returns the waiter that queues before it. */
     Optional<Waiter> lineUp() {
         isLiningUp = true;
-        if (successor != null) {
-            successor.wake();
-        }
         Waiter ahead = predecessor;
         predecessor = null;
         return Optional.ofNullable(ahead);
@@ -129,7 +128,7 @@ final class Waiter implements RemoteConditions.Wait {
     }
 
     /** Wakes the thread, which looks at the outcome. */
-    private void wake() {
+    void wake() {
         Runnable sleeping = wakeUp;
         if (sleeping != null) {
             sleeping.run();

@@ -107,11 +107,11 @@ class ConditionNewsStateTest {
         rig.answer(LockReplies.owned(LockScripts.Status.QUEUED, waiter.sequence + 1, 0));
         rig.effects();
         rig.pass(LockStateRig.SILENCE_MILLIS - 1);
-        rig.event(() -> rig.ask(rig.now()));
+        rig.ask();
         rig.answer(LockReplies.owned(LockScripts.Status.QUEUED, waiter.sequence + 1, 0));
         assertThat(rig.effects()).noneMatch(effect -> effect.startsWith("give back"));
         rig.pass(1);
-        rig.event(() -> rig.ask(rig.now()));
+        rig.ask();
         rig.answer(LockReplies.owned(LockScripts.Status.QUEUED, waiter.sequence + 1, 0));
         assertThat(rig.effects()).contains("give back 2+1, signal lost");
     }

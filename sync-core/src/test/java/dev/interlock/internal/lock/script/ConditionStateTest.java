@@ -56,15 +56,20 @@ class ConditionStateTest {
         rig.own(a);
         Waiter first = rig.enlist(a, "c");
         rig.enlist(b, "d");
-        SignalReply counted =
-                rig.state.conditions().count(rig.tenure(), "c", true, rig.now()).join();
+        SignalReply counted = rig.count("c");
         assertThat(counted.count()).isEqualTo(1);
         assertThat(rig.state.conditions().threads(counted.own())).containsExactly(a);
         assertThat(rig.state.conditions().threads(Set.of(first.sequence + 1))).isEmpty();
         rig.tenure().awaited = true;
-        assertThat(rig.state.conditions().count(rig.tenure(), "c", true, rig.now()))
-                .isNotDone();
-        assertThat(rig.effects()).hasSize(1).first().asString().startsWith("signal wc:");
+        assertThat(rig.state.conditions().count(rig.tenure(), "c"))
+                .as("Redis is to be asked")
+                .isNull();
+        assertThat(rig.state
+                        .conditions()
+                        .signals(rig.tenure(), "c", true, rig.now())
+                        .operations()
+                        .text())
+                .startsWith("wc:");
     }
 
     @Test
@@ -192,7 +197,7 @@ class ConditionStateTest {
 
     private Waiter nextWaiting() {
         rig.withdraw();
-        rig.inFlight = null;
+        rig.forget();
         return rig.waiting(a, "c");
     }
 
@@ -352,9 +357,9 @@ class ConditionStateTest {
         second.wakeUp = () -> woken.add("second");
         rig.signal("c", true);
         assertThat(woken).containsExactly("first");
-        assertThat(first.lineUp()).isEmpty();
+        assertThat(rig.lineUp(first)).isEmpty();
         assertThat(woken).containsExactly("first", "second");
-        assertThat(second.lineUp()).contains(first);
+        assertThat(rig.lineUp(second)).contains(first);
         rig.arrive(first, false);
         rig.arrive(second, false);
         assertThat(rig.view.isAnyArriving()).isFalse();
@@ -372,7 +377,7 @@ class ConditionStateTest {
         List<String> woken = new ArrayList<>();
         second.wakeUp = () -> woken.add("second");
         rig.signal("c", false);
-        first.lineUp();
+        rig.lineUp(first);
         rig.signal("c", false);
         assertThat(woken).containsExactly("second");
     }

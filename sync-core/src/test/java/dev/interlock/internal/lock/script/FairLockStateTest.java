@@ -42,7 +42,7 @@ class FairLockStateTest {
         announce(b);
         rig.answer(granted(step(1), 10, run, false, false));
         assertThat(rig.advance(a)).isEqualTo(Advance.ENTERED);
-        rig.event(() -> rig.ask(rig.now()));
+        rig.ask();
         rig.answer(granted(step(1), 10, run, false, false));
         rig.effects();
     }
@@ -56,11 +56,11 @@ class FairLockStateTest {
         assertThat(rig.effects()).containsExactly("pin", "ask 1");
         rig.answer(queued(7));
         assertThat(rig.effects()).containsExactly("ask later");
-        rig.event(() -> rig.ask(rig.now()));
+        rig.ask();
         assertThat(rig.effects()).containsExactly("ask 1 2 3");
         rig.answer(queued(8));
         // The oldest stands for all that are queued; the pulse asks for all.
-        rig.event(() -> rig.ask(rig.now()));
+        rig.ask();
         rig.answer(queued(9));
         rig.pulse();
         assertThat(rig.effects()).containsExactly("ask 1", "ask 1 2 3");
@@ -72,7 +72,7 @@ class FairLockStateTest {
         announce(a);
         announce(b);
         rig.answer(queued(7));
-        rig.event(() -> rig.ask(rig.now()));
+        rig.ask();
         rig.refuse(new IllegalStateException("WRONGTYPE"));
         assertThatThrownBy(() -> rig.advance(a)).hasMessageContaining("WRONGTYPE");
         rig.effects();
@@ -89,7 +89,7 @@ class FairLockStateTest {
         for (int unsent = threads; unsent > 0; unsent -= sizes.get(sizes.size() - 1)) {
             sizes.add(Objects.requireNonNull(rig.inFlight).tickets().size() - (sizes.isEmpty() ? 0 : 1));
             rig.answer(queued(sizes.size()));
-            rig.event(() -> rig.ask(rig.now()));
+            rig.ask();
         }
         rig.answer(queued(sizes.size() + 1));
         assertThat(sizes).allMatch(size -> size <= TicketQueue.MOST_ASKED);
@@ -126,7 +126,7 @@ class FairLockStateTest {
         announce(b);
         assertThat(Objects.requireNonNull(rig.inFlight).sequences().asList()).containsExactly(step(1), step(251));
         rig.fail();
-        rig.event(() -> rig.ask(rig.now()));
+        rig.ask();
         assertThat(Objects.requireNonNull(rig.inFlight).sequences().asList())
                 .as("with those of which Redis knows")
                 .hasSizeGreaterThan(TicketQueue.MOST_ASKED / 4)
@@ -140,7 +140,7 @@ class FairLockStateTest {
         rig.effects();
         rig.answer(over(step(1), step(2)));
         assertThat(rig.effects()).as("the next ones").containsExactly("ask later");
-        rig.event(() -> rig.ask(rig.now()));
+        rig.ask();
         List<Long> sequences = Objects.requireNonNull(rig.inFlight).sequences().asList();
         assertThat(sequences).contains(step(60)).isSorted();
     }
@@ -176,7 +176,7 @@ class FairLockStateTest {
         announce(a);
         announce(b);
         rig.answer(queued(7));
-        rig.event(() -> rig.ask(rig.now()));
+        rig.ask();
         rig.answer(granted(step(1), 10));
         // Thread b has the local half, and uses the ticket of a, which gets that of b.
         assertThat(rig.advance(b)).isEqualTo(Advance.ENTERED);
@@ -191,7 +191,7 @@ class FairLockStateTest {
         announce(b);
         rig.answer(granted(step(1), 10));
         assertThat(rig.advance(a)).isEqualTo(Advance.ENTERED);
-        rig.event(() -> rig.ask(rig.now()));
+        rig.ask();
         LockTenure tenure = rig.tenure();
         assertThat(rig.view.serves(tenure)).isFalse();
         assertThat(rig.state.isAboutToServe(tenure, rig.now())).isTrue();
@@ -262,7 +262,7 @@ class FairLockStateTest {
         announce(a);
         rig.answer(over(step(1)));
         assertThat(rig.effects()).containsExactly("pin", "ask 1", "ask later");
-        rig.event(() -> rig.ask(rig.now()));
+        rig.ask();
         assertThat(rig.effects()).containsExactly("ask 2");
     }
 
@@ -285,7 +285,7 @@ class FairLockStateTest {
         assertThat(rig.effects()).isEmpty();
         rig.answer(queued(8));
         assertThat(rig.effects()).containsExactly("ask later");
-        rig.event(() -> rig.ask(rig.now()));
+        rig.ask();
         assertThat(rig.effects()).containsExactly("ask 1 2");
         rig.pass(1_000);
         rig.grant(mail(step(1), 10, 7));
@@ -309,7 +309,7 @@ class FairLockStateTest {
         announce(b);
         announce(c);
         rig.answer(queued(7));
-        rig.event(() -> rig.ask(rig.now()));
+        rig.ask();
         rig.answer(queued(8));
         rig.effects();
         assertThat(rig.grant(mail(step(2), 10, 9))).isTrue();
@@ -379,7 +379,7 @@ class FairLockStateTest {
     void waitingThreadSleepsUntilACommandIsDue() {
         assertThat(rig.state.tickets.untilDue(rig.now())).isEqualTo(1);
         announce(a);
-        assertThat(rig.isAsking()).isTrue();
+        assertThat(rig.state.tickets.isAsking()).isTrue();
         assertThat(rig.state.tickets.untilDue(rig.now())).isEqualTo(1_000_000_000L);
         rig.answer(queued(7));
         assertThat(rig.state.tickets.untilDue(rig.now())).isEqualTo(TicketQueue.POLL_NANOS);
@@ -392,7 +392,7 @@ class FairLockStateTest {
         announce(a);
         announce(b);
         rig.answer(queued(7));
-        rig.event(() -> rig.ask(rig.now()));
+        rig.ask();
         rig.event(() -> rig.state.depart(b, rig.now()));
         rig.effects();
         rig.close();

@@ -28,7 +28,7 @@ class IdleQuestionStateTest {
         assertThat(rig.tryOnce(a, false)).isEqualTo(Advance.WAITING);
         idleAnswered(1, true);
         assertThat(rig.tryOnce(a, false)).isEqualTo(Advance.REFUSED);
-        assertThat(rig.effects()).containsExactly("pin", "ask 1", "unpin");
+        assertThat(rig.effects()).containsExactly("pin", "ask 1", "changed", "unpin");
     }
 
     /** Else its answer would find nobody who is interested in the name. */
@@ -48,7 +48,7 @@ class IdleQuestionStateTest {
         idleAnswered(1, false);
         rig.answer(busy(true));
         assertThat(rig.tryOnce(a, false)).isEqualTo(Advance.WAITING);
-        assertThat(rig.effects()).containsExactly("pin", "ask 1", "ask 2");
+        assertThat(rig.effects()).containsExactly("pin", "ask 1", "changed", "ask 2");
         idleAnswered(2, true);
         rig.answer(busy(true));
         assertThat(rig.tryOnce(a, false)).isEqualTo(Advance.REFUSED);

@@ -1,16 +1,19 @@
 package dev.interlock.internal.lock.script;
 
+import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import dev.interlock.LeaseLostException;
 import dev.interlock.internal.events.Listeners;
+import dev.interlock.internal.lock.script.LockEffect.LookAt;
+import dev.interlock.internal.lock.script.LockEffect.Lost;
+import dev.interlock.internal.lock.script.LockEffect.Renew;
 import dev.interlock.internal.lock.script.TicketQueue.Ticket;
-import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Script;
 import dev.interlock.internal.redis.Script.Call;
 import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.session.Lease;
 import dev.interlock.internal.session.LeaseRenewer;
+import dev.interlock.internal.session.Pace;
 import dev.interlock.internal.session.Participant;
 import java.time.Instant;
 import java.time.InstantSource;
@@ -141,7 +144,7 @@ class LeaseRenewerTest {
     private record Letter(Call call, CompletableFuture<List<Object>> reply) {}
 
     /** A session that owns a name. */
-    public abstract static class Kept implements LockTenure.Owner, Participant {
+    public abstract static class Kept implements Participant {
         private static final Script RENEW = Script.load("lock/renew");
         private static final Call RENEWAL =
                 RENEW.on(Collections.nCopies(4, "name"), "session", 1, LEASE_MILLIS, "", "publish");
@@ -152,6 +155,7 @@ class LeaseRenewerTest {
         private final Queue<Runnable> replies = new ConcurrentLinkedQueue<>();
         private final Queue<Runnable> timers = new ConcurrentLinkedQueue<>();
         private final LeaseRenewer renewer;
+        private final LockState state;
         private final LockTenure tenure;
         private volatile boolean lost;
 
@@ -187,7 +191,10 @@ class LeaseRenewerTest {
                     Runnable::run);
             Ticket ticket = new Ticket(LEASE_MILLIS, true, LEASE_MILLIS, false, false, 0);
             ticket.sequence = 1;
-            tenure = new LockTenure(renewer, this, ticket, 1, 0, 0, Lease.validUntil(0, LEASE_MILLIS));
+            LockView view = new LockView(false, new KeepPolicy(0, false, 0), LEASE_MILLIS, 0);
+            state = new LockState("memory", view, renewer.settings(), new Pace(1, 0), 0);
+            tenure = new LockTenure(renewer.settings(), ticket, 1, 0, 0, Lease.validUntil(0, LEASE_MILLIS));
+            view.tenure = tenure;
         }
 
         private CompletableFuture<List<Object>> send(Call call) {
@@ -255,50 +262,41 @@ class LeaseRenewerTest {
         }
 
         @Override
-        public String name() {
-            return "memory";
+        public synchronized @Nullable Renewal keep(long nowNanos) {
+            Renew due = tenure.keep(nowNanos, state.effects);
+            carryOut();
+            return due == null ? null : renewal(due);
+        }
+
+        private Renewal renewal(Renew sent) {
+            return new Renewal(RENEWAL, (reply, failure) -> renewed(sent, requireNonNull(reply)));
+        }
+
+        private void renewed(Renew sent, List<Object> reply) {
+            long now = renewer.settings().suspensions().look();
+            synchronized (this) {
+                state.renewed(sent, LockScripts.renewal(reply), null, now);
+                carryOut();
+            }
+        }
+
+        private synchronized void due() {
+            state.due(renewer.now());
+            carryOut();
+        }
+
+        private synchronized void carryOut() {
+            for (LockEffect next = state.effects.poll(); next != null; next = state.effects.poll()) {
+                if (next instanceof LookAt) {
+                    timers.add(this::due);
+                } else if (next instanceof Lost) {
+                    lost = true;
+                }
+            }
         }
 
         @Override
-        public void changed() {}
-
-        @Override
-        public void demanded() {}
-
-        @Override
-        public boolean isRelied() {
-            return true;
-        }
-
-        @Override
-        public void lost(LeaseLostException loss) {
-            lost = true;
-        }
-
-        @Override
-        public Call renewal(long sequence, long renewedMillis) {
-            return RENEWAL;
-        }
-
-        @Override
-        public CompletableFuture<List<Object>> prolong(long sequence, long renewedMillis) {
-            throw new UnsupportedOperationException("no key is split");
-        }
-
-        @Override
-        public @Nullable Renewal keep(long nowNanos) {
-            return tenure.keep(nowNanos);
-        }
-
-        @Override
-        public void pulse() {
-            tenure.renewNow();
-        }
-
-        @Override
-        public void receive(Mail mail) {
-            throw new UnsupportedOperationException("no mailbox");
-        }
+        public void pulse() {}
 
         @Override
         public CompletableFuture<?> close() {

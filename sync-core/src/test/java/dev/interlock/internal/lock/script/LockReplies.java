@@ -21,6 +21,10 @@ final class LockReplies {
         return reply(Status.GRANTED, LockStateRig.LEASE_MILLIS, token, false, waiters, conditions, 0, sequence, run);
     }
 
+    static AcquireReply grantedFor(long sequence, long token, long ttlMillis) {
+        return reply(Status.GRANTED, ttlMillis, token, false, false, false, 0, sequence, 0);
+    }
+
     static AcquireReply queued(long redisMicros) {
         return reply(Status.QUEUED, 5_000, 0, false, false, false, redisMicros, 0, 0);
     }

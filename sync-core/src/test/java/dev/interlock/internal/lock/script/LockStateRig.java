@@ -2,11 +2,19 @@ package dev.interlock.internal.lock.script;
 
 import com.google.common.base.Verify;
 import com.google.errorprone.annotations.CanIgnoreReturnValue;
-import dev.interlock.LeaseLostException;
 import dev.interlock.internal.Suspensions;
 import dev.interlock.internal.events.Listeners;
 import dev.interlock.internal.lock.RemoteLock;
 import dev.interlock.internal.lock.script.ConditionLog.Signals;
+import dev.interlock.internal.lock.script.LockEffect.GiveBack;
+import dev.interlock.internal.lock.script.LockEffect.GiveUp;
+import dev.interlock.internal.lock.script.LockEffect.LookAt;
+import dev.interlock.internal.lock.script.LockEffect.Plain;
+import dev.interlock.internal.lock.script.LockEffect.Renew;
+import dev.interlock.internal.lock.script.LockEffect.Report;
+import dev.interlock.internal.lock.script.LockEffect.Signal;
+import dev.interlock.internal.lock.script.LockEffect.Unanswered;
+import dev.interlock.internal.lock.script.LockEffect.WakeWaiter;
 import dev.interlock.internal.lock.script.LockScripts.AcquireReply;
 import dev.interlock.internal.lock.script.LockScripts.Inquiry;
 import dev.interlock.internal.lock.script.LockScripts.Request;
@@ -18,9 +26,7 @@ import dev.interlock.internal.lock.script.ReliableRelease.Release;
 import dev.interlock.internal.lock.script.ReliableRelease.Released;
 import dev.interlock.internal.lock.script.TicketQueue.Ticket;
 import dev.interlock.internal.redis.Mail;
-import dev.interlock.internal.redis.Script;
 import dev.interlock.internal.redis.Settings;
-import dev.interlock.internal.session.LeaseRenewer;
 import dev.interlock.internal.session.Pace;
 import dev.interlock.internal.session.Session;
 import java.time.Instant;
@@ -28,9 +34,10 @@ import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.Queue;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
@@ -40,26 +47,23 @@ import org.jspecify.annotations.Nullable;
  * The owner of a lock's state that a test is: brings the events, and writes down the effects. Sequences are told in the
  * session's steps: {@code 2} is its second one, {@code 2+1} the first that a script has derived from that.
  */
-final class LockStateRig implements LockEffects, LockTenure.Owner {
+final class LockStateRig {
     static final long LEASE_MILLIS = 30_000;
     static final long FIXED_MILLIS = 20_000;
     static final long SILENCE_MILLIS = 1_000;
+    static final long SLICE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
     private static final long OUTAGE_NANOS = TimeUnit.SECONDS.toNanos(30);
 
+    final Settings settings;
     final LockView view;
     final LockState state;
     final Pace pace;
-    private final LeaseRenewer renewer;
     private final List<String> effects = new ArrayList<>();
-    private final List<CompletableFuture<SignalReply>> signals = new ArrayList<>();
     private final Suspensions suspensions;
-    private final Queue<CompletableFuture<List<Object>>> renewals = new ArrayDeque<>();
+    private final Queue<Renew> renewals = new ArrayDeque<>();
     private long millis;
     private long suspendedMillis;
     private long sequence;
-    private long asked;
-    private boolean isPinned;
-    private boolean isListening;
     private boolean isWaitersPending;
     private @Nullable Signals signalled;
     private @Nullable Inquiry inquiry;
@@ -82,7 +86,7 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     LockStateRig(boolean fair, long begunMillis) {
         millis = begunMillis;
         suspensions = Settings.suspensions(this::now, this::wallClock, LEASE_MILLIS);
-        Settings settings = new Settings(
+        settings = new Settings(
                 LEASE_MILLIS,
                 0,
                 false,
@@ -96,10 +100,9 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
                 new Listeners(),
                 this::now,
                 suspensions);
-        renewer = new LeaseRenewer(settings, (task, delay) -> () -> {}, this::sendRenewals, Runnable::run);
-        view = new LockView(fair, SILENCE_MILLIS, now());
+        view = new LockView(fair, new KeepPolicy(SLICE_NANOS, false, 0), SILENCE_MILLIS, now());
         pace = new Pace(1, now());
-        state = new LockState("name", view, settings, pace, this, now());
+        state = new LockState("name", view, settings, pace, now());
     }
 
     // ---- time
@@ -139,14 +142,25 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     }
 
     <R extends @Nullable Object> R event(Supplier<R> event) {
-        R result = event.get();
-        state.settle(now());
-        return result;
+        LockTenure before = view.tenure;
+        try {
+            return event.get();
+        } finally {
+            LockTenure begun = view.tenure;
+            if (begun != null && begun != before) {
+                effects.add("begin " + number(begun.sequence));
+            }
+            carryOut();
+            state.settle(now());
+            carryOut();
+        }
     }
 
     void event(Runnable event) {
-        event.run();
-        state.settle(now());
+        event(() -> {
+            event.run();
+            return true;
+        });
     }
 
     Advance advance(Thread thread) {
@@ -177,14 +191,32 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
 
     void answer(Request request, AcquireReply reply, boolean isLatest) {
         event(() -> {
+            ended();
             state.answered(request, reply, isLatest, now());
             state.tickets.requestEnded();
         });
     }
 
+    private void ended() {
+        if (inFlight == null) {
+            state.tickets.commandEnded();
+        }
+    }
+
+    /** The command in flight has an answer that tells nothing. */
+    void forget() {
+        inFlight = null;
+        ended();
+    }
+
+    /** A waiter's thread is about to queue for the local half. Returns the waiter that is to do so before. */
+    Optional<Waiter> lineUp(Waiter waiter) {
+        return event(() -> state.conditions().lineUp(waiter));
+    }
+
     /** The name is granted. */
     LockTenure tenure(AcquireReply reply) {
-        event(() -> ask(now()));
+        ask();
         answer(reply);
         return tenure();
     }
@@ -192,6 +224,7 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     void fail() {
         inFlight = null;
         event(() -> {
+            ended();
             state.tickets.asksAgain = true;
             state.tickets.requestEnded();
         });
@@ -200,6 +233,7 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     void refuse(Throwable cause) {
         inFlight = null;
         event(() -> {
+            ended();
             state.requestRefused(cause);
             state.tickets.requestEnded();
         });
@@ -215,11 +249,16 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     LockTenure release() {
         LockTenure ended = tenure();
         event(() -> {
-            release(state.ownership.giveUp(ended, now()));
+            state.effects.add(new GiveUp(state.ownership.giveUp(ended, now())));
             state.ownership.releasing(ended, now());
             state.tickets.askForUnsent(true, now());
         });
         return ended;
+    }
+
+    /** The tenure goes on for reading only; that is sent. */
+    void downgrade(LockTenure current) {
+        event(() -> state.effects.add(new GiveUp(state.ownership.downgrade(current, now()))));
     }
 
     /** It is confirmed. */
@@ -242,7 +281,12 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
     }
 
     Waiter enlist(Thread thread, String condition) {
-        return event(() -> state.conditions().enlist(thread, tenure(), condition, now()));
+        return event(() -> state.conditions().enlist(thread, tenure(), condition, nextSequence(), now()));
+    }
+
+    /** Counts the threads that wait for a condition without asking Redis. */
+    SignalReply count(String condition) {
+        return Objects.requireNonNull(state.conditions().count(tenure(), condition));
     }
 
     void signal(String condition, boolean all) {
@@ -313,20 +357,15 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
         event(() -> state.conditions().arrived(waiter, isLost));
     }
 
-    private List<CompletableFuture<List<Object>>> sendRenewals(List<Script.Call> calls) {
-        List<CompletableFuture<List<Object>>> replies = new ArrayList<>();
-        for (int i = 0; i < calls.size(); i++) {
-            effects.add("renew");
-            replies.add(new CompletableFuture<>());
-        }
-        renewals.addAll(replies);
-        return replies;
+    /** The tenure is renewed at once, if that may be. */
+    void renew() {
+        event(() -> tenure().renewNow(now(), state.effects));
     }
 
     /** The first renewal that was sent is answered. */
     void answerRenewal(boolean isOwned) {
         List<Object> reply = isOwned ? List.of(1L, LEASE_MILLIS, 0L, 0L) : List.of(0L, 0L, 0L, 0L);
-        event(() -> renewals.remove().complete(reply));
+        event(() -> state.renewed(renewals.remove(), LockScripts.renewal(reply), null, now()));
     }
 
     // ---- effects
@@ -347,66 +386,79 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
         return tickets.stream().map(ticket -> " " + number(ticket.sequence)).collect(Collectors.joining());
     }
 
-    @Override
-    public long nextSequence() {
+    private long nextSequence() {
         sequence += Session.SEQUENCE_STEP;
         return sequence;
     }
 
-    @Override
-    public boolean pin() {
-        if (!isPinned) {
-            isPinned = true;
-            effects.add("pin");
+    private void carryOut() {
+        for (LockEffect next = state.effects.poll(); next != null; next = state.effects.poll()) {
+            if (next instanceof Plain plain) {
+                carryOut(plain);
+            } else if (next instanceof GiveUp what) {
+                giveUp(what.release());
+            } else if (next instanceof GiveBack what) {
+                effects.add("give back " + number(what.sequence()) + (what.isSignalLost() ? ", signal lost" : ""));
+            } else if (next instanceof Signal signal) {
+                signalled = signal.signals();
+                effects.add("signal " + signal.signals().operations().text());
+            } else if (next instanceof Renew renew) {
+                renewals.add(renew);
+                effects.add("renew");
+            } else if (next instanceof Unanswered unanswered) {
+                effects.add("unanswered after " + TimeUnit.NANOSECONDS.toMillis(unanswered.waitedNanos()));
+            } else if (next instanceof LookAt look) {
+                effects.add("look in " + TimeUnit.NANOSECONDS.toMillis(look.nanos() - now()));
+            } else if (next instanceof LockEffect.Lost) {
+                effects.add("lost");
+            } else if (next instanceof WakeWaiter woken) {
+                woken.waiter().wake();
+            } else if (!(next instanceof Report)) {
+                throw new AssertionError(next);
+            }
         }
-        return !closed;
     }
 
-    @Override
-    public void unpin() {
-        if (isPinned) {
-            isPinned = false;
-            effects.add("unpin");
+    private void carryOut(Plain effect) {
+        switch (effect) {
+            case ASK -> ask();
+            case ASK_FOR_WAITERS -> askForWaiters();
+            case BEAT_FOR_WAITERS -> {
+                if (inquiry == null) {
+                    askForWaiters();
+                }
+            }
+            case PIN -> {
+                effects.add("pin");
+                if (closed) {
+                    event(() -> state.missed(now()));
+                }
+            }
+            case WAKE -> effects.add("changed");
+            case CONFIRM -> {}
+            case STOP_LISTENING -> effects.add("don't listen");
+            default -> effects.add(plain(effect));
         }
     }
 
-    @Override
-    public void listen(boolean isForeign) {
-        if (isListening != isForeign) {
-            isListening = isForeign;
-            effects.add(isForeign ? "listen" : "don't listen");
-        }
+    private static String plain(Plain effect) {
+        return effect.name().toLowerCase(Locale.ROOT).replace('_', ' ');
     }
 
-    @Override
-    public boolean isAsking() {
-        return inFlight != null;
-    }
-
-    @Override
-    public long repeatAtNanos() {
-        return asked + TimeUnit.MILLISECONDS.toNanos(SILENCE_MILLIS);
-    }
-
-    @Override
-    public void ask(long now) {
-        Request request = state.request(now);
+    /** A command about tickets is sent. */
+    void ask() {
+        long first = sequence + Session.SEQUENCE_STEP;
+        Request request = state.request(first, now() + TimeUnit.MILLISECONDS.toNanos(SILENCE_MILLIS), now());
         if (request != null) {
             inFlight = request;
-            asked = now;
+            sequence = Math.max(sequence, Collections.max(request.sequences().asList()));
             String earlier = request.earlier() > 0 ? " from " + number(request.earlier()) : "";
             String used = request.used().isEmpty() ? "" : " used" + numbers(request.used());
             effects.add("ask" + numbers(request.tickets()) + earlier + used);
         }
     }
 
-    @Override
-    public void askLater() {
-        effects.add("ask later");
-    }
-
-    @Override
-    public void askForWaiters() {
+    private void askForWaiters() {
         isWaitersPending = inquiry != null;
         Inquiry next = inquiry == null ? state.conditions().inquiry(now()) : null;
         if (next != null) {
@@ -418,21 +470,7 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
         }
     }
 
-    @Override
-    public void beatForWaiters() {
-        if (inquiry == null) {
-            askForWaiters();
-        }
-    }
-
-    @Override
-    public LockTenure begin(Ticket ticket, long token, long now, long sentNanos, long validUntilNanos) {
-        effects.add("begin " + number(ticket.sequence));
-        return new LockTenure(renewer, this, ticket, token, now, sentNanos, validUntilNanos);
-    }
-
-    @Override
-    public void release(Release release) {
+    private void giveUp(Release release) {
         released = release;
         String used = release.used().isEmpty() ? "" : " used" + numbers(release.used());
         String operations = release.operations().text();
@@ -440,82 +478,24 @@ final class LockStateRig implements LockEffects, LockTenure.Owner {
                 "release " + number(release.ticket().sequence) + used + (operations.isEmpty() ? "" : " " + operations));
     }
 
-    @Override
-    public void giveBack(long unwanted, long waiter, boolean isSignalLost) {
-        effects.add("give back " + number(unwanted) + (isSignalLost ? ", signal lost" : ""));
+    /** A time has come that the state looks at. */
+    void due() {
+        event(() -> state.due(now()));
     }
 
-    @Override
-    public CompletableFuture<SignalReply> signal(Signals sent) {
-        signalled = sent;
-        effects.add("signal " + sent.operations().text());
-        CompletableFuture<SignalReply> reply = new CompletableFuture<>();
-        signals.add(reply);
-        return reply;
-    }
-
-    // ---- the lock
-
-    @Override
-    public String name() {
-        return "name";
-    }
-
-    @Override
-    public void changed() {
-        effects.add("changed");
-    }
-
-    @Override
-    public void demanded() {
-        effects.add("demanded");
-    }
-
-    @Override
-    public void unanswered(long waitedNanos) {
-        effects.add("unanswered after " + TimeUnit.NANOSECONDS.toMillis(waitedNanos));
-    }
-
-    @Override
-    public boolean isRelied() {
-        return false;
-    }
-
-    @Override
-    public void lost(LeaseLostException loss) {
-        effects.add("lost");
-    }
-
-    @Override
-    public Script.Call renewal(long renewed, long renewedMillis) {
-        return Script.load("lock/renew")
-                .on(Collections.nCopies(4, "name"), "session", renewed, renewedMillis, "", "publish");
-    }
-
-    @Override
-    public CompletableFuture<List<Object>> prolong(long renewed, long renewedMillis) {
-        throw new UnsupportedOperationException("no key is split");
-    }
-
-    @Override
-    public @Nullable Renewal keep(long nowNanos) {
-        return null;
-    }
-
-    @Override
-    public void pulse() {
+    /** The pulse beats. */
+    void pulse() {
         event(() -> state.beat(now()));
     }
 
-    @Override
-    public CompletableFuture<?> close() {
+    /** The session is closed. */
+    void close() {
         closed = true;
         event(() -> {
             for (Inquiry last : state.conditions().close(now())) {
                 effects.add("tell " + last.gone().size() + " gone" + (last.isSignalLost() ? ", signal lost" : ""));
             }
-            state.close(now()).forEach(this::release);
+            state.close(now()).forEach(release -> state.effects.add(new GiveUp(release)));
         });
-        return CompletableFuture.completedFuture(null);
     }
 }

@@ -3,6 +3,7 @@ package dev.interlock.internal.lock.script;
 import static dev.interlock.internal.lock.script.LockReplies.busy;
 import static dev.interlock.internal.lock.script.LockReplies.foreign;
 import static dev.interlock.internal.lock.script.LockReplies.granted;
+import static dev.interlock.internal.lock.script.LockReplies.grantedFor;
 import static dev.interlock.internal.lock.script.LockReplies.mail;
 import static dev.interlock.internal.lock.script.LockReplies.over;
 import static dev.interlock.internal.lock.script.LockReplies.owned;
@@ -69,7 +70,8 @@ class LockStateTest {
         Ticket ofWaiter = Ticket.of(step(1), FIXED_MILLIS, false, false, 7);
         Ticket ofReader = Ticket.of(step(2), LEASE_MILLIS, true, true, 0);
         for (Ticket ticket : List.of(ofWaiter, ofReader)) {
-            LockTenure tenure = rig.begin(ticket, 10, rig.now(), rig.now(), rig.now() + TimeUnit.SECONDS.toNanos(10));
+            long validUntil = rig.now() + TimeUnit.SECONDS.toNanos(10);
+            LockTenure tenure = new LockTenure(rig.settings, ticket, 10, rig.now(), rig.now(), validUntil);
             assertThat(tenure.ticket().text()).isEqualTo(ticket.text());
         }
     }
@@ -162,9 +164,54 @@ class LockStateTest {
         rig.suspend();
         rig.advance(a);
         rig.answerRenewal(false);
-        assertThat(rig.effects()).containsExactly("renew", "changed");
+        assertThat(rig.effects()).containsExactly("renew", "lost");
         assertThat(rig.advance(a)).isEqualTo(Advance.WAITING);
         assertThat(rig.effects()).containsExactly("ask 2 from 1");
+    }
+
+    // ---- times that are looked at
+
+    @Test
+    void aShortFixedLeaseIsLostAsSoonAsItIsOver() {
+        rig.advance(a, 2_000, false, false);
+        rig.answer(grantedFor(step(1), 10, 2_000));
+        assertThat(rig.effects()).containsExactly("pin", "ask 1", "begin 1", "look in 1900");
+        rig.pass(1_899);
+        rig.due();
+        assertThat(rig.effects()).containsExactly("look in 1");
+        rig.pass(1);
+        rig.due();
+        assertThat(rig.effects()).containsExactly("lost");
+        rig.due();
+        assertThat(rig.effects()).as("a loss is told once").isEmpty();
+    }
+
+    @Test
+    void aNameThatIsKeptIsGivenUpWhenThatTimeIsOver() {
+        own();
+        rig.view.keep.keepsForReaders(true, rig.now());
+        rig.event(() -> rig.state.retain(rig.tenure()));
+        rig.pass(5);
+        rig.view.keep.keepsForReaders(true, rig.now());
+        rig.pass(5);
+        rig.due();
+        assertThat(rig.effects()).as("a thread has been inside meanwhile").containsExactly("look in 10", "look in 5");
+        rig.pass(5);
+        rig.due();
+        assertThat(rig.effects()).containsExactly("clean up");
+        assertThat(rig.tenure().retained).isFalse();
+    }
+
+    @Test
+    void aTenureOnWhichReadersStayIsSharedWhenItsTurnIsOver() {
+        own();
+        rig.event(() -> rig.state.endTurnInTime(rig.tenure(), rig.now()));
+        rig.pass(9);
+        rig.due();
+        assertThat(rig.effects()).containsExactly("look in 10", "look in 1");
+        rig.pass(1);
+        rig.due();
+        assertThat(rig.effects()).containsExactly("share");
     }
 
     // ---- requests behind a release
@@ -291,7 +338,7 @@ class LockStateTest {
         rig.event(() -> rig.state.withdraw(ticket, rig.now()));
         assertThat(rig.effects()).isEmpty();
         // The next request tells of it, since it may overtake the release.
-        rig.inFlight = null;
+        rig.forget();
         rig.advance(a);
         assertThat(rig.effects()).containsExactly("pin", "ask 2 used 1");
     }
@@ -315,7 +362,7 @@ class LockStateTest {
         rig.withdraw();
         assertThat(rig.advance(a)).isEqualTo(Advance.WAITING);
         rig.refuse(new IllegalStateException("WRONGTYPE"));
-        rig.event(() -> rig.ask(rig.now()));
+        rig.ask();
         rig.answer(queued(7));
         assertThat(rig.advance(a)).isEqualTo(Advance.WAITING);
         assertThat(rig.advance(a)).isEqualTo(Advance.WAITING);

@@ -93,7 +93,7 @@ class ReadWriteLockStateTest {
     void downgradeMakesTheTenureShared() {
         own();
         LockTenure tenure = rig.tenure();
-        rig.release(rig.event(() -> rig.state.ownership.downgrade(tenure, rig.now())));
+        rig.downgrade(tenure);
         assertThat(tenure.shared).isTrue();
         assertThat(rig.read(thread("b"))).isEqualTo(Advance.ENTERED);
         assertThat(rig.state.ownership.downgraded(tenure, Released.TENURE)).isTrue();
@@ -108,7 +108,7 @@ class ReadWriteLockStateTest {
         rig.tenure().awaited = true;
         rig.signal("c", false);
         LockTenure tenure = rig.tenure();
-        rig.release(rig.event(() -> rig.state.ownership.downgrade(tenure, rig.now())));
+        rig.downgrade(tenure);
         rig.effects();
         assertThat(rig.advance(a, RemoteLock.RENEWED, false, false)).isEqualTo(Advance.WAITING);
         assertThat(rig.effects()).containsExactly("release 1 sc", "ask 2");
@@ -119,7 +119,7 @@ class ReadWriteLockStateTest {
         own();
         rig.tenure().awaited = true;
         rig.signal("c", true);
-        rig.release(rig.event(() -> rig.state.ownership.downgrade(rig.tenure(), rig.now())));
+        rig.downgrade(rig.tenure());
         rig.effects();
         rig.close();
         assertThat(rig.effects()).containsExactly("release 1 ac");

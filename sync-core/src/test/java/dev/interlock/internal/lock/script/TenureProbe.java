@@ -15,8 +15,7 @@ public final class TenureProbe {
 
     /** Returns whether the current thread has what others would wait for without the session's knowledge. */
     public static boolean isGuarded(ScriptLock lock) {
-        LockTenure tenure = lock.view.tenure;
-        return lock.monitor.mutex.isHeldByCurrentThread() || (tenure != null && Thread.holdsLock(tenure));
+        return lock.monitor.mutex.isHeldByCurrentThread();
     }
 
     /** Returns the key of a lock. */
