@@ -1,7 +1,6 @@
 package dev.interlock.internal.lock.script;
 
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
 
 /**
  * For how long a session keeps a name: a turn while others want it, and a moment when no thread of the session does. A
@@ -10,58 +9,74 @@ import org.jspecify.annotations.Nullable;
  * <p><b>Turns.</b> Threads of the session hand the name to each other for a slice since its turn began. Once that is
  * over and others wait, the next thread that leaves gives the name up. Readers may join those inside for as long.
  *
- * <p><b>Retention.</b> A name that no thread wants is kept, so that the next one needs no round trip: for a fixed time;
- * or, where that has paid lately, for the slice, 10 ms at most. A score tells whether it pays. It grows when a thread
- * takes a name that was kept; also when one gets a name again that the session gave up less than a slice ago and that
- * nobody else has had since, as Redis tells. It falls when a name is taken again later, or after others; and when it
- * was kept in vain, to nothing if another session wanted it. While plain {@code RLock} clients are about, which can't
- * ask for a name, it is not kept.
+ * <p><b>Gaps.</b> A thread that leaves is often followed by another one soon, or comes back itself. A name that no
+ * thread wants is kept for that one, as an anticipatory disk scheduler waits for the next request of a process before
+ * it serves another one (Iyer and Druschel, <i>Anticipatory scheduling</i>, SOSP 2001). The policy remembers how long
+ * it lately took until the next thread came: an average that follows longer gaps at once, and shorter ones slowly, so
+ * that most gaps are shorter. While nobody else wants the name, it is kept for a slice, 10 ms at most, if twice the gap
+ * is less. While others wait, an idle name costs them time, and giving it up costs a hand-off, which takes about a
+ * millisecond: so it is kept for twice the gap if that is less, and within the turn. The first gap of a name is taken
+ * to be long; so is the next one if another session came to want the name before a thread of this one did.
+ *
+ * <p>A fixed retention keeps a name while nobody else wants it. While plain {@code RLock} clients are about, which
+ * can't ask for a name, only that does.
  *
  * <p><b>Concurrency.</b> Threads tell it without the mutex of the state: the one that has taken the tenure, or has
  * closed it. Readers that come together to what a writer has left may count as one. What others read is volatile.
  */
 final class KeepPolicy {
-    private static final int LEAST_SCORE = 3;
+    /** For so long a name is kept at most because a thread may come. */
+    private static final long MOST_ALONE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
-    private static final int MOST_SCORE = 8;
+    /** The same while others wait. */
+    private static final long MOST_WANTED_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
-    private static final long MOST_ADAPTIVE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
+    /** For so long it is kept at least while others wait, if it is. */
+    private static final long LEAST_WANTED_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
+
+    /** A gap changes the average by half of what it is longer, or by a quarter of what it is shorter. */
+    private static final int LONGER_PART = 2;
+
+    private static final int SHORTER_PART = 4;
 
     private final long sliceNanos;
 
     /** Whether a turn is over as soon as others wait. */
     private final boolean endsTurns;
 
-    /** For how long a name is kept in any case, or 0; {@link ScriptLock#ADAPTIVE} if that depends. */
+    /** For how long a name is kept in any case while nobody else wants it, or 0. */
     private final long retainNanos;
 
-    /** From 0 to {@link #MOST_SCORE}. */
-    private int score;
+    /** Whether a name is kept for threads that are likely to come. */
+    private final boolean adapts;
 
-    /** Whether the name is kept since the last thread left it, other than by readers. */
-    private boolean isKept;
+    /** How long it lately took until the next thread came, {@link #MOST_ALONE_NANOS} at most. */
+    private long gapNanos = MOST_ALONE_NANOS;
 
-    /** Whether the last tenure was given up by the thread that used it, and when that was. */
-    private boolean isGivenUp;
+    /** Whether no thread has entered since the last one left, other than a reader or for a condition. */
+    private boolean isIdle;
 
-    private long givenUpNanos;
+    /** When the last thread left. */
+    private volatile long leftNanos;
 
-    /** Until when a name is kept that the last thread has left. */
-    private volatile long keptUntilNanos;
+    /** For how long the name is kept then, as long as nobody else wants it. Written before {@link #leftNanos}. */
+    private long aloneNanos;
+
+    /** For how long it is kept while others wait. Written before {@link #leftNanos}. */
+    private long wantedNanos;
 
     /**
      * Creates it.
      *
      * @param endsTurns whether a turn is over as soon as others wait
-     * @param retainMillis for how long a name is kept that no thread wants, 0 or less for not at all, or
-     *     {@link ScriptLock#ADAPTIVE}
+     * @param retainMillis for how long a name is kept in any case while nobody else wants it, or 0
+     * @param adapts whether it is kept for threads that are likely to come
      */
-    KeepPolicy(long sliceNanos, boolean endsTurns, long retainMillis) {
+    KeepPolicy(long sliceNanos, boolean endsTurns, long retainMillis, boolean adapts) {
         this.sliceNanos = sliceNanos;
         this.endsTurns = endsTurns;
-        this.retainNanos = retainMillis == ScriptLock.ADAPTIVE
-                ? ScriptLock.ADAPTIVE
-                : TimeUnit.MILLISECONDS.toNanos(Math.max(0, retainMillis));
+        this.retainNanos = TimeUnit.MILLISECONDS.toNanos(retainMillis);
+        this.adapts = adapts;
     }
 
     // ---- turns
@@ -89,77 +104,62 @@ final class KeepPolicy {
         return current.shared ? !current.demand || wantsSinceNanos - current.startNanos < 0 : !isTurnOver(current, now);
     }
 
-    // ---- retention
-
-    private long adaptiveNanos() {
-        return retainNanos == ScriptLock.ADAPTIVE ? Math.min(MOST_ADAPTIVE_NANOS, sliceNanos) : 0;
-    }
+    // ---- names that no thread wants
 
     /**
      * A thread leaves a name that no other one of the session waits for. Returns whether it is kept.
      *
-     * @param mayKeep whether it may be kept at all
-     * @param hasNeighbours whether plain {@code RLock} clients are about
+     * @param isOften whether the next gap may be like those before: the thread doesn't wait for a condition, threads
+     *     needn't come in their order, and no plain {@code RLock} client is about
      */
-    boolean keeps(boolean mayKeep, boolean hasNeighbours, long now) {
-        boolean pays = score >= LEAST_SCORE && !hasNeighbours;
-        isKept = mayKeep && keeps(retainNanos > 0 ? retainNanos : pays ? adaptiveNanos() : 0, now);
-        return isKept;
+    boolean keeps(LockTenure current, boolean isOften, long now) {
+        isIdle = isOften;
+        boolean isLikely = adapts && isOften;
+        long mostAlone = Math.min(MOST_ALONE_NANOS, sliceNanos);
+        long mostWanted = Math.min(MOST_WANTED_NANOS, turnLeftNanos(current, now));
+        aloneNanos = retainNanos > 0 ? retainNanos : isLikely && 2 * gapNanos < mostAlone ? mostAlone : 0;
+        wantedNanos = isLikely && 2 * gapNanos < mostWanted ? Math.max(2 * gapNanos, LEAST_WANTED_NANOS) : 0;
+        leftNanos = now;
+        return isKept(current, now);
     }
 
-    /** As {@link #keeps}, of readers: what they leave is kept for a slice in any case, since others often follow. */
-    boolean keepsForReaders(boolean mayKeep, long now) {
-        return mayKeep && keeps(sliceNanos, now);
+    /** As {@link #keeps}, of readers: what they leave is kept for a slice if nobody else wants it. */
+    boolean keepsForReaders(LockTenure current, long now) {
+        isIdle = false;
+        aloneNanos = sliceNanos;
+        wantedNanos = 0;
+        leftNanos = now;
+        return isKept(current, now);
     }
 
-    private boolean keeps(long nanos, long now) {
-        if (nanos > 0) {
-            keptUntilNanos = now + nanos;
-        }
-        return nanos > 0;
+    /** Returns whether a name is kept yet that no thread has entered since the last one left. */
+    boolean isKept(LockTenure current, long now) {
+        return keptUntilNanos(current) - now > 0;
     }
 
-    /** Returns until when a name is kept that no thread has entered meanwhile. */
-    long keptUntilNanos() {
-        return keptUntilNanos;
-    }
-
-    /** A thread has entered without a round trip. */
-    void entered() {
-        if (isKept) {
-            isKept = false;
-            paid();
-        }
-    }
-
-    /** A thread has entered on a tenure that the session has just got. */
-    void begun(@Nullable LockTenure granted, long now) {
-        isKept = false;
-        if (isGivenUp && now - givenUpNanos < adaptiveNanos() && granted != null && granted.isNext) {
-            paid();
-        } else {
-            // It wouldn't have paid; what counts is that it does several times in a row.
-            score /= 2;
-        }
-        isGivenUp = false;
-    }
-
-    private void paid() {
-        score = Math.min(score + 1, MOST_SCORE);
+    /** Returns until when it is kept: for a shorter time as soon as others wait. */
+    long keptUntilNanos(LockTenure current) {
+        return leftNanos + (current.demand ? wantedNanos : aloneNanos);
     }
 
     /**
-     * A tenure is given up: by the thread that used it, or because it was kept in vain.
+     * A thread enters that has wanted to since then, or was about to.
      *
-     * @param isWanted whether another session waits, or has asked whether a thread is inside
+     * @param wantsSinceNanos when it came
      */
-    void ended(boolean isWanted, long now) {
-        if (isKept) {
-            isKept = false;
-            score = isWanted ? 0 : score / 2;
-        } else {
-            isGivenUp = true;
-            givenUpNanos = now;
+    void entered(long wantsSinceNanos) {
+        if (isIdle) {
+            isIdle = false;
+            long gap = Math.min(Math.max(0, wantsSinceNanos - leftNanos), MOST_ALONE_NANOS);
+            long longer = gap - gapNanos;
+            gapNanos += longer / (longer > 0 ? LONGER_PART : SHORTER_PART);
+        }
+    }
+
+    /** A name that was kept is given up to another session, since that wants it. */
+    void keptInVain() {
+        if (isIdle && 2 * gapNanos >= MOST_WANTED_NANOS) {
+            gapNanos = MOST_ALONE_NANOS;
         }
     }
 }

@@ -349,12 +349,20 @@ final class LockState {
         if (!current.renewed(sent.sentNanos(), renewal, failure, now, effects) && !current.isEnded()) {
             lose(current, "Redis doesn't know this owner any more", now);
         }
+        lookAtKept(current);
     }
 
-    /** A thread leaves a name that is to be kept until {@link KeepPolicy#keptUntilNanos}. */
+    /** A thread leaves a name that is to be kept. */
     void retain(LockTenure current) {
         current.retained = true;
-        effects.add(new LookAt(view.keep.keptUntilNanos()));
+        lookAtKept(current);
+    }
+
+    /** Looks again when the name isn't kept any longer, which is sooner if others wait. */
+    void lookAtKept(LockTenure current) {
+        if (current.retained) {
+            effects.add(new LookAt(view.keep.keptUntilNanos(current)));
+        }
     }
 
     /** Others wait for a tenure on which threads read: when its turn is over, it is shared. */
@@ -374,13 +382,12 @@ final class LockState {
             return;
         }
         current.lookAtEnd(now, effects);
-        if (current.retained && now - view.keep.keptUntilNanos() >= 0) {
+        if (current.retained && !view.keep.isKept(current, now)) {
             // A thread that is inside decides anew when it leaves.
             current.retained = false;
             effects.add(Plain.CLEAN_UP);
-        } else if (current.retained) {
-            retain(current);
         }
+        lookAtKept(current);
         if (current.endsInTime && !current.shared) {
             long left = view.keep.turnLeftNanos(current, now);
             effects.add(left > 0 ? new LookAt(now + left) : Plain.SHARE);
@@ -599,6 +606,7 @@ final class LockState {
         }
         if (reply != null && reply.waiters()) {
             effects.add(Plain.DEMANDED);
+            lookAtKept(current);
         }
     }
 

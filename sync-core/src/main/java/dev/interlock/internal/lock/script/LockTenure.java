@@ -69,13 +69,10 @@ final class LockTenure extends Tenure {
     /** How many of its threads have begun to wait for a condition. */
     int awaits;
 
-    /** Whether nobody else has had the name since the last token that the session was told before. */
-    boolean isNext;
-
     /** Whether it is shared when its turn is over, so that its readers don't keep other readers out for long. */
     volatile boolean endsInTime;
 
-    /** Whether it is kept although nobody of this session wants it at the moment. */
+    /** Whether it is kept when nobody of this session wants it, until that is looked at again. */
     volatile boolean retained;
 
     private final Lease lease;

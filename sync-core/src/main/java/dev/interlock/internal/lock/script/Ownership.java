@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Ownership {
     /** A ticket that has been granted, and what came with that. */
-    private record Grant(long sequence, long token, long run, boolean waiters, boolean conditions, boolean isNext) {}
+    private record Grant(long sequence, long token, long run, boolean waiters, boolean conditions) {}
 
     private static final int MOST_RENOUNCED = 100;
 
@@ -161,8 +161,7 @@ final class Ownership {
 
     /** A reply says that a ticket is granted. */
     void granted(AcquireReply reply, long sentNanos, long now) {
-        var grant = new Grant(
-                reply.owner(), reply.token(), reply.run(), reply.waiters(), reply.conditions(), reply.isNext());
+        var grant = new Grant(reply.owner(), reply.token(), reply.run(), reply.waiters(), reply.conditions());
         own(grant, sentNanos, Lease.validUntil(sentNanos, reply.ttlMillis()), now);
         if (reply.token() < FencingTokens.REMOTE_LIMIT) {
             lastToken = Math.max(lastToken, reply.token());
@@ -252,7 +251,7 @@ final class Ownership {
         if (validUntil - now <= leastNanos || !isNewer) {
             return false;
         }
-        var grant = new Grant(mail.sequence(), mail.token(), mail.run(), mail.waiters(), mail.conditions(), false);
+        var grant = new Grant(mail.sequence(), mail.token(), mail.run(), mail.waiters(), mail.conditions());
         LockTenure granted = own(grant, ticket.queuedNanos, validUntil, now);
         if (granted != null) {
             granted.renewSoon();
@@ -278,7 +277,6 @@ final class Ownership {
         granted.turnNanos = continues ? endedTurnNanos : now;
         granted.demand = grant.waiters;
         granted.awaited = grant.conditions;
-        granted.isNext = grant.isNext;
         if (!isNewToken(grant.token)) {
             // Redis has forgotten what it had counted to. The request that continues this one brings the floor.
             granted.tokens.exhaust();
@@ -312,6 +310,7 @@ final class Ownership {
         LockTenure current = view.tenure;
         if (current != null && current.sequence == sequence) {
             current.demanded(now, effects);
+            lock.lookAtKept(current);
         } else {
             ownedAnyway(sequence, 0, now);
         }

@@ -69,7 +69,7 @@ final class ScriptConditions implements RemoteConditions {
         if (current == null || local.loss() != null) {
             // Lost just now, with what the thread had to wait for.
             ((Waiter) wait).hasReleased = true;
-        } else if (current.isOver(now) || !lock.isKept(current, now)) {
+        } else if (current.isOver(now) || !lock.isKept(current, true, now)) {
             ((Waiter) wait).hasReleased = true;
             monitor.giveUp(current).insist();
         }

@@ -57,11 +57,11 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
             boolean endsTurns,
             long retainMillis) {
         super(session, name, local);
-        boolean isKept = retainMillis != ADAPTIVE || settings().adaptiveRetention();
-        KeepPolicy keep = new KeepPolicy(settings().handoffSliceNanos(), endsTurns, isKept ? retainMillis : 0);
-        this.view = new LockView(fair, keep, settings().commandTimeoutMillis(), session.now());
         // What a fair lock gives up are also tickets, which would have the tryLock() of others refused.
         this.isConfirmed = fair || retainMillis == CONFIRMED || settings().confirmedUnlock();
+        boolean adapts = settings().adaptiveRetention() && retainMillis != 0 && retainMillis != CONFIRMED;
+        KeepPolicy keep = new KeepPolicy(settings().handoffSliceNanos(), endsTurns, Math.max(0, retainMillis), adapts);
+        this.view = new LockView(fair, keep, settings().commandTimeoutMillis(), session.now());
         this.monitor = new LockMonitor(session, key, view, this);
     }
 
@@ -95,9 +95,10 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         if (view.fair) {
             return monitor.call((state, now) -> state.enterAtOnce(current, Thread.currentThread(), entering(now)));
         }
-        boolean enters = current.take(entering(session.now()));
+        long now = entering(session.now());
+        boolean enters = current.take(now);
         if (enters) {
-            view.keep.entered();
+            view.keep.entered(now);
         }
         return enters;
     }
@@ -116,7 +117,8 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         try {
             entered = outlastsLost(wait) && await(wait, reads, leaseMillis);
             if (entered) {
-                view.keep.begun(view.tenure, entering(session.now()));
+                entering(session.now());
+                view.keep.entered(wait.begunNanos());
             }
             return entered;
         } finally {
@@ -177,7 +179,7 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
             };
         }
         boolean isInDoubt = current.isInDoubt(now);
-        if (isKept(current, now)) {
+        if (isKept(current, false, now)) {
             return null;
         }
         ReliableRelease release = monitor.giveUp(current);
@@ -207,8 +209,12 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         };
     }
 
-    /** A thread leaves: returns whether the name is kept for the next one, which may take it from now on. */
-    final boolean isKept(LockTenure current, long now) {
+    /**
+     * A thread leaves: returns whether the name is kept for the next one, which may take it from now on.
+     *
+     * @param awaits whether it waits for a condition
+     */
+    final boolean isKept(LockTenure current, boolean awaits, long now) {
         // The next thread in line may enter, or is likely to within a round trip.
         boolean isServed = isWanted()
                 && current.isUsable(now)
@@ -216,8 +222,10 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
                 && (view.serves(current) || monitor.<Boolean>call((state, at) -> state.isAboutToServe(current, at)));
         if (isServed) {
             reportHandedOff();
-        } else if (!current.isUsable(now) || !view.keep.keeps(mayKeep(current), view.hasNeighbours(now), now)) {
-            ended(current, false, now).run();
+        } else if (!current.isUsable(now)
+                || !mayKeep(current)
+                || !view.keep.keeps(current, !awaits && !hasNeighbours(current, now), now)) {
+            ended(current, now).run();
             return false;
         }
         if (!isServed) {
@@ -233,21 +241,24 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
 
     /** Returns whether a name may be kept that no thread wants. */
     final boolean mayKeep(LockTenure current) {
-        return !current.demand && current.renewed && !view.isAnySignalDue && !session.isClosing();
+        return current.renewed && !view.isAnySignalDue && !session.isClosing();
     }
 
-    /** Has a name kept until that is over. */
+    private boolean hasNeighbours(LockTenure current, long now) {
+        return current.foreignDemand || view.hasNeighbours(now);
+    }
+
+    /** Has a name kept until the time for that is over. */
     final void retain(LockTenure current) {
         if (!current.retained) {
             monitor.run((state, now) -> state.retain(current));
         }
     }
 
-    private Runnable ended(LockTenure current, boolean isAsked, long now) {
+    private Runnable ended(LockTenure current, long now) {
         if (current.foreignDemand) {
             view.neighboursSeen(now);
         }
-        view.keep.ended(current.demand || isAsked, now);
         return released(now - current.startNanos);
     }
 
@@ -276,7 +287,10 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
         if (current == null) {
             return !view.fair && view.ticket != null;
         }
-        boolean isKept = current.retained && !current.demand && current.loss() == null && !session.isClosing();
+        boolean isKept = current.retained
+                && view.keep.isKept(current, session.now())
+                && current.loss() == null
+                && !session.isClosing();
         return view.fair ? !view.serves(current) : !isKept;
     }
 
@@ -312,7 +326,10 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
 
     /** Gives up a tenure on which no thread is inside. Returns what tells the listener. */
     private Runnable giveUp(LockTenure current, boolean isAsked, long now) {
-        Runnable report = ended(current, isAsked, now);
+        if (isAsked || current.demand) {
+            view.keep.keptInVain();
+        }
+        Runnable report = ended(current, now);
         ReliableRelease release = monitor.giveUp(current);
         monitor.hold(current, release);
         release.insist();

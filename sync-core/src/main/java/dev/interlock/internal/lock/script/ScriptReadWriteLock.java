@@ -169,7 +169,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
             return false;
         }
         if (!current.shared) {
-            view.keep.entered();
+            view.keep.entered(now);
             if (current.demand) {
                 endTurnInTime(current);
             }
@@ -206,7 +206,7 @@ public final class ScriptReadWriteLock extends ScriptLock implements RemoteReadW
         LockTenure current = view.tenure;
         long now = session.now();
         if (current != null && current.isUsable(now)) {
-            if (view.keep.keepsForReaders(mayKeep(current), now)) {
+            if (mayKeep(current) && view.keep.keepsForReaders(current, now)) {
                 retain(current);
             }
         } else if (current != null) {

@@ -6,44 +6,61 @@ import static dev.interlock.internal.lock.script.LockStateRig.thread;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** For how long a session keeps a name, by its events alone. */
 class KeepPolicyTest {
-    private static final long SLICE = TimeUnit.MILLISECONDS.toNanos(10);
+    private static final long MICRO = TimeUnit.MICROSECONDS.toNanos(1);
+    private static final long MILLI = TimeUnit.MILLISECONDS.toNanos(1);
+    private static final long SLICE = 10 * MILLI;
     private static final long FIXED_MILLIS = 500;
-    private static final long FIXED = TimeUnit.MILLISECONDS.toNanos(FIXED_MILLIS);
+
+    /** Gaps enough for the average to come near to them. */
+    private static final int MANY = 40;
 
     private final LockStateRig rig = new LockStateRig(false);
-    private final KeepPolicy adaptive = new KeepPolicy(SLICE, false, ScriptLock.ADAPTIVE);
+    private final KeepPolicy adaptive = new KeepPolicy(SLICE, false, 0, true);
+    private final KeepPolicy fixed = new KeepPolicy(SLICE, false, FIXED_MILLIS, false);
+    private LockTenure current;
     private long now;
 
-    private LockTenure tenure() {
+    @BeforeEach
+    void begin() {
         rig.advance(thread("a"));
         rig.answer(granted(step(1), 10));
-        now = rig.tenure().turnNanos;
-        return rig.tenure();
+        current = rig.tenure();
+        now = current.turnNanos;
     }
 
-    /** Threads get the name again and again that the session gave up a moment ago and that nobody else has had. */
-    private static LockTenure use(KeepPolicy policy, LockTenure granted, int times, long now) {
-        granted.isNext = true;
+    /** A thread leaves. */
+    private boolean leave(KeepPolicy policy) {
+        return policy.keeps(current, true, now);
+    }
+
+    /** Threads leave, and the next one comes that much later. */
+    private void use(KeepPolicy policy, long gapNanos, int times) {
         for (int i = 0; i < times; i++) {
-            policy.ended(false, now);
-            policy.begun(granted, now);
+            leave(policy);
+            now += gapNanos;
+            policy.entered(now);
         }
-        return granted;
     }
 
-    private LockTenure thatPays() {
-        return use(adaptive, tenure(), 3, now);
+    private long keptFor(KeepPolicy policy) {
+        return policy.keptUntilNanos(current) - now;
+    }
+
+    /** Another session waits for a turn that begins now. */
+    private void wantedInATurn() {
+        current.turnNanos = now;
+        current.demand = true;
     }
 
     // ---- turns
 
     @Test
     void aTurnEndsASliceAfterItsStart() {
-        LockTenure current = tenure();
         current.demand = true;
         assertThat(adaptive.isTurnOver(current, now + SLICE - 1)).isFalse();
         assertThat(adaptive.turnLeftNanos(current, now + SLICE - 1)).isEqualTo(1);
@@ -52,13 +69,12 @@ class KeepPolicyTest {
 
     @Test
     void aTurnLastsWhileNobodyElseWaits() {
-        assertThat(adaptive.isTurnOver(tenure(), now + 100 * SLICE)).isFalse();
+        assertThat(adaptive.isTurnOver(current, now + 100 * SLICE)).isFalse();
     }
 
     @Test
     void aTurnOfAFairReadWriteLockEndsAsSoonAsOthersWait() {
-        KeepPolicy fair = new KeepPolicy(SLICE, true, 0);
-        LockTenure current = tenure();
+        KeepPolicy fair = new KeepPolicy(SLICE, true, 0, false);
         assertThat(fair.isTurnOver(current, now)).isFalse();
         current.demand = true;
         assertThat(fair.isTurnOver(current, now)).isTrue();
@@ -66,7 +82,6 @@ class KeepPolicyTest {
 
     @Test
     void readersJoinAWriterUntilItsTurnEnds() {
-        LockTenure current = tenure();
         current.demand = true;
         assertThat(adaptive.admits(current, now, now + SLICE - 1)).isTrue();
         assertThat(adaptive.admits(current, now, now + SLICE)).isFalse();
@@ -74,7 +89,6 @@ class KeepPolicyTest {
 
     @Test
     void readersJoinReadersUnlessOthersCameBefore() {
-        LockTenure current = tenure();
         current.shared = true;
         assertThat(adaptive.admits(current, now + SLICE, now + 2 * SLICE)).isTrue();
         current.demand = true;
@@ -84,98 +98,143 @@ class KeepPolicyTest {
                 .isTrue();
     }
 
-    // ---- retention
+    // ---- names that nobody else wants
 
     @Test
     void aFixedRetentionKeepsANameFromTheFirstTimeOn() {
-        KeepPolicy fixed = new KeepPolicy(SLICE, false, FIXED_MILLIS);
-        assertThat(fixed.keeps(true, false, now)).isTrue();
-        assertThat(fixed.keptUntilNanos()).isEqualTo(now + FIXED);
-        assertThat(fixed.keeps(false, false, now)).as("others wait").isFalse();
+        assertThat(leave(fixed)).isTrue();
+        assertThat(keptFor(fixed)).isEqualTo(FIXED_MILLIS * MILLI);
+        now += FIXED_MILLIS * MILLI - 1;
+        assertThat(fixed.isKept(current, now)).isTrue();
+        assertThat(fixed.isKept(current, now + 1)).isFalse();
     }
 
     @Test
     void aRetentionCountsFromTheLastThreadThatLeft() {
-        KeepPolicy fixed = new KeepPolicy(SLICE, false, FIXED_MILLIS);
-        fixed.keeps(true, false, now);
-        fixed.keeps(true, false, now + SLICE);
-        assertThat(fixed.keptUntilNanos()).isEqualTo(now + SLICE + FIXED);
+        leave(fixed);
+        now += SLICE;
+        leave(fixed);
+        assertThat(keptFor(fixed)).isEqualTo(FIXED_MILLIS * MILLI);
     }
 
     @Test
-    void aNameIsKeptForASliceOnceThatWouldHavePaidThreeTimes() {
-        LockTenure granted = use(adaptive, tenure(), 2, now);
-        assertThat(adaptive.keeps(true, false, now)).isFalse();
-        use(adaptive, granted, 1, now);
-        assertThat(adaptive.keeps(true, false, now)).isTrue();
-        assertThat(adaptive.keptUntilNanos()).isEqualTo(now + SLICE);
+    void aFixedRetentionEndsWhenOthersWait() {
+        leave(fixed);
+        current.demand = true;
+        assertThat(fixed.isKept(current, now)).isFalse();
+        assertThat(leave(fixed)).isFalse();
+    }
+
+    @Test
+    void aNameIsKeptForASliceOnceThreadsHaveComeSoonThreeTimes() {
+        use(adaptive, 0, 2);
+        assertThat(leave(adaptive)).isFalse();
+        adaptive.entered(now);
+        assertThat(leave(adaptive)).isTrue();
+        assertThat(keptFor(adaptive)).isEqualTo(SLICE);
     }
 
     @Test
     void aNameIsKeptForTenMillisecondsAtMostHoweverLongASliceIs() {
-        KeepPolicy longer = new KeepPolicy(20 * SLICE, false, ScriptLock.ADAPTIVE);
-        use(longer, tenure(), 3, now);
-        assertThat(longer.keeps(true, false, now)).isTrue();
-        assertThat(longer.keptUntilNanos()).isEqualTo(now + TimeUnit.MILLISECONDS.toNanos(10));
+        KeepPolicy longer = new KeepPolicy(20 * SLICE, false, 0, true);
+        use(longer, 0, MANY);
+        leave(longer);
+        assertThat(keptFor(longer)).isEqualTo(10 * MILLI);
     }
 
     @Test
-    void aNameThatOthersHadInBetweenIsNotKept() {
-        LockTenure granted = thatPays();
-        granted.isNext = false;
-        adaptive.keeps(false, false, now);
-        adaptive.ended(false, now);
-        adaptive.begun(granted, now);
-        assertThat(adaptive.keeps(true, false, now)).isFalse();
+    void aNameIsNotKeptWhoseThreadsComeLate() {
+        use(adaptive, 6 * MILLI, MANY);
+        assertThat(leave(adaptive)).isFalse();
     }
 
     @Test
-    void aNameThatIsTakenLaterThanASliceIsNotKept() {
-        LockTenure granted = thatPays();
-        adaptive.keeps(false, false, now);
-        adaptive.ended(false, now);
-        adaptive.begun(granted, now + SLICE);
-        assertThat(adaptive.keeps(true, false, now)).isFalse();
+    void aLongGapCountsMoreThanAShortOne() {
+        use(adaptive, 0, MANY);
+        use(adaptive, 10 * MILLI, 1);
+        assertThat(leave(adaptive)).isFalse();
+        adaptive.entered(now);
+        assertThat(leave(adaptive)).as("a pause now and then").isTrue();
     }
 
     @Test
-    void aNameThatIsKeptForThreadsThatComeGoesOnBeingKept() {
-        thatPays();
-        for (int i = 0; i < 10; i++) {
-            assertThat(adaptive.keeps(true, false, now)).isTrue();
-            adaptive.entered();
-        }
+    void aNameThatOthersWantFirstIsNotKeptTheNextTimes() {
+        use(adaptive, 3 * MILLI, MANY);
+        leave(adaptive);
+        adaptive.keptInVain();
+        use(adaptive, 3 * MILLI, 1);
+        assertThat(leave(adaptive)).isFalse();
     }
 
     @Test
-    void aNameThatIsKeptInVainTimeAndAgainIsNotKept() {
-        LockTenure granted = use(adaptive, tenure(), 8, now);
-        granted.isNext = false;
-        while (adaptive.keeps(true, false, now)) {
-            adaptive.ended(false, now);
-        }
-        adaptive.begun(granted, now);
-        assertThat(adaptive.keeps(true, false, now)).isFalse();
+    void aThreadThatWaitsForAConditionTellsNothingOfGaps() {
+        use(adaptive, 0, MANY);
+        assertThat(adaptive.keeps(current, false, now)).isFalse();
+        adaptive.entered(now + SLICE);
+        assertThat(leave(adaptive)).isTrue();
     }
 
     @Test
-    void aNameThatIsKeptInVainWhileAnotherSessionWantsItIsNotKeptAgain() {
-        use(adaptive, tenure(), 8, now);
-        adaptive.keeps(true, false, now);
-        adaptive.ended(true, now);
-        assertThat(adaptive.keeps(true, false, now)).isFalse();
-    }
-
-    @Test
-    void aNameIsNotKeptWhilePlainClientsAreAbout() {
-        thatPays();
-        assertThat(adaptive.keeps(true, true, now)).isFalse();
+    void nothingIsKeptForThreadsToComeUnlessThatIsWanted() {
+        KeepPolicy never = new KeepPolicy(SLICE, false, 0, false);
+        use(never, 0, MANY);
+        assertThat(leave(never)).isFalse();
+        wantedInATurn();
+        assertThat(leave(never)).isFalse();
     }
 
     @Test
     void whatReadersLeaveIsKeptForASliceInAnyCase() {
-        assertThat(adaptive.keepsForReaders(true, now)).isTrue();
-        assertThat(adaptive.keptUntilNanos()).isEqualTo(now + SLICE);
-        assertThat(adaptive.keepsForReaders(false, now)).as("others wait").isFalse();
+        assertThat(adaptive.keepsForReaders(current, now)).isTrue();
+        assertThat(keptFor(adaptive)).isEqualTo(SLICE);
+        current.demand = true;
+        assertThat(adaptive.keepsForReaders(current, now)).isFalse();
+    }
+
+    // ---- names that others wait for
+
+    @Test
+    void aNameIsKeptForTwiceTheGapWhileOthersWait() {
+        use(adaptive, 200 * MICRO, MANY);
+        wantedInATurn();
+        assertThat(leave(adaptive)).isTrue();
+        assertThat(keptFor(adaptive)).isBetween(400 * MICRO, 410 * MICRO);
+    }
+
+    @Test
+    void aNameIsKeptForFiftyMicrosecondsAtLeastWhileOthersWait() {
+        use(adaptive, MICRO, MANY);
+        wantedInATurn();
+        leave(adaptive);
+        assertThat(keptFor(adaptive)).isEqualTo(50 * MICRO);
+    }
+
+    @Test
+    void aNameIsGivenUpWhoseThreadsComeLaterThanAHandOffTakes() {
+        use(adaptive, 600 * MICRO, MANY);
+        wantedInATurn();
+        assertThat(leave(adaptive)).isFalse();
+    }
+
+    @Test
+    void aNameIsGivenUpWhenItsTurnIsOver() {
+        use(adaptive, 200 * MICRO, MANY);
+        wantedInATurn();
+        now += SLICE - 400 * MICRO;
+        assertThat(leave(adaptive))
+                .as("the gap would be longer than what is left")
+                .isFalse();
+    }
+
+    @Test
+    void othersThatComeEndNoShortGapWithinATurn() {
+        use(adaptive, 200 * MICRO, MANY);
+        current.turnNanos = now;
+        leave(adaptive);
+        assertThat(keptFor(adaptive)).isEqualTo(SLICE);
+        current.demand = true;
+        assertThat(keptFor(adaptive)).isBetween(400 * MICRO, 410 * MICRO);
+        adaptive.keptInVain();
+        assertThat(leave(adaptive)).as("it may be late for once").isTrue();
     }
 }

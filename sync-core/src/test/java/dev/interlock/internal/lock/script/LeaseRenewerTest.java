@@ -191,7 +191,7 @@ class LeaseRenewerTest {
                     Runnable::run);
             Ticket ticket = new Ticket(LEASE_MILLIS, true, LEASE_MILLIS, false, false, 0);
             ticket.sequence = 1;
-            LockView view = new LockView(false, new KeepPolicy(0, false, 0), LEASE_MILLIS, 0);
+            LockView view = new LockView(false, new KeepPolicy(0, false, 0, false), LEASE_MILLIS, 0);
             state = new LockState("memory", view, renewer.settings(), new Pace(1, 0), 0);
             tenure = new LockTenure(renewer.settings(), ticket, 1, 0, 0, Lease.validUntil(0, LEASE_MILLIS));
             view.tenure = tenure;

@@ -100,7 +100,7 @@ final class LockStateRig {
                 new Listeners(),
                 this::now,
                 suspensions);
-        view = new LockView(fair, new KeepPolicy(SLICE_NANOS, false, 0), SILENCE_MILLIS, now());
+        view = new LockView(fair, new KeepPolicy(SLICE_NANOS, false, 0, false), SILENCE_MILLIS, now());
         pace = new Pace(1, now());
         state = new LockState("name", view, settings, pace, now());
     }

@@ -189,10 +189,10 @@ class LockStateTest {
     @Test
     void aNameThatIsKeptIsGivenUpWhenThatTimeIsOver() {
         own();
-        rig.view.keep.keepsForReaders(true, rig.now());
+        rig.view.keep.keepsForReaders(rig.tenure(), rig.now());
         rig.event(() -> rig.state.retain(rig.tenure()));
         rig.pass(5);
-        rig.view.keep.keepsForReaders(true, rig.now());
+        rig.view.keep.keepsForReaders(rig.tenure(), rig.now());
         rig.pass(5);
         rig.due();
         assertThat(rig.effects()).as("a thread has been inside meanwhile").containsExactly("look in 10", "look in 5");
