@@ -64,6 +64,7 @@ final class LockWitness implements Witness {
     private final Trace trace;
     private final boolean isExclusive;
     private final EntryOrder order;
+    private final Turns turns;
     private final boolean isPunctual;
     private final boolean hasOwnTokens;
     private final @Nullable Standstill standstill;
@@ -93,6 +94,7 @@ final class LockWitness implements Witness {
      * @param isPunctual whether nothing delays what sessions tell each other
      * @param hasOwnTokens whether no two tenures have the same tokens, whatever happens
      * @param order the order that is promised to threads that wait
+     * @param turns the turns that are promised to sessions
      * @param standstill makes what sees whether they wait in vain, if anything does, of what tells who is inside
      */
     LockWitness(
@@ -101,12 +103,14 @@ final class LockWitness implements Witness {
             boolean isPunctual,
             boolean hasOwnTokens,
             EntryOrder order,
+            Turns turns,
             Function<Supplier<@Nullable Jvm>, @Nullable Standstill> standstill) {
         this.trace = trace;
         this.isExclusive = isExclusive;
         this.isPunctual = isPunctual;
         this.hasOwnTokens = hasOwnTokens;
         this.order = order;
+        this.turns = turns;
         this.standstill = standstill.apply(this::holder);
     }
 
@@ -137,6 +141,7 @@ final class LockWitness implements Witness {
     /** A thread begins to wait without end. */
     void called(Actor actor) {
         order.called(actor);
+        turns.called(actor);
     }
 
     /** A thread has entered. */
@@ -158,6 +163,9 @@ final class LockWitness implements Witness {
 
     private void entered(Actor actor, LockSubject lock, boolean mayHaveStayed) {
         gotIn(actor);
+        if (!mayHaveStayed && holds.stream().noneMatch(hold -> hold.actor == actor)) {
+            turns.entered(actor);
+        }
         long token;
         try {
             token = lock.sync().fencingToken();
@@ -264,6 +272,7 @@ final class LockWitness implements Witness {
         callers.remove(actor);
         holds.removeIf(hold -> hold.actor == actor && !hold.isAbandoned);
         order.ended(actor);
+        turns.ended(actor);
         if (standstill != null) {
             standstill.ended(actor);
         }

@@ -148,6 +148,11 @@ class MutantTest {
                 Mutant.named("tokens aren't counted").lua("if last >= value and", "if last > 2 * value and"),
                 Mutant.named("what a tenure does with conditions is forgotten")
                         .lua("  operate(name, sequence, operations, done - first)\n", ""),
+                Mutant.named("a turn doesn't end")
+                        .java(
+                                "lock/script/KeepPolicy",
+                                "return current.demand && turnLeftNanos(current, now) <= 0;",
+                                "return false;"),
                 Mutant.named("a refused request asks nobody")
                         .lua("local isAsked = not enqueue and", "local isAsked = false and"),
                 Mutant.named("a session gives nothing up that is asked for")

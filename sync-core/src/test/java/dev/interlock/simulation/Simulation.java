@@ -229,7 +229,9 @@ final class Simulation {
                 // Nodes of a quorum may each be owned by another session.
                 boolean isPunctual = !hasFaults() && kind != Kind.QUORUM_LOCK;
                 boolean hasOwnTokens = plan.tokensIncrease() && kind != Kind.QUORUM_LOCK;
-                yield new LockWitness(trace, isExclusive, isPunctual, hasOwnTokens, order, this::newStandstill);
+                boolean hasTurns = isPunctual && (kind == Kind.PLAIN_LOCK || kind == Kind.RETAINED_LOCK);
+                Turns turns = new Turns(scheduler, hasTurns ? plan.sliceNanos() : Turns.ENDLESS);
+                yield new LockWitness(trace, isExclusive, isPunctual, hasOwnTokens, order, turns, this::newStandstill);
             }
         };
     }

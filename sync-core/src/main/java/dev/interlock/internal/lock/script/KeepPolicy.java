@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
  * it lately took until the next thread came: an average that follows longer gaps at once, and shorter ones slowly, so
  * that most gaps are shorter. While nobody else wants the name, it is kept for a slice, 10 ms at most, if twice the gap
  * is less. While others wait, an idle name costs them time, and giving it up costs a hand-off, which takes about a
- * millisecond: so it is kept for twice the gap if that is less, and within the turn. The first gap of a name is taken
+ * millisecond: so it is kept for twice the gap, if the gap is less than that, within the turn. The first gap is taken
  * to be long; so is the next one if another session came to want the name before a thread of this one did.
  *
  * <p>A fixed retention keeps a name while nobody else wants it. While plain {@code RLock} clients are about, which
@@ -28,8 +28,8 @@ final class KeepPolicy {
     /** For so long a name is kept at most because a thread may come. */
     private static final long MOST_ALONE_NANOS = TimeUnit.MILLISECONDS.toNanos(10);
 
-    /** The same while others wait. */
-    private static final long MOST_WANTED_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
+    /** A hand-off to another session takes about as long. */
+    private static final long HAND_OFF_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
 
     /** For so long it is kept at least while others wait, if it is. */
     private static final long LEAST_WANTED_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
@@ -116,9 +116,9 @@ final class KeepPolicy {
         isIdle = isOften;
         boolean isLikely = adapts && isOften;
         long mostAlone = Math.min(MOST_ALONE_NANOS, sliceNanos);
-        long mostWanted = Math.min(MOST_WANTED_NANOS, turnLeftNanos(current, now));
+        boolean isWorthATurn = gapNanos < HAND_OFF_NANOS && 2 * gapNanos < turnLeftNanos(current, now);
         aloneNanos = retainNanos > 0 ? retainNanos : isLikely && 2 * gapNanos < mostAlone ? mostAlone : 0;
-        wantedNanos = isLikely && 2 * gapNanos < mostWanted ? Math.max(2 * gapNanos, LEAST_WANTED_NANOS) : 0;
+        wantedNanos = isLikely && isWorthATurn ? Math.max(2 * gapNanos, LEAST_WANTED_NANOS) : 0;
         leftNanos = now;
         return isKept(current, now);
     }
@@ -158,7 +158,7 @@ final class KeepPolicy {
 
     /** A name that was kept is given up to another session, since that wants it. */
     void keptInVain() {
-        if (isIdle && 2 * gapNanos >= MOST_WANTED_NANOS) {
+        if (isIdle && gapNanos >= HAND_OFF_NANOS) {
             gapNanos = MOST_ALONE_NANOS;
         }
     }

@@ -211,7 +211,7 @@ class KeepPolicyTest {
 
     @Test
     void aNameIsGivenUpWhoseThreadsComeLaterThanAHandOffTakes() {
-        use(adaptive, 600 * MICRO, MANY);
+        use(adaptive, MILLI, MANY);
         wantedInATurn();
         assertThat(leave(adaptive)).isFalse();
     }
