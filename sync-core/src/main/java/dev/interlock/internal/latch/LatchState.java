@@ -2,12 +2,14 @@ package dev.interlock.internal.latch;
 
 import dev.interlock.internal.Names;
 import dev.interlock.internal.redis.Failures;
+import dev.interlock.internal.session.Effects;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a session knows of one latch. Events come in: threads, replies, messages; an event returns what its owner has to
- * do. It knows no session and no clock, and is used with the owner's mutex only, but for what is volatile.
+ * What a session knows of one latch. Events come in: threads, replies, messages. Out come the {@linkplain LatchEffect
+ * effects} that the owner carries out after each event. It knows no session and no clock, and is used with the owner's
+ * mutex only, but for what is volatile.
  *
  * <p>The latch that an object has joined is known by the time at which it was made. If Redis loses it, and another one
  * of the same name is made, nobody takes one for the other: objects that have joined the first one learn that it is
@@ -21,15 +23,6 @@ public final class LatchState {
     private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(3);
 
     private static final String CLOSED = "the Interlock session is closed";
-
-    /** What an event has the owner do. */
-    enum Effect {
-        NONE,
-        /** Redis is told of the state. */
-        TELL,
-        /** The latch is open or lost: the local half is opened. */
-        OPEN
-    }
 
     private final String name;
     final int count;
@@ -67,6 +60,9 @@ public final class LatchState {
 
     /** Whether the latch that this object has joined was opened long ago, so that the name is free for another one. */
     private volatile boolean past;
+
+    /** What the events so far have the owner do. */
+    final Effects<LatchEffect> effects = new Effects<>();
 
     /**
      * Begins with a latch that has yet to be joined.
@@ -151,10 +147,16 @@ public final class LatchState {
 
     // ---- events
 
-    /** A thread comes to wait. Redis is told by the first one. */
-    Effect arrive() {
+    /**
+     * A thread comes to wait. For the first one Redis is told.
+     *
+     * @param asks whether the thread tells Redis by itself, since it has to hear the answer
+     */
+    void arrive(boolean asks) {
         waiting++;
-        return waiting == 1 ? Effect.TELL : Effect.NONE;
+        if (waiting == 1 && !asks) {
+            effects.add(LatchEffect.TELL);
+        }
     }
 
     /**
@@ -190,39 +192,37 @@ public final class LatchState {
     }
 
     /** Redis has answered. */
-    Effect answered(LatchReply reply, long now) {
+    void answered(LatchReply reply, long now) {
         refusal = null;
-        return switch (reply.status()) {
+        switch (reply.status()) {
             case COUNTING -> {
                 born = reply.born();
                 olderSinceNanos = isOlder ? olderSinceNanos : now;
                 isOlder = reply.left() > least;
                 least = Math.min(least, reply.left());
-                yield counted(reply.left());
+                counted(reply.left());
             }
             case OPEN -> {
                 born = reply.born();
                 least = 0;
-                yield opened();
+                open();
             }
             case PAST -> forgotten();
             case OTHER_COUNT -> {
                 otherCount = reply.began();
-                yield lose(described() + " began with another count");
+                lose(described() + " began with another count");
             }
             case GONE -> {
                 past = true;
-                yield lose(
-                        described() + " is lost: Redis doesn't know it any more, or not all of its count-downs, since"
-                                + " its data was lost or deleted; or since it was open and its retention is over");
+                lose(described() + " is lost: Redis doesn't know it any more, or not all of its count-downs, since"
+                        + " its data was lost or deleted; or since it was open and its retention is over");
             }
-        };
+        }
     }
 
     /** The count is that by now. */
-    Effect counted(long now) {
+    void counted(long now) {
         left = now;
-        return Effect.NONE;
     }
 
     /**
@@ -230,22 +230,26 @@ public final class LatchState {
      *
      * @param early whether a message may precede the replication of what it tells, so that Redis is asked
      */
-    Effect told(long ofBorn, boolean early) {
+    void told(long ofBorn, boolean early) {
         if (ofBorn != born || open) {
-            return Effect.NONE;
+            return;
         }
-        return early ? Effect.TELL : opened();
+        if (early) {
+            effects.add(LatchEffect.TELL);
+        } else {
+            open();
+        }
     }
 
     /** The latch was opened, and another one may have the name. */
-    Effect forgotten() {
+    void forgotten() {
         past = true;
-        return opened();
+        open();
     }
 
-    private Effect opened() {
+    private void open() {
         open = true;
-        return Effect.OPEN;
+        effects.add(LatchEffect.OPEN);
     }
 
     /** Redis refuses what it is asked. Threads that wait throw that. */
@@ -254,17 +258,16 @@ public final class LatchState {
     }
 
     /** The session is closed. */
-    Effect close() {
-        return lose(CLOSED);
+    void close() {
+        lose(CLOSED);
     }
 
     // Threads that wait are let out, and throw.
-    private Effect lose(String reason) {
-        if (open || loss != null) {
-            return Effect.NONE;
+    private void lose(String reason) {
+        if (!open && loss == null) {
+            loss = reason;
+            effects.add(LatchEffect.OPEN);
         }
-        loss = reason;
-        return Effect.OPEN;
     }
 
     @Override

@@ -2,7 +2,6 @@ package dev.interlock.internal.latch;
 
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.RedisUnavailableException;
-import dev.interlock.internal.latch.LatchState.Effect;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.session.CommandLoop;
 import dev.interlock.internal.session.Participant;
@@ -72,7 +71,12 @@ public final class RedissonLatch implements RemoteLatch, Participant, CommandLoo
     private void counted(long count) {
         mutex.lock();
         try {
-            carryOut(count == 0 ? state.forgotten() : state.counted(count));
+            if (count == 0) {
+                state.forgotten();
+            } else {
+                state.counted(count);
+            }
+            carryOut();
         } finally {
             mutex.unlock();
         }
@@ -129,9 +133,9 @@ public final class RedissonLatch implements RemoteLatch, Participant, CommandLoo
         mutex.lock();
         try {
             state.ensureUsable(session.isClosed());
-            state.arrive();
+            state.arrive(false);
             session.pin(this, this);
-            requests.beat(true);
+            carryOut();
         } finally {
             mutex.unlock();
         }
@@ -165,7 +169,8 @@ public final class RedissonLatch implements RemoteLatch, Participant, CommandLoo
     public void answered(long sentNanos, Boolean opened) {
         if (opened) {
             // Redisson's clients can set their latch again, so the name is free for another object.
-            carryOut(state.forgotten());
+            state.forgotten();
+            carryOut();
         } else {
             // Not at once: a request made by the answer to another would go round on Redisson's threads.
             session.execute(this::beat);
@@ -178,9 +183,13 @@ public final class RedissonLatch implements RemoteLatch, Participant, CommandLoo
         state.refused(cause);
     }
 
-    private void carryOut(Effect effect) {
-        if (effect == Effect.OPEN) {
-            local.open();
+    @GuardedBy("mutex")
+    private void carryOut() {
+        for (LatchEffect next = state.effects.poll(); next != null; next = state.effects.poll()) {
+            switch (next) {
+                case TELL -> requests.beat(true);
+                case OPEN -> local.open();
+            }
         }
     }
 

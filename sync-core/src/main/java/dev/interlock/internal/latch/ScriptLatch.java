@@ -4,7 +4,6 @@ import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.internal.RareLog;
 import dev.interlock.internal.Stake;
 import dev.interlock.internal.Stake.Wait;
-import dev.interlock.internal.latch.LatchState.Effect;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Keys;
 import dev.interlock.internal.redis.Mail;
@@ -24,7 +23,7 @@ import org.slf4j.LoggerFactory;
 /**
  * The remote half of a latch over our own script. A command says how often this object has counted down in all, so that
  * a repeat changes nothing; the reply says what the count is by now. Each event changes the {@link LatchState}, under
- * the mutex, and its effect is carried out then.
+ * the mutex, and its effects are carried out then.
  */
 public final class ScriptLatch extends StateSync implements RemoteLatch {
     private static final Logger log = LoggerFactory.getLogger(ScriptLatch.class);
@@ -111,13 +110,10 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
         mutex.lock();
         try {
             state.ensureAlive(session.isClosed());
-            Effect effect = state.arrive();
+            state.arrive(asks);
             waiting.put(Thread.currentThread(), session.now());
-            if (asks) {
-                return tellAndHear();
-            }
-            carryOut(effect);
-            return CompletableFuture.completedFuture(null);
+            carryOut();
+            return asks ? tellAndHear() : CompletableFuture.completedFuture(null);
         } finally {
             mutex.unlock();
         }
@@ -155,11 +151,12 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
     // ---- commands, replies and messages
 
     @GuardedBy("mutex")
-    private void carryOut(Effect effect) {
-        switch (effect) {
-            case TELL -> tell();
-            case OPEN -> local.open();
-            case NONE -> {}
+    private void carryOut() {
+        for (LatchEffect next = state.effects.poll(); next != null; next = state.effects.poll()) {
+            switch (next) {
+                case TELL -> tell();
+                case OPEN -> local.open();
+            }
         }
     }
 
@@ -185,7 +182,8 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
     @Override
     @GuardedBy("mutex")
     protected void answered(List<Object> reply) {
-        carryOut(state.answered(LatchReply.of(reply), session.now()));
+        state.answered(LatchReply.of(reply), session.now());
+        carryOut();
     }
 
     @Override
@@ -215,7 +213,8 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
     @GuardedBy("mutex")
     protected void mailed(Mail mail) {
         if (mail instanceof Mail.Opening opening) {
-            carryOut(state.told(opening.born(), session.runner().isReplicated()));
+            state.told(opening.born(), session.runner().isReplicated());
+            carryOut();
             keepAlive();
         }
     }
@@ -223,7 +222,8 @@ public final class ScriptLatch extends StateSync implements RemoteLatch {
     @Override
     @GuardedBy("mutex")
     protected CompletableFuture<?> closed() {
-        carryOut(state.close());
+        state.close();
+        carryOut();
         // The session waits by itself for count-downs that aren't confirmed yet.
         return CompletableFuture.completedFuture(null);
     }

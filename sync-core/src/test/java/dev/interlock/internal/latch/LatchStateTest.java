@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
 import dev.interlock.internal.latch.LatchReply.Status;
-import dev.interlock.internal.latch.LatchState.Effect;
+import dev.interlock.internal.session.EffectsProbe;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.Test;
@@ -19,19 +19,29 @@ class LatchStateTest {
     private final LatchState state = new LatchState("name", 3, 3);
     private long nowNanos;
 
-    private Effect answer(Status status, long left, int began, long born) {
-        return state.answered(new LatchReply(status, left, began, born), nowNanos);
+    private List<LatchEffect> answer(Status status, long left, int began, long born) {
+        state.answered(new LatchReply(status, left, began, born), nowNanos);
+        return effects();
+    }
+
+    private List<LatchEffect> told(long ofBorn, boolean early) {
+        state.told(ofBorn, early);
+        return effects();
+    }
+
+    private List<LatchEffect> effects() {
+        return EffectsProbe.poll(state.effects);
     }
 
     private void join() {
-        assertThat(answer(Status.COUNTING, 3, 3, 70)).isEqualTo(Effect.NONE);
+        assertThat(answer(Status.COUNTING, 3, 3, 70)).isEmpty();
         assertThat(state.isJoined(3)).isTrue();
     }
 
     @Test
     void aReplyTellsOfTheCount() {
         assertThat(state.knownCount()).isEqualTo(3);
-        assertThat(answer(Status.COUNTING, 2, 3, 70)).isEqualTo(Effect.NONE);
+        assertThat(answer(Status.COUNTING, 2, 3, 70)).isEmpty();
         assertThat(state.knownCount()).isEqualTo(2);
         assertThat(state.born).isEqualTo(70);
         assertThat(state).hasToString("2 of 3");
@@ -53,7 +63,7 @@ class LatchStateTest {
         answer(Status.COUNTING, 1, 3, 70);
         answer(Status.COUNTING, 1, 3, 70);
         assertThat(state.total).isEqualTo(2);
-        assertThat(answer(Status.OPEN, 0, 3, 70)).isEqualTo(Effect.OPEN);
+        assertThat(answer(Status.OPEN, 0, 3, 70)).containsExactly(LatchEffect.OPEN);
         assertThat(state.countDown()).as("there is nothing to tell").isFalse();
         assertThat(state.total).isEqualTo(2);
         assertThat(state.knownCount()).isZero();
@@ -63,8 +73,10 @@ class LatchStateTest {
     @Test
     void onlyTheFirstThreadThatWaitsTells() {
         assertThat(state.isWaiting()).isFalse();
-        assertThat(state.arrive()).isEqualTo(Effect.TELL);
-        assertThat(state.arrive()).isEqualTo(Effect.NONE);
+        state.arrive(false);
+        assertThat(effects()).containsExactly(LatchEffect.TELL);
+        state.arrive(false);
+        assertThat(effects()).isEmpty();
         assertThat(state.leave()).isFalse();
         assertThat(state.isWaiting()).isTrue();
         assertThat(state.leave()).isTrue();
@@ -72,48 +84,56 @@ class LatchStateTest {
     }
 
     @Test
+    void aThreadThatAsksTellsByItself() {
+        state.arrive(true);
+        assertThat(effects()).isEmpty();
+        assertThat(state.isWaiting()).isTrue();
+    }
+
+    @Test
     void nobodyWaitsForRedisAtALatchThatIsOpenOrLost() {
         join();
-        state.arrive();
+        state.arrive(false);
         answer(Status.OPEN, 0, 3, 70);
         assertThat(state.isWaiting()).isFalse();
         LatchState lost = new LatchState("name", 3, 3);
-        lost.arrive();
-        assertThat(lost.close()).isEqualTo(Effect.OPEN);
+        lost.arrive(true);
+        lost.close();
+        assertThat(EffectsProbe.poll(lost.effects)).containsExactly(LatchEffect.OPEN);
         assertThat(lost.isWaiting()).isFalse();
     }
 
     @Test
     void aMessageOpensTheLatchThatItNames() {
         join();
-        assertThat(state.told(70, false)).isEqualTo(Effect.OPEN);
+        assertThat(told(70, false)).containsExactly(LatchEffect.OPEN);
         assertThat(state.isOpen()).isTrue();
-        assertThat(state.told(70, false)).as("a doubled one").isEqualTo(Effect.NONE);
+        assertThat(told(70, false)).as("a doubled one").isEmpty();
     }
 
     @Test
     void aMessageOfAnotherLatchOfThatNameIsIgnored() {
         join();
-        assertThat(state.told(69, false)).isEqualTo(Effect.NONE);
-        assertThat(state.told(0, true)).isEqualTo(Effect.NONE);
+        assertThat(told(69, false)).isEmpty();
+        assertThat(told(0, true)).isEmpty();
         assertThat(state.isOpen()).isFalse();
     }
 
     @Test
     void whereThereAreReplicasAMessageIsAReasonToAsk() {
         join();
-        assertThat(state.told(70, true)).isEqualTo(Effect.TELL);
+        assertThat(told(70, true)).containsExactly(LatchEffect.TELL);
         assertThat(state.isOpen()).isFalse();
     }
 
     @Test
     void aLateReplyDoesNotCloseAnOpenLatch() {
         join();
-        state.told(70, false);
-        assertThat(answer(Status.COUNTING, 1, 3, 70)).isEqualTo(Effect.NONE);
+        assertThat(told(70, false)).containsExactly(LatchEffect.OPEN);
+        assertThat(answer(Status.COUNTING, 1, 3, 70)).isEmpty();
         assertThat(state.isOpen()).isTrue();
         assertThat(state.knownCount()).isZero();
-        assertThat(answer(Status.GONE, 0, 0, 70)).isEqualTo(Effect.NONE);
+        assertThat(answer(Status.GONE, 0, 0, 70)).isEmpty();
         state.ensureUsable(true);
     }
 
@@ -148,15 +168,15 @@ class LatchStateTest {
     @Test
     void aLatchThatRedisForgetsIsLost() {
         join();
-        state.arrive();
-        assertThat(answer(Status.GONE, 0, 0, 70)).isEqualTo(Effect.OPEN);
+        state.arrive(true);
+        assertThat(answer(Status.GONE, 0, 0, 70)).containsExactly(LatchEffect.OPEN);
         assertThat(state.isLost()).isTrue();
         assertThatIllegalStateException()
                 .isThrownBy(() -> state.ensureAlive(false))
                 .withMessageContaining("latch 'name' is lost");
         assertThat(state.isJoined(3)).as("another object takes its place").isFalse();
         assertThat(state.isJoined(4)).as("whatever that begins with").isFalse();
-        assertThat(answer(Status.GONE, 0, 0, 70)).as("it is lost once").isEqualTo(Effect.NONE);
+        assertThat(answer(Status.GONE, 0, 0, 70)).as("it is lost once").isEmpty();
         assertThat(state).hasToString("lost");
     }
 
@@ -169,7 +189,7 @@ class LatchStateTest {
     @Test
     void aLatchThatWasOpenedLongAgoStaysOpenAndLetsGoOfItsName() {
         join();
-        assertThat(answer(Status.PAST, 0, 0, 70)).isEqualTo(Effect.OPEN);
+        assertThat(answer(Status.PAST, 0, 0, 70)).containsExactly(LatchEffect.OPEN);
         assertThat(state.isOpen()).isTrue();
         assertThat(state.isJoined(3)).isFalse();
         assertThat(state.isJoined(4)).isFalse();
@@ -198,7 +218,7 @@ class LatchStateTest {
         join();
         state.refused(wrongType);
         state.ensureUsable(false);
-        state.arrive();
+        state.arrive(false);
         state.refused(wrongType);
         state.ensureAlive(false);
         assertThatExceptionOfType(IllegalStateException.class)
@@ -210,7 +230,7 @@ class LatchStateTest {
 
     @Test
     void anAnswerEndsARefusal() {
-        state.arrive();
+        state.arrive(false);
         state.refused(wrongType);
         answer(Status.COUNTING, 3, 3, 70);
         state.ensureUsable(false);
@@ -219,7 +239,7 @@ class LatchStateTest {
     @Test
     void aRefusalDoesNotConcernAnOpenLatch() {
         join();
-        state.arrive();
+        state.arrive(false);
         state.told(70, false);
         state.refused(wrongType);
         state.ensureUsable(true);
@@ -231,7 +251,8 @@ class LatchStateTest {
         assertThatIllegalStateException()
                 .isThrownBy(() -> state.ensureAlive(true))
                 .withMessage("the Interlock session is closed");
-        assertThat(state.close()).isEqualTo(Effect.OPEN);
+        state.close();
+        assertThat(effects()).containsExactly(LatchEffect.OPEN);
         assertThatIllegalStateException()
                 .isThrownBy(() -> state.ensureUsable(false))
                 .withMessage("the Interlock session is closed");
@@ -240,7 +261,9 @@ class LatchStateTest {
     @Test
     void aClosedSessionLeavesAnOpenLatchOpen() {
         state.forgotten();
-        assertThat(state.close()).isEqualTo(Effect.NONE);
+        effects();
+        state.close();
+        assertThat(effects()).isEmpty();
         state.ensureUsable(true);
     }
 
@@ -249,7 +272,8 @@ class LatchStateTest {
         LatchState adapted = new LatchState("name", 0, LatchState.UNKNOWN);
         assertThat(adapted.knownCount()).isEqualTo(LatchState.UNKNOWN);
         assertThat(adapted.isJoined(0)).isTrue();
-        assertThat(adapted.counted(2)).isEqualTo(Effect.NONE);
+        adapted.counted(2);
+        assertThat(EffectsProbe.poll(adapted.effects)).isEmpty();
         assertThat(adapted.knownCount()).isEqualTo(2);
     }
 }
