@@ -1,12 +1,19 @@
 package dev.interlock.internal.semaphore;
 
 import com.google.common.primitives.Ints;
+import dev.interlock.LeaseLostException;
 import dev.interlock.internal.semaphore.Holdings.Release;
 import dev.interlock.internal.semaphore.Operations.Operation;
 import dev.interlock.internal.semaphore.Operations.Operation.Verb;
+import dev.interlock.internal.semaphore.SemaphoreEffect.Failure;
+import dev.interlock.internal.semaphore.SemaphoreEffect.LookAgain;
+import dev.interlock.internal.semaphore.SemaphoreEffect.Lost;
+import dev.interlock.internal.semaphore.SemaphoreEffect.Result;
+import dev.interlock.internal.semaphore.SemaphoreEffect.Unnoticed;
 import dev.interlock.internal.semaphore.SemaphoreWaiters.Need;
 import dev.interlock.internal.semaphore.SemaphoreWaiters.Taking;
 import dev.interlock.internal.semaphore.SemaphoreWaiters.Waiter;
+import dev.interlock.internal.session.Effects;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -15,7 +22,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The permits of a session, and what it wants of the pool. Events come in: threads, grants, losses, failures. Out come
- * what the pool is told, and the {@linkplain SemaphoreEffects effects} that the owner carries out after each event. The
+ * what the pool is told, and the {@linkplain SemaphoreEffect effects} that the owner carries out after each event. The
  * permits that the superclass has are the <em>stock</em>: granted to the session, and taken by none of its threads yet.
  *
  * <p><b>Wants.</b> Permits are in the stock for an instant only. Those that don't serve the next waiter go back to the
@@ -66,7 +73,8 @@ final class LocalPermits {
     /** What waiters throw. */
     private @Nullable Supplier<? extends RuntimeException> failure;
 
-    private SemaphoreEffects effects = new SemaphoreEffects();
+    /** What the events so far have the owner do. */
+    final Effects<SemaphoreEffect> effects = new Effects<>();
 
     /**
      * Creates what a session that has no permits knows.
@@ -83,18 +91,6 @@ final class LocalPermits {
         this.stock = stock;
         this.pool = pool;
         this.waiters = new SemaphoreWaiters(stock);
-    }
-
-    /** Returns what the current event has the owner do. */
-    SemaphoreEffects effects() {
-        return effects;
-    }
-
-    /** Returns the effects of the events since the last call. */
-    SemaphoreEffects takeEffects() {
-        SemaphoreEffects taken = effects;
-        effects = new SemaphoreEffects();
-        return taken;
     }
 
     /** Returns whether threads wait for permits. */
@@ -121,7 +117,7 @@ final class LocalPermits {
         // Threads register before they park, so that for a moment it isn't known which one is the next.
         if (!lookingAgain && (!need.certain() || (back > 0 && !taken))) {
             lookingAgain = true;
-            effects.looksAgain = true;
+            effects.add(new LookAgain());
         }
     }
 
@@ -205,8 +201,14 @@ final class LocalPermits {
             taking.stray |= taking.arrived > 0;
         }
         ages.clear();
-        effects.loss = holdings.lose(name, reason, releasing);
-        effects.unnoticed = Holdings.unnoticed(name, reason, releasing);
+        LeaseLostException loss = holdings.lose(name, reason, releasing);
+        if (loss != null) {
+            effects.add(new Lost(loss));
+        }
+        LeaseLostException unnoticed = Holdings.unnoticed(name, reason, releasing);
+        if (unnoticed != null) {
+            effects.add(new Unnoticed(unnoticed));
+        }
         evaluate();
     }
 
@@ -334,7 +336,7 @@ final class LocalPermits {
             return operate(Verb.TAKE_IN_TURN, permits);
         }
         Operation refused = new Operation(Verb.TAKE_IN_TURN, permits);
-        refused.result.complete(-1);
+        done(refused, -1, now);
         return refused;
     }
 
@@ -371,14 +373,22 @@ final class LocalPermits {
      */
     boolean done(Operation operation, long result, long now) {
         long own = operation.verb == Verb.LOOK && failure == null ? supply : 0;
-        if (!operation.result.complete(Ints.saturatedCast(result + own))) {
+        if (!operation.end()) {
             return false;
         }
+        effects.add(new Result(operation, Ints.saturatedCast(result + own)));
         operation.arrived = operation.brought(result);
         if (operation.arrived > 0) {
             ages.add(now, operation.arrived);
         }
         return true;
+    }
+
+    /** An operation isn't done, or nobody knows whether it is: its thread hears why. */
+    void fail(Operation operation, Throwable cause) {
+        if (operation.end()) {
+            effects.add(new Failure(operation, cause));
+        }
     }
 
     /**
@@ -387,7 +397,7 @@ final class LocalPermits {
      */
     boolean end(Operation operation, long now) {
         takings.remove(operation);
-        boolean isAnswered = !operation.result.cancel(false);
+        boolean isAnswered = !operation.end();
         boolean isCertain = isCertain(operation, now);
         if (!isCertain) {
             leave(operation.arrived);

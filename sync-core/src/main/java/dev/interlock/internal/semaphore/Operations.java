@@ -6,6 +6,7 @@ import dev.interlock.internal.semaphore.SemaphoreWaiters.Taking;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -41,10 +42,13 @@ final class Operations {
         final int amount;
 
         /**
-         * Completes by what the pool has answered: negative if there was nothing to be taken. One that is cancelled
-         * before gives back what it takes.
+         * Completes by what the pool has answered: negative if there was nothing to be taken. The thread waits for it,
+         * and the owner completes it; no state uses it.
          */
         final CompletableFuture<Integer> result = new CompletableFuture<>();
+
+        /** Whether that is known, or nobody waits for it any more. Then what the operation takes goes back. */
+        private boolean hasEnded;
 
         /** By which the account knows it; 0 if it was not sent in this epoch. */
         long number;
@@ -55,6 +59,13 @@ final class Operations {
         Operation(Verb verb, int amount) {
             this.verb = verb;
             this.amount = amount;
+        }
+
+        /** It ends. Returns false if it had ended before. */
+        boolean end() {
+            boolean isFirst = !hasEnded;
+            hasEnded = true;
+            return isFirst;
         }
 
         /** Returns whether it gives the session permits. */
@@ -94,9 +105,7 @@ final class Operations {
     }
 
     private void dropCancelled() {
-        while (!queue.isEmpty()
-                && queue.element().number == 0
-                && queue.element().result.isDone()) {
+        while (!queue.isEmpty() && queue.element().number == 0 && queue.element().hasEnded) {
             queue.remove();
         }
     }
@@ -148,19 +157,18 @@ final class Operations {
     }
 
     /** Nobody waits for the results any more. What is under way may be done all the same. */
-    void cancelAll(Throwable failure) {
-        queue.forEach(operation -> operation.result.completeExceptionally(failure));
+    void cancelAll(Consumer<Operation> cancel) {
+        queue.forEach(cancel);
         dropCancelled();
     }
 
     /** Fails all, since Redis refuses the command. The first one may have been done by an earlier command, though. */
-    void failAll(Throwable failure) {
+    void failAll(Consumer<Operation> fail) {
         Operation first = queue.peek();
         if (first != null && first.number != 0 && first.takes()) {
             doubtful = first;
         }
-        while (!queue.isEmpty()) {
-            queue.remove().result.completeExceptionally(failure);
-        }
+        queue.forEach(fail);
+        queue.clear();
     }
 }

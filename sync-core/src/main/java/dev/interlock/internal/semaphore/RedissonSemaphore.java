@@ -8,6 +8,9 @@ import dev.interlock.internal.RareLog;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.semaphore.Operations.Operation;
 import dev.interlock.internal.semaphore.Operations.Operation.Verb;
+import dev.interlock.internal.semaphore.SemaphoreEffect.Failure;
+import dev.interlock.internal.semaphore.SemaphoreEffect.LookAgain;
+import dev.interlock.internal.semaphore.SemaphoreEffect.Result;
 import dev.interlock.internal.session.CommandLoop;
 import dev.interlock.internal.session.Participant;
 import dev.interlock.internal.session.RedisSession;
@@ -102,9 +105,14 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
     @Override
     @GuardedBy("mutex")
     public CompletableFuture<Void> carryOut() {
-        SemaphoreEffects effects = local.takeEffects();
-        if (effects.looksAgain) {
-            session.schedule(() -> run(LocalPermits::lookAgain), LOOK_AGAIN_MILLIS);
+        for (SemaphoreEffect next = local.effects.poll(); next != null; next = local.effects.poll()) {
+            if (next instanceof Result end) {
+                end.operation().result.complete(end.result());
+            } else if (next instanceof Failure end) {
+                end.operation().result.completeExceptionally(end.cause());
+            } else if (next instanceof LookAgain) {
+                session.schedule(() -> run(LocalPermits::lookAgain), LOOK_AGAIN_MILLIS);
+            }
         }
         CompletableFuture<Void> answered = told;
         told = DONE;
@@ -348,7 +356,7 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
     @GuardedBy("mutex")
     public void operate(Operation operation) {
         switch (operation.verb) {
-            case JOIN -> operation.result.complete(0);
+            case JOIN -> local.done(operation, 0, session.now());
             case LOOK -> hear(operation, call(semaphore::availablePermitsAsync));
             case TAKE, TAKE_IN_TURN ->
                 hear(
@@ -357,8 +365,10 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
                                 .thenApply(taken -> taken ? operation.amount : -1));
             case DRAIN -> hear(operation, call(semaphore::drainPermitsAsync));
             case RESIZE ->
-                operation.result.completeExceptionally(new UnsupportedOperationException(
-                        "an RSemaphore doesn't know how many permits it has in all;" + " see its addPermits()"));
+                local.fail(
+                        operation,
+                        new UnsupportedOperationException(
+                                "an RSemaphore doesn't know how many permits it has in all; see its addPermits()"));
         }
     }
 
@@ -382,8 +392,9 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
                     // The thread that waits gives up by its own time-out.
                     session.outage().failed(sentNanos, Failures.cause(failure));
                 } else {
-                    operation.result.completeExceptionally(Failures.cause(failure));
+                    local.fail(operation, Failures.cause(failure));
                 }
+                carryOut();
             } finally {
                 mutex.unlock();
             }
@@ -402,7 +413,6 @@ public final class RedissonSemaphore implements RemoteSemaphore, Pool, Participa
         int brought = operation.brought(result);
         if (!local.done(operation, result, session.now()) && brought > 0) {
             add(brought);
-            carryOut();
         }
     }
 

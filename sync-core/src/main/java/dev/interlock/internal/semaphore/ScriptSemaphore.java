@@ -11,7 +11,17 @@ import dev.interlock.internal.redis.Mail;
 import dev.interlock.internal.redis.Script;
 import dev.interlock.internal.redis.Script.Call;
 import dev.interlock.internal.semaphore.Operations.Operation;
+import dev.interlock.internal.semaphore.SemaphoreEffect.Ask;
+import dev.interlock.internal.semaphore.SemaphoreEffect.Dropped;
+import dev.interlock.internal.semaphore.SemaphoreEffect.Failure;
+import dev.interlock.internal.semaphore.SemaphoreEffect.Insist;
+import dev.interlock.internal.semaphore.SemaphoreEffect.LookAgain;
+import dev.interlock.internal.semaphore.SemaphoreEffect.Lost;
+import dev.interlock.internal.semaphore.SemaphoreEffect.Result;
+import dev.interlock.internal.semaphore.SemaphoreEffect.Tell;
+import dev.interlock.internal.semaphore.SemaphoreEffect.Unnoticed;
 import dev.interlock.internal.semaphore.SemaphoreState.Statement;
+import dev.interlock.internal.session.Effects;
 import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.StateSync;
 import java.util.List;
@@ -86,31 +96,42 @@ public final class ScriptSemaphore extends StateSync implements RemoteSemaphore 
     @Override
     @GuardedBy("mutex")
     public CompletableFuture<Void> carryOut() {
-        SemaphoreEffects effects = state.local().takeEffects();
-        if (effects.loss != null) {
-            session.reportLoss(effects.loss, state.local().holdings.listeners);
+        Effects<SemaphoreEffect> effects = state.local().effects;
+        boolean tells = false;
+        boolean insists = false;
+        for (SemaphoreEffect next = effects.poll(); next != null; next = effects.poll()) {
+            tells |= next instanceof Tell;
+            insists |= next instanceof Insist;
+            carryOut(next);
         }
-        if (effects.unnoticed != null) {
-            session.reportUnnoticed(effects.unnoticed);
-        }
-        if (effects.dropped != 0) {
-            log.warn(
-                    "It isn't known whether {} permits were added to semaphore {} before Redis forgot the session",
-                    effects.dropped,
-                    Names.quoted(name));
-        }
-        if (effects.looksAgain) {
-            session.schedule(() -> run(LocalPermits::lookAgain), LOOK_AGAIN_MILLIS);
-        }
-        if (effects.askMillis != SemaphoreEffects.NEVER) {
-            askIn(effects.askMillis);
-        }
-        if (effects.insists) {
+        if (insists) {
             return insist();
-        } else if (effects.tells) {
+        } else if (tells) {
             tell();
         }
         return DONE;
+    }
+
+    @GuardedBy("mutex")
+    private void carryOut(SemaphoreEffect effect) {
+        if (effect instanceof Result end) {
+            end.operation().result.complete(end.result());
+        } else if (effect instanceof Failure end) {
+            end.operation().result.completeExceptionally(end.cause());
+        } else if (effect instanceof Ask ask) {
+            askIn(ask.millis());
+        } else if (effect instanceof LookAgain) {
+            session.schedule(() -> run(LocalPermits::lookAgain), LOOK_AGAIN_MILLIS);
+        } else if (effect instanceof Lost lost) {
+            session.reportLoss(lost.loss(), state.local().holdings.listeners);
+        } else if (effect instanceof Unnoticed unnoticed) {
+            session.reportUnnoticed(unnoticed.loss());
+        } else if (effect instanceof Dropped dropped) {
+            log.warn(
+                    "It isn't known whether {} permits were added to semaphore {} before Redis forgot the session",
+                    dropped.permits(),
+                    Names.quoted(name));
+        }
     }
 
     @Override

@@ -6,6 +6,10 @@ import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.semaphore.Holdings.Release;
 import dev.interlock.internal.semaphore.Operations.Operation;
 import dev.interlock.internal.semaphore.Operations.Operation.Verb;
+import dev.interlock.internal.semaphore.SemaphoreEffect.Ask;
+import dev.interlock.internal.semaphore.SemaphoreEffect.Dropped;
+import dev.interlock.internal.semaphore.SemaphoreEffect.Insist;
+import dev.interlock.internal.semaphore.SemaphoreEffect.Tell;
 import dev.interlock.internal.semaphore.SemaphoreReply.Status;
 import dev.interlock.internal.session.Lease;
 import java.util.List;
@@ -14,9 +18,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * What a session knows of one semaphore. Events come in: replies, messages, beats of the lease renewer here, threads at
- * the {@link LocalPermits}. Out come the results of {@linkplain Operation operations}, permits for the local half, and
- * the {@linkplain SemaphoreEffects effects} that the owner carries out after each event. It knows no session, thread or
- * clock, and is used with the owner's mutex only.
+ * the {@link LocalPermits}. Out come permits for the local half, and the {@linkplain SemaphoreEffect effects} that the
+ * owner carries out after each event. It knows no session, thread or clock, and is used with the owner's mutex only.
  *
  * <p>The session has an <em>account</em> in Redis, which sums up all that the session was granted, gave back and
  * contributed since the account was opened; a command says the sums. What can't be said as a sum (take what is there,
@@ -153,7 +156,7 @@ final class SemaphoreState implements Pool {
     @Override
     public long giveBack(int back) {
         account.returned += back;
-        local.effects().insists = true;
+        local.effects.add(new Insist());
         return account.returned;
     }
 
@@ -161,14 +164,14 @@ final class SemaphoreState implements Pool {
     public void want(int more) {
         if (more != wanted) {
             wanted = more;
-            local.effects().tells = true;
+            local.effects.add(new Tell());
         }
     }
 
     @Override
     public void add(int more) {
         account.contributed += more;
-        local.effects().insists = true;
+        local.effects.add(new Insist());
     }
 
     @Override
@@ -180,7 +183,7 @@ final class SemaphoreState implements Pool {
     @Override
     public void operate(Operation operation) {
         operations.add(operation);
-        local.effects().tells = true;
+        local.effects.add(new Tell());
     }
 
     @Override
@@ -242,11 +245,11 @@ final class SemaphoreState implements Pool {
         complete(reply, version, now);
         contended = reply.contended() || version <= demandedVersion;
         grantUpTo(reply.granted(), now);
-        if (wanted > 0 && reply.leaseEndMillis() < PULSE_MILLIS) {
-            local.effects().askMillis = reply.leaseEndMillis();
+        if (wanted > 0 && reply.leaseEndMillis() != SemaphoreReply.NEVER && reply.leaseEndMillis() < PULSE_MILLIS) {
+            local.effects.add(new Ask(reply.leaseEndMillis()));
         }
         if (!operations.isEmpty() || leaving) {
-            local.effects().tells = true;
+            local.effects.add(new Tell());
         }
     }
 
@@ -279,7 +282,7 @@ final class SemaphoreState implements Pool {
         if (!local.done(done, result, now) && brought > 0) {
             // Nobody waits for it any more.
             account.returned += brought;
-            local.effects().tells = true;
+            local.effects.add(new Tell());
         }
     }
 
@@ -295,7 +298,10 @@ final class SemaphoreState implements Pool {
         List<Release> lost = uncounted.stream()
                 .filter(release -> isEarly || !release.isCertain)
                 .toList();
-        local.effects().dropped += account.reopen(reply, version, epoch, owned, now);
+        long dropped = account.reopen(reply, version, epoch, owned, now);
+        if (dropped != 0) {
+            local.effects.add(new Dropped(dropped));
+        }
         leaving = closing && account.contributed != 0;
         if (owned && !(wasLeaving && lost.isEmpty())) {
             local.lost(
@@ -312,7 +318,7 @@ final class SemaphoreState implements Pool {
         permits = reply.permits();
         complete(reply, version, now);
         if (account.contributed != 0 || wanted > 0 || !operations.isEmpty()) {
-            local.effects().tells = true;
+            local.effects.add(new Tell());
         }
     }
 
@@ -324,9 +330,9 @@ final class SemaphoreState implements Pool {
             refused(new IllegalStateException(message));
             return;
         }
-        join.result.completeExceptionally(new IllegalArgumentException(message));
+        local.fail(join, new IllegalArgumentException(message));
         if (!operations.isEmpty()) {
-            local.effects().tells = true;
+            local.effects.add(new Tell());
         }
     }
 
@@ -337,7 +343,7 @@ final class SemaphoreState implements Pool {
 
     /** Redis refuses what it is told. */
     void refused(Throwable failure) {
-        operations.failAll(failure);
+        operations.failAll(operation -> local.fail(operation, failure));
         local.failed(() -> Failures.refusal("semaphore " + Names.quoted(name), failure));
     }
 
@@ -364,7 +370,7 @@ final class SemaphoreState implements Pool {
             grantUpTo(sum, now);
         } else {
             // More than is wanted: threads have left in between, or another client has written it. Redis knows.
-            local.effects().tells = true;
+            local.effects.add(new Tell());
         }
     }
 
@@ -385,7 +391,7 @@ final class SemaphoreState implements Pool {
             // Another session may have these permits by now.
             leaving = true;
             local.lost("their lease is over, and Redis doesn't renew it", List.of());
-            local.effects().tells = true;
+            local.effects.add(new Tell());
         }
     }
 
@@ -397,7 +403,7 @@ final class SemaphoreState implements Pool {
         if (owned) {
             local.lost("the session was closed", List.of());
         }
-        operations.cancelAll(reason.get());
+        operations.cancelAll(operation -> local.fail(operation, reason.get()));
         local.failed(reason);
         wanted = 0;
     }

@@ -4,13 +4,19 @@ import dev.interlock.internal.Suspensions;
 import dev.interlock.internal.redis.Settings;
 import dev.interlock.internal.semaphore.Operations.Operation;
 import dev.interlock.internal.semaphore.Operations.Operation.Verb;
+import dev.interlock.internal.semaphore.SemaphoreEffect.Failure;
+import dev.interlock.internal.semaphore.SemaphoreEffect.Insist;
+import dev.interlock.internal.semaphore.SemaphoreEffect.Result;
+import dev.interlock.internal.semaphore.SemaphoreEffect.Tell;
 import dev.interlock.internal.semaphore.SemaphoreState.Statement;
 import dev.interlock.internal.semaphore.SemaphoreWaiters.Waiter;
+import dev.interlock.internal.session.EffectsProbe;
 import dev.interlock.internal.session.Lease;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /** A semaphore's state in the hands of a test, which brings all events: there is no thread, clock, session or Redis. */
@@ -196,6 +202,9 @@ final class SemaphoreEvents {
 
     private long sequence = 1;
 
+    /** Effects that the test has yet to look at. */
+    private final List<SemaphoreEffect> due = new ArrayList<>();
+
     SemaphoreEvents(boolean owned, boolean fair) {
         state = new SemaphoreState("semaphore", PERMITS, owned, fair, SLICE, stock, 1, lease);
         local = state.local();
@@ -264,19 +273,46 @@ final class SemaphoreEvents {
         if (!comesOut(waiter)) {
             throw new AssertionError("they are its own");
         }
-        local.takeEffects();
+        effects();
     }
 
     Operation operate(Verb verb, int amount) {
         return local.operate(verb, amount);
     }
 
+    // ---- effects
+
+    /** What the thread of an operation has heard of it. */
+    CompletableFuture<Integer> result(Operation operation) {
+        carryOut();
+        return operation.result;
+    }
+
+    /** The effects of the events since the last look, but for what threads of operations have heard. */
+    List<SemaphoreEffect> effects() {
+        carryOut();
+        List<SemaphoreEffect> all = List.copyOf(due);
+        due.clear();
+        return all;
+    }
+
+    private void carryOut() {
+        for (SemaphoreEffect next : EffectsProbe.poll(local.effects)) {
+            if (next instanceof Result end) {
+                end.operation().result.complete(end.result());
+            } else if (next instanceof Failure end) {
+                end.operation().result.completeExceptionally(end.cause());
+            } else {
+                due.add(next);
+            }
+        }
+    }
+
     // ---- Redis
 
     /** The command that the owner sends as an effect of the events so far. */
     Statement tells() {
-        SemaphoreEffects effects = local.takeEffects();
-        if (!effects.tells && !effects.insists) {
+        if (!isTold()) {
             throw new AssertionError("Redis isn't told");
         }
         return say();
@@ -284,13 +320,12 @@ final class SemaphoreEvents {
 
     /** Whether Redis is told of the events so far. */
     boolean isTold() {
-        SemaphoreEffects effects = local.takeEffects();
-        return effects.tells || effects.insists;
+        return effects().stream().anyMatch(effect -> effect instanceof Tell || effect instanceof Insist);
     }
 
     /** A command, whatever the reason. */
     Statement say() {
-        local.takeEffects();
+        effects();
         return state.statement(++sequence, now);
     }
 

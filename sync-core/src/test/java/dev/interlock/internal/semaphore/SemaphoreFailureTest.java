@@ -6,11 +6,15 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import dev.interlock.internal.semaphore.Holdings.Release;
 import dev.interlock.internal.semaphore.Operations.Operation;
 import dev.interlock.internal.semaphore.Operations.Operation.Verb;
+import dev.interlock.internal.semaphore.SemaphoreEffect.Dropped;
+import dev.interlock.internal.semaphore.SemaphoreEffect.Lost;
+import dev.interlock.internal.semaphore.SemaphoreEffect.Tell;
+import dev.interlock.internal.semaphore.SemaphoreEffect.Unnoticed;
 import dev.interlock.internal.semaphore.SemaphoreEvents.Reply;
 import dev.interlock.internal.semaphore.SemaphoreState.Statement;
 import dev.interlock.internal.semaphore.SemaphoreWaiters.Waiter;
-import java.util.Objects;
 import java.util.concurrent.TimeUnit;
+import java.util.stream.Collectors;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -20,8 +24,10 @@ class SemaphoreFailureTest {
     private final SemaphoreEvents events = SemaphoreEvents.owned();
 
     private String loss() {
-        return String.valueOf(Objects.requireNonNull(events.local.takeEffects().loss, "no loss")
-                .getMessage());
+        return events.effects().stream()
+                .filter(Lost.class::isInstance)
+                .map(effect -> String.valueOf(((Lost) effect).loss().getMessage()))
+                .collect(Collectors.joining(" and "));
     }
 
     private void assertThrows(Waiter waiter, String words) {
@@ -65,9 +71,7 @@ class SemaphoreFailureTest {
         events.tells();
         events.answer(Reply.open(1));
         events.answer(Reply.unknown());
-        SemaphoreEffects effects = events.local.takeEffects();
-        assertThat(effects.loss).isNull();
-        assertThat(effects.tells).isTrue();
+        assertThat(events.effects()).contains(new Tell()).doesNotHaveAnyElementsOfTypes(Lost.class);
         assertThat(events.stock.permits).isZero();
         assertThat(events.say().wanted()).isEqualTo(1);
         events.answer(Reply.open(1));
@@ -115,7 +119,7 @@ class SemaphoreFailureTest {
         events.say();
         beats();
         beats();
-        assertThat(events.local.takeEffects().loss).as("its lease isn't over").isNull();
+        assertThat(events.effects()).as("its lease isn't over").doesNotHaveAnyElementsOfTypes(Lost.class);
         events.answer(Reply.open(2));
         assertThat(events.local.isUncertain(events.now)).isFalse();
     }
@@ -169,9 +173,14 @@ class SemaphoreFailureTest {
         assertThat(loses(left)).isEqualTo("null");
         events.tells();
         events.answer(Reply.lost());
-        SemaphoreEffects effects = events.local.takeEffects();
-        assertThat(effects.loss).hasMessageStartingWith("1 permit of");
-        assertThat(effects.unnoticed).hasMessageStartingWith("2 permits of");
+        assertThat(events.effects())
+                .anySatisfy(effect -> assertThat(effect)
+                        .isInstanceOfSatisfying(
+                                Lost.class, lost -> assertThat(lost.loss()).hasMessageStartingWith("1 permit of")))
+                .anySatisfy(effect -> assertThat(effect)
+                        .isInstanceOfSatisfying(
+                                Unnoticed.class,
+                                lost -> assertThat(lost.loss()).hasMessageStartingWith("2 permits of")));
     }
 
     @Test
@@ -197,9 +206,7 @@ class SemaphoreFailureTest {
         events.tells();
         events.passes(SemaphoreEvents.LEASE);
         events.answer(Reply.closed(heard));
-        SemaphoreEffects effects = events.local.takeEffects();
-        assertThat(effects.loss).isNull();
-        assertThat(effects.unnoticed).isNull();
+        assertThat(events.effects()).doesNotHaveAnyElementsOfTypes(Lost.class, Unnoticed.class);
         assertThat(loses(release)).isEqualTo("null");
     }
 
@@ -236,7 +243,7 @@ class SemaphoreFailureTest {
         Statement said = events.say();
         events.passes(SemaphoreEvents.LEASE);
         beats();
-        assertThat(events.local.takeEffects().loss).isNull();
+        assertThat(events.effects()).doesNotHaveAnyElementsOfTypes(Lost.class);
         beats();
         assertThat(loss()).contains("their lease is over, and Redis doesn't renew it");
         assertThat(events.state.isValid(events.now)).isFalse();
@@ -250,9 +257,7 @@ class SemaphoreFailureTest {
         assertThat(events.stock.permits).isZero();
         assertThat(events.tells().leaves()).isTrue();
         events.answer(Reply.closed(events.say()));
-        SemaphoreEffects effects = events.local.takeEffects();
-        assertThat(effects.loss).isNull();
-        assertThat(effects.tells).isTrue();
+        assertThat(events.effects()).contains(new Tell()).doesNotHaveAnyElementsOfTypes(Lost.class);
         assertThat(events.say().leaves()).isFalse();
     }
 
@@ -382,8 +387,8 @@ class SemaphoreFailureTest {
         contribution.add(other);
         other.say();
         other.answer(Reply.unknown());
-        assertThat(other.local.effects().dropped).isEqualTo(contribution.permits);
-        assertThat(other.tells().contributed())
+        assertThat(other.effects()).contains(new Dropped(contribution.permits), new Tell());
+        assertThat(other.say().contributed())
                 .as("what no earlier command has said")
                 .isEqualTo(contribution.permits);
     }
@@ -407,8 +412,8 @@ class SemaphoreFailureTest {
         contribution.add(other);
         other.tells();
         other.answer(Reply.lost());
-        assertThat(other.local.effects().dropped).isZero();
-        Statement said = other.tells();
+        assertThat(other.effects()).contains(new Tell()).doesNotHaveAnyElementsOfTypes(Dropped.class);
+        Statement said = other.say();
         assertThat(said.contributed()).isEqualTo(contribution.permits);
         assertThat(said.fresh()).isTrue();
     }
@@ -426,7 +431,7 @@ class SemaphoreFailureTest {
         other.passes(TimeUnit.DAYS.toNanos(2));
         assertThat(other.say().fresh()).isFalse();
         other.answer(Reply.unknown());
-        assertThat(other.local.takeEffects().dropped).isEqualTo(contribution.permits);
+        assertThat(other.effects()).contains(new Dropped(contribution.permits));
         Statement next = other.say();
         assertThat(next.fresh()).isTrue();
         assertThat(next.contributed()).isZero();
@@ -483,7 +488,7 @@ class SemaphoreFailureTest {
         Operation operation = events.local.look();
         events.tells();
         events.state.refused(new IllegalStateException("WRONGTYPE here"));
-        assertThat(operation.result).isCompletedExceptionally();
+        assertThat(events.result(operation)).isCompletedExceptionally();
         assertThat(events.tells().wanted()).isZero();
         assertThat(events.stock.permits).isEqualTo(3);
         assertThatThrownBy(() -> events.comes(1)).hasMessageContaining("Redis refuses semaphore 'semaphore'");
@@ -513,7 +518,7 @@ class SemaphoreFailureTest {
         events.answer(Reply.open(said.wanted()));
         Operation look = events.local.operate(Verb.LOOK, 0);
         events.answer(Reply.open(said.wanted()).done(events.say(), 3));
-        assertThat(look.result).isCompletedWithValue(3);
+        assertThat(events.result(look)).isCompletedWithValue(3);
         assertThrows(waiter, "silence");
         assertThat(events.stock.permits).isZero();
         assertThat(events.say().returned()).isEqualTo(2);
@@ -557,8 +562,8 @@ class SemaphoreFailureTest {
         Statement said = events.tells();
         events.state.close();
         assertThat(loss()).contains("the session was closed");
-        assertThat(sent.result).isCompletedExceptionally();
-        assertThat(unsent.result).isCompletedExceptionally();
+        assertThat(events.result(sent)).isCompletedExceptionally();
+        assertThat(events.result(unsent)).isCompletedExceptionally();
         assertThrows(waiter, "the Interlock session is closed");
         Statement last = events.say();
         assertThat(last.leaves()).isTrue();
@@ -589,7 +594,7 @@ class SemaphoreFailureTest {
         SemaphoreEvents unowned = SemaphoreEvents.unowned();
         unowned.acquire(1);
         unowned.state.close();
-        assertThat(unowned.local.takeEffects().loss).isNull();
+        assertThat(unowned.effects()).doesNotHaveAnyElementsOfTypes(Lost.class);
         assertThat(unowned.say().leaves()).isTrue();
     }
 }

@@ -35,7 +35,7 @@ class SemaphoreOperationTest {
         assertThat(said.operation()).isSameAs(operation);
         assertThat(events.state.isWaiting()).isTrue();
         events.answer(Reply.open(0).done(said, 2));
-        assertThat(operation.result).isCompletedWithValue(2);
+        assertThat(events.result(operation)).isCompletedWithValue(2);
         assertThat(ends(operation)).isTrue();
         assertThat(events.local.holdings.valid()).isEqualTo(2);
         assertThat(events.state.isLeased()).isTrue();
@@ -46,7 +46,7 @@ class SemaphoreOperationTest {
     void whatThePoolHasNotIsNotTaken() {
         Operation operation = tries(9);
         events.answer(Reply.open(0).done(events.tells(), -1));
-        assertThat(operation.result).isCompletedWithValue(-1);
+        assertThat(events.result(operation)).isCompletedWithValue(-1);
         assertThat(ends(operation)).isTrue();
         assertThat(events.local.holdings.isEmpty()).isTrue();
     }
@@ -102,13 +102,13 @@ class SemaphoreOperationTest {
         Statement said = events.tells();
         assertThat(said.operation()).isSameAs(first);
         events.answer(Reply.open(0));
-        assertThat(first.result).isNotDone();
+        assertThat(events.result(first)).isNotDone();
         events.answer(Reply.open(0).done(said, 1));
-        assertThat(second.result).isNotDone();
+        assertThat(events.result(second)).isNotDone();
         said = events.tells();
         assertThat(said.operation()).isSameAs(second);
         events.answer(Reply.open(0).done(said, 1));
-        assertThat(second.result).isCompletedWithValue(1);
+        assertThat(events.result(second)).isCompletedWithValue(1);
         assertThat(events.isTold()).isFalse();
     }
 
@@ -161,7 +161,7 @@ class SemaphoreOperationTest {
         events.local.release(2, events.now);
         events.waits(3);
         events.answer(Reply.open(3).done(said, 3));
-        assertThat(operation.result).isCompletedWithValue(5);
+        assertThat(events.result(operation)).isCompletedWithValue(5);
         assertThat(ends(operation)).isTrue();
     }
 
@@ -172,7 +172,7 @@ class SemaphoreOperationTest {
         events.answer(Reply.open(1));
         Operation operation = events.local.look();
         events.answer(Reply.open(1).done(events.tells(), 4));
-        assertThat(operation.result).isCompletedWithValue(5);
+        assertThat(events.result(operation)).isCompletedWithValue(5);
     }
 
     @Test
@@ -181,14 +181,18 @@ class SemaphoreOperationTest {
         Operation next = events.local.look();
         events.tells();
         events.answer(Reply.disagreed());
-        assertFails(operation.result, IllegalArgumentException.class, "whose permits belong to sessions, but it isn't");
+        assertFails(
+                events.result(operation),
+                IllegalArgumentException.class,
+                "whose permits belong to sessions, but it isn't");
         assertThat(events.tells().operation()).isSameAs(next);
         SemaphoreEvents unowned = SemaphoreEvents.unowned();
         Operation other = unowned.operate(Verb.JOIN, 0);
         unowned.tells();
         unowned.answer(Reply.disagreed());
         assertThat(unowned.isTold()).isFalse();
-        assertFails(other.result, IllegalArgumentException.class, "whose permits belong to nobody, but it isn't");
+        assertFails(
+                unowned.result(other), IllegalArgumentException.class, "whose permits belong to nobody, but it isn't");
     }
 
     @Test
@@ -197,7 +201,7 @@ class SemaphoreOperationTest {
         Waiter waiter = events.waits(1);
         events.tells();
         events.answer(Reply.disagreed());
-        assertFails(operation.result, IllegalStateException.class, "but it isn't");
+        assertFails(events.result(operation), IllegalStateException.class, "but it isn't");
         assertThatThrownBy(() -> events.comesOut(waiter))
                 .isInstanceOf(IllegalStateException.class)
                 .hasMessageContaining("Redis refuses semaphore 'semaphore'");
@@ -209,7 +213,7 @@ class SemaphoreOperationTest {
         Operation operation = tries(2);
         Statement said = events.tells();
         events.answer(Reply.closed(said).done(said, 2));
-        assertThat(operation.result).isNotDone();
+        assertThat(events.result(operation)).isNotDone();
         Statement again = events.tells();
         assertThat(again.operation()).isSameAs(operation);
         assertThat(again.epoch()).isGreaterThan(said.epoch());

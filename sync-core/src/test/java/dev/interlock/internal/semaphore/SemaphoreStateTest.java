@@ -6,6 +6,9 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 
 import dev.interlock.internal.semaphore.Operations.Operation;
 import dev.interlock.internal.semaphore.Operations.Operation.Verb;
+import dev.interlock.internal.semaphore.SemaphoreEffect.Ask;
+import dev.interlock.internal.semaphore.SemaphoreEffect.Insist;
+import dev.interlock.internal.semaphore.SemaphoreEffect.LookAgain;
 import dev.interlock.internal.semaphore.SemaphoreEvents.Reply;
 import dev.interlock.internal.semaphore.SemaphoreState.Statement;
 import dev.interlock.internal.semaphore.SemaphoreWaiters.Waiter;
@@ -49,7 +52,7 @@ class SemaphoreStateTest {
         assertThat(events.tells().wanted()).isZero();
         events.answer(Reply.open(2));
         assertThat(events.stock.permits).isZero();
-        assertThat(events.local.takeEffects().insists).isTrue();
+        assertThat(events.effects()).contains(new Insist());
         assertThat(events.say().returned()).isEqualTo(2);
         assertThat(events.state.isLeased()).isFalse();
     }
@@ -87,12 +90,12 @@ class SemaphoreStateTest {
         assertThat(fair.tells().operation()).isNotNull();
         // What was heard of other sessions may have changed: only Redis knows.
         fair.state.demanded(fair.version());
-        assertThat(asksInTurn(fair).result).isNotDone();
+        assertThat(fair.result(asksInTurn(fair))).isNotDone();
         fair.say();
         fair.waits(1);
         fair.say();
         Operation refused = asksInTurn(fair);
-        assertThat(refused.result).isCompletedWithValue(-1);
+        assertThat(fair.result(refused)).isCompletedWithValue(-1);
         assertThat(fair.local.end(refused, fair.now)).isTrue();
         assertThat(fair.isTold()).isFalse();
         events.waits(1);
@@ -128,10 +131,9 @@ class SemaphoreStateTest {
     void theOrderOfThreadsThatAreAboutToParkIsLookedAtAgain() {
         Waiter three = events.comes(3);
         Waiter one = events.comes(1);
-        SemaphoreEffects effects = events.local.takeEffects();
-        assertThat(effects.looksAgain).isTrue();
+        assertThat(events.effects()).contains(new LookAgain());
         events.waits(1);
-        assertThat(events.local.takeEffects().looksAgain).isFalse();
+        assertThat(events.effects()).doesNotContain(new LookAgain());
         events.stock.parked.addAll(List.of(one.thread, three.thread));
         events.local.lookAgain();
         assertThat(events.tells().wanted()).isEqualTo(1);
@@ -167,7 +169,7 @@ class SemaphoreStateTest {
         events.takes(first);
         events.leaves(first);
         // Permits of the supply are with a thread that hasn't reported yet.
-        assertThat(events.local.takeEffects().looksAgain).isFalse();
+        assertThat(events.effects()).doesNotContain(new LookAgain());
         SemaphoreEvents alone = SemaphoreEvents.owned();
         Waiter taker = alone.waits(1);
         Waiter other = alone.waits(1);
@@ -175,9 +177,9 @@ class SemaphoreStateTest {
         alone.answer(Reply.open(1));
         alone.takes(taker);
         alone.leaves(other);
-        assertThat(alone.local.takeEffects().looksAgain).isFalse();
+        assertThat(alone.effects()).doesNotContain(new LookAgain());
         alone.local.withdraw(taker);
-        assertThat(alone.local.takeEffects().looksAgain).isTrue();
+        assertThat(alone.effects()).contains(new LookAgain());
     }
 
     // ---- release
@@ -188,7 +190,7 @@ class SemaphoreStateTest {
         Waiter next = events.waits(1);
         events.tells();
         events.local.release(1, events.now);
-        assertThat(events.local.takeEffects().insists).isFalse();
+        assertThat(events.effects()).doesNotContain(new Insist());
         assertThat(events.comesOut(next)).isTrue();
         assertThat(events.say().returned()).isZero();
     }
@@ -314,13 +316,13 @@ class SemaphoreStateTest {
         events.waits(1);
         events.tells();
         events.answer(Reply.open(0).leaseEnd(200));
-        assertThat(events.local.takeEffects().askMillis).isEqualTo(200);
+        assertThat(events.effects()).contains(new Ask(200));
         events.answer(Reply.open(0).leaseEnd(1_000));
-        assertThat(events.local.takeEffects().askMillis).isEqualTo(SemaphoreEffects.NEVER);
+        assertThat(events.effects()).doesNotHaveAnyElementsOfTypes(Ask.class);
         events.answer(Reply.open(0));
-        assertThat(events.local.takeEffects().askMillis).isEqualTo(SemaphoreEffects.NEVER);
+        assertThat(events.effects()).doesNotHaveAnyElementsOfTypes(Ask.class);
         events.answer(Reply.open(1).leaseEnd(200));
-        assertThat(events.local.takeEffects().askMillis).isEqualTo(SemaphoreEffects.NEVER);
+        assertThat(events.effects()).doesNotHaveAnyElementsOfTypes(Ask.class);
     }
 
     @Test
