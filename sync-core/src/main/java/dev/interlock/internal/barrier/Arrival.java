@@ -26,11 +26,18 @@ final class Arrival {
     /** The version of the last command that was sent before it came: an answer to that says nothing of it. */
     long cameAfter;
 
-    /** Its fate, or that it has to run the action. */
+    /**
+     * Its fate, or that it has to run the action. The thread waits for it, and the owner of the state completes it; the
+     * state doesn't use it.
+     */
     final CompletableFuture<Fate> turn = new CompletableFuture<>();
 
-    /** Its fate. */
+    /** Its fate, in the same way. */
     final CompletableFuture<Fate> end = new CompletableFuture<>();
+
+    /** Its fate, as soon as the state knows that. */
+    @Nullable
+    Fate fate;
 
     /** As which of all arrivals in its generation it was counted; 0 as long as it isn't known to be. */
     int place;
@@ -61,17 +68,8 @@ final class Arrival {
         this.acts = acts;
     }
 
-    void act() {
-        turn.complete(Fate.ACTS);
-    }
-
-    void end(Fate fate) {
-        turn.complete(fate);
-        end.complete(fate);
-    }
-
     boolean hasEnded() {
-        return end.isDone();
+        return fate != null;
     }
 
     /** Returns whether its thread has gone, and its generation is still to be broken for it. */

@@ -1,23 +1,26 @@
 package dev.interlock.internal.barrier;
 
 import dev.interlock.internal.barrier.Arrival.Fate;
+import dev.interlock.internal.barrier.BarrierEffect.Act;
+import dev.interlock.internal.barrier.BarrierEffect.Ask;
+import dev.interlock.internal.barrier.BarrierEffect.End;
+import dev.interlock.internal.barrier.BarrierEffect.EndResets;
+import dev.interlock.internal.barrier.BarrierEffect.Left;
+import dev.interlock.internal.barrier.BarrierEffect.Tell;
 import dev.interlock.internal.barrier.BarrierReply.Outcome;
 import dev.interlock.internal.barrier.BarrierReply.State;
 import dev.interlock.internal.barrier.BarrierReply.Status;
 import dev.interlock.internal.barrier.BarrierStatement.Wish;
+import dev.interlock.internal.session.Effects;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Map;
-import java.util.NavigableMap;
-import java.util.TreeMap;
-import java.util.concurrent.CompletableFuture;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What a session knows of one barrier. Events come in: threads, replies, messages. Out come the fates of arrivals, and
- * the {@linkplain BarrierEffects effects} that the owner carries out after each event. It knows no session, thread or
- * clock, and is used with the owner's mutex only.
+ * What a session knows of one barrier. Events come in: threads, replies, messages. Out come the
+ * {@linkplain BarrierEffect effects} that the owner carries out after each event. It knows no session, thread or clock,
+ * and is used with the owner's mutex only.
  *
  * <p>Threads are counted in the order of {@link #arrivals}. Those at its front have been counted in
  * {@link #generation}; when that is over they leave, and the others come to the next one. A message may tell that it is
@@ -42,11 +45,14 @@ final class BarrierState {
     /** Threads that want the generation broken, in the order in which they came to want that. */
     private final List<Arrival> leavers = new ArrayList<>();
 
-    /** The resets by threads of this session that are not done yet, each with a number that only grows. */
-    private final NavigableMap<Long, CompletableFuture<Fate>> resets = new TreeMap<>();
-
+    /** The number of the last reset by a thread of this session. Numbers only grow. */
     private long lastReset;
+
+    /** The last one that Redis has done. */
     private long lastResetDone;
+
+    /** The last one whose thread waits no more, whatever has become of it. */
+    private long lastResetEnded;
 
     /** The generation that {@link #arrivals} are in. */
     private long generation;
@@ -84,17 +90,11 @@ final class BarrierState {
     /** How many parties the barrier has, if Redis has refused this number; else 0. */
     int otherParties;
 
-    private BarrierEffects effects = new BarrierEffects();
+    /** What the events so far have the owner do. */
+    final Effects<BarrierEffect> effects = new Effects<>();
 
     BarrierState(int parties) {
         this.parties = parties;
-    }
-
-    /** Returns the effects of the events since the last call. */
-    BarrierEffects takeEffects() {
-        BarrierEffects taken = effects;
-        effects = new BarrierEffects();
-        return taken;
     }
 
     // ---- membership
@@ -112,18 +112,26 @@ final class BarrierState {
     }
 
     boolean isUnused() {
-        return holders == 0 && arrivals.stream().allMatch(Arrival::hasEnded) && breakers.isEmpty() && resets.isEmpty();
+        return holders == 0 && arrivals.stream().allMatch(Arrival::hasEnded) && breakers.isEmpty() && !isResetting();
+    }
+
+    private boolean isResetting() {
+        return lastReset > lastResetEnded;
     }
 
     private void leaveIfUnused() {
         if (!left && isUnused()) {
             if (told) {
-                effects.tells = true;
+                effects.add(new Tell());
             } else {
-                left = true;
-                effects.ended = true;
+                dropOut();
             }
         }
+    }
+
+    private void dropOut() {
+        left = true;
+        effects.add(new Left());
     }
 
     /** Returns whether Redis may count this session as a member. */
@@ -132,7 +140,7 @@ final class BarrierState {
     }
 
     boolean isWaiting() {
-        return !arrivals.isEmpty() || !breakers.isEmpty() || !resets.isEmpty() || (mayBeKnown() && isUnused());
+        return !arrivals.isEmpty() || !breakers.isEmpty() || isResetting() || (mayBeKnown() && isUnused());
     }
 
     // ---- threads
@@ -161,6 +169,14 @@ final class BarrierState {
         }
     }
 
+    /** It is known what becomes of a thread, unless it was before. */
+    void end(Arrival arrival, Fate fate) {
+        if (!arrival.hasEnded()) {
+            arrival.fate = fate;
+            effects.add(new End(arrival, fate));
+        }
+    }
+
     /** A thread goes without knowing how its generation ends. The session goes on trying to break that. */
     void abandon(Arrival arrival) {
         if (arrival.hasEnded()) {
@@ -171,7 +187,7 @@ final class BarrierState {
         if (arrival == actor && acted == Wish.NONE) {
             acted = Wish.FAILED;
         }
-        effects.tells = true;
+        effects.add(new Tell());
     }
 
     /** The thread that had to has run the action. */
@@ -181,22 +197,21 @@ final class BarrierState {
         }
     }
 
-    /** The action of this thread resets the barrier. Returns null if the thread runs none. */
+    /** The action of this thread resets the barrier. Returns its arrival, or null if the thread runs none. */
     @Nullable
-    CompletableFuture<Fate> renew(Thread thread) {
+    Arrival renew(Thread thread) {
         Arrival acting = actor;
         if (acting == null || acting.thread != thread || acting.hasEnded()) {
             return null;
         }
         acting.renewed = true;
         acted = Wish.RENEW;
-        return acting.end;
+        return acting;
     }
 
-    /** A thread resets the barrier. The result completes when that is done. */
-    CompletableFuture<Fate> reset(long number) {
+    /** A thread resets the barrier. */
+    void reset(long number) {
         lastReset = number;
-        return resets.computeIfAbsent(number, added -> new CompletableFuture<>());
     }
 
     // ---- commands and their replies
@@ -231,26 +246,27 @@ final class BarrierState {
         if (reply.status() == Status.LEFT) {
             member = false;
             if (closed || isUnused()) {
-                left = true;
-                effects.ended = true;
+                dropOut();
             } else {
-                effects.tells = true;
+                effects.add(new Tell());
             }
             return;
         }
         if (reply.status() == Status.OTHER_PARTIES) {
             otherParties = (int) reply.generation();
             forget();
-            endResets(resets, Fate.REFUSED);
+            endResets(lastReset, Fate.REFUSED);
             return;
         }
         settle(reply);
         lastResetDone = Math.max(lastResetDone, reply.resets());
-        endResets(resets.headMap(lastResetDone, true), Fate.TRIPPED);
+        endResets(lastResetDone, Fate.TRIPPED);
         if (reply.status() == Status.FORGOTTEN) {
             forget();
             forgotten = true;
-            effects.tells |= !closed;
+            if (!closed) {
+                effects.add(new Tell());
+            }
             return;
         }
         member = true;
@@ -273,14 +289,16 @@ final class BarrierState {
         actor = null;
     }
 
-    private static void endAll(List<Arrival> all, Fate fate) {
-        all.forEach(arrival -> arrival.end(fate));
+    private void endAll(List<Arrival> all, Fate fate) {
+        all.forEach(arrival -> end(arrival, fate));
         all.clear();
     }
 
-    private static void endResets(Map<Long, CompletableFuture<Fate>> all, Fate fate) {
-        all.values().forEach(done -> done.complete(fate));
-        all.clear();
+    private void endResets(long last, Fate fate) {
+        if (last > lastResetEnded) {
+            lastResetEnded = last;
+            effects.add(new EndResets(last, fate));
+        }
     }
 
     /** Ends the arrivals that were counted in the generation that they are in, if that is over. */
@@ -305,7 +323,7 @@ final class BarrierState {
             leavers.stream()
                     .filter(leaver -> !leaver.hasEnded())
                     .findFirst()
-                    .ifPresent(first -> first.end(Fate.BREAKER));
+                    .ifPresent(first -> end(first, Fate.BREAKER));
         }
         endAll(arrivals.subList(0, counted), fate(outcome));
         removeEnded();
@@ -337,16 +355,16 @@ final class BarrierState {
         } else if (state == State.OPEN && generation == settled) {
             // It was broken, and Redis has lost that.
             acted = Wish.BREAK;
-            effects.tells = true;
+            effects.add(new Tell());
         } else if (state == State.TRIPPING_HERE && actor == null && generation != settled) {
             act();
         } else if (state == State.TRIPPING_HERE && generation == settled && acted == Wish.NONE) {
             // It was broken, and Redis has lost that: it is broken again, since nobody knows who has gone.
             acted = Wish.FAILED;
-            effects.tells = true;
+            effects.add(new Tell());
         }
         if (isWaiting() && reply.dueMillis() >= 0 && reply.dueMillis() < PULSE_MILLIS) {
-            effects.askMillis = reply.dueMillis() + 1;
+            effects.add(new Ask(reply.dueMillis() + 1));
         }
     }
 
@@ -357,7 +375,9 @@ final class BarrierState {
         generation = to;
         acted = Wish.NONE;
         actor = null;
-        effects.tells |= !arrivals.isEmpty() || !breakers.isEmpty();
+        if (!arrivals.isEmpty() || !breakers.isEmpty()) {
+            effects.add(new Tell());
+        }
     }
 
     private int counted() {
@@ -375,10 +395,10 @@ final class BarrierState {
         settled = generation;
     }
 
-    private static void breakKnown(List<Arrival> all, long version) {
+    private void breakKnown(List<Arrival> all, long version) {
         List<Arrival> known =
                 all.stream().filter(arrival -> arrival.cameAfter < version).toList();
-        known.forEach(arrival -> arrival.end(Fate.BROKEN));
+        known.forEach(arrival -> end(arrival, Fate.BROKEN));
         all.removeAll(known);
     }
 
@@ -387,9 +407,9 @@ final class BarrierState {
             actor = last;
             if (last.isAbandoned) {
                 acted = Wish.FAILED;
-                effects.tells = true;
+                effects.add(new Tell());
             } else {
-                last.act();
+                effects.add(new Act(last));
             }
         });
     }
@@ -408,10 +428,12 @@ final class BarrierState {
                 generation += hasTripped ? 1 : 0;
             } else {
                 // The others may have been counted as well. Arrivals that end now stay until that is known.
-                arrivals.subList(0, counted).forEach(arrival -> arrival.end(fate(outcome)));
+                arrivals.subList(0, counted).forEach(arrival -> end(arrival, fate(outcome)));
             }
         }
-        effects.tells |= isWaiting();
+        if (isWaiting()) {
+            effects.add(new Tell());
+        }
         leaveIfUnused();
     }
 
@@ -419,9 +441,9 @@ final class BarrierState {
     void refused(Throwable failure) {
         Stream.concat(arrivals.stream(), breakers.stream()).forEach(arrival -> {
             arrival.failure = failure;
-            arrival.end(Fate.REFUSED);
+            end(arrival, Fate.REFUSED);
         });
-        endResets(resets, Fate.REFUSED);
+        endResets(lastReset, Fate.REFUSED);
         // Those that have been refused may have been counted all the same; what is unknown is to be broken.
         forget();
         forgotten = true;
@@ -430,7 +452,7 @@ final class BarrierState {
     /** The session is closed. */
     void close() {
         closed = true;
-        endResets(resets, Fate.CLOSED);
+        endResets(lastReset, Fate.CLOSED);
         endAll(arrivals, Fate.CLOSED);
         endAll(breakers, Fate.CLOSED);
         leavers.clear();

@@ -7,6 +7,11 @@ import dev.interlock.internal.Names;
 import dev.interlock.internal.Stake;
 import dev.interlock.internal.Stake.Wait;
 import dev.interlock.internal.barrier.Arrival.Fate;
+import dev.interlock.internal.barrier.BarrierEffect.Act;
+import dev.interlock.internal.barrier.BarrierEffect.Ask;
+import dev.interlock.internal.barrier.BarrierEffect.End;
+import dev.interlock.internal.barrier.BarrierEffect.EndResets;
+import dev.interlock.internal.barrier.BarrierEffect.Left;
 import dev.interlock.internal.barrier.BarrierReply.Outcome;
 import dev.interlock.internal.barrier.BarrierReply.State;
 import dev.interlock.internal.redis.Failures;
@@ -18,6 +23,9 @@ import dev.interlock.internal.session.RedisSession;
 import dev.interlock.internal.session.RemoteWait;
 import dev.interlock.internal.session.StateSync;
 import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.TreeMap;
 import java.util.concurrent.BrokenBarrierException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeoutException;
@@ -44,6 +52,10 @@ public final class ScriptBarrier extends StateSync {
     private final BarrierState state;
 
     private final Locked<BarrierState> locked;
+
+    /** What threads wait for that reset the barrier, by the numbers of the resets. */
+    @GuardedBy("mutex")
+    private final NavigableMap<Long, CompletableFuture<Fate>> resets = new TreeMap<>();
 
     /**
      * Creates the remote half.
@@ -195,14 +207,20 @@ public final class ScriptBarrier extends StateSync {
         mutex.lock();
         try {
             session.ensureOpen();
-            CompletableFuture<Fate> renewed = state.renew(Thread.currentThread());
-            done = renewed != null ? renewed : state.reset(session.nextSequence());
+            Arrival acting = state.renew(Thread.currentThread());
+            done = acting == null ? begin(session.nextSequence()) : acting.end;
             answer = tellAndHear();
         } finally {
             mutex.unlock();
         }
         hear(answer);
         awaitReset(done);
+    }
+
+    @GuardedBy("mutex")
+    private CompletableFuture<Fate> begin(long reset) {
+        state.reset(reset);
+        return resets.computeIfAbsent(reset, added -> new CompletableFuture<>());
     }
 
     private void awaitReset(CompletableFuture<Fate> done) {
@@ -243,7 +261,8 @@ public final class ScriptBarrier extends StateSync {
             tell();
             // The session may have been closed before that could see this arrival.
             if (session.isClosed()) {
-                arrival.end(Fate.CLOSED);
+                state.end(arrival, Fate.CLOSED);
+                carryOut();
             }
         } finally {
             mutex.unlock();
@@ -266,6 +285,7 @@ public final class ScriptBarrier extends StateSync {
         mutex.lock();
         try {
             event.accept(state);
+            carryOut();
             return tellAndHear();
         } finally {
             mutex.unlock();
@@ -309,19 +329,33 @@ public final class ScriptBarrier extends StateSync {
     @GuardedBy("mutex")
     protected void refused(Throwable failure) {
         state.refused(failure);
+        carryOut();
     }
 
     @GuardedBy("mutex")
     private void carryOut() {
-        BarrierEffects effects = state.takeEffects();
-        if (effects.ended) {
+        for (BarrierEffect next = state.effects.poll(); next != null; next = state.effects.poll()) {
+            carryOut(next);
+        }
+    }
+
+    @GuardedBy("mutex")
+    private void carryOut(BarrierEffect effect) {
+        if (effect instanceof End end) {
+            end.arrival().turn.complete(end.fate());
+            end.arrival().end.complete(end.fate());
+        } else if (effect instanceof Act act) {
+            act.arrival().turn.complete(Fate.ACTS);
+        } else if (effect instanceof EndResets end) {
+            Map<Long, CompletableFuture<Fate>> ended = resets.headMap(end.last(), true);
+            ended.values().forEach(done -> done.complete(end.fate()));
+            ended.clear();
+        } else if (effect instanceof Ask ask) {
+            askIn(ask.millis());
+        } else if (effect instanceof Left) {
             session.execute(() -> whenLeft.accept(this));
-        }
-        if (effects.tells) {
+        } else {
             tell();
-        }
-        if (effects.askMillis != BarrierEffects.NEVER) {
-            askIn(effects.askMillis);
         }
     }
 
@@ -352,6 +386,7 @@ public final class ScriptBarrier extends StateSync {
     @GuardedBy("mutex")
     protected CompletableFuture<?> closed() {
         state.close();
+        carryOut();
         return state.mayBeKnown() ? tellAndHear() : CompletableFuture.completedFuture(null);
     }
 

@@ -1,15 +1,18 @@
 package dev.interlock.internal.barrier;
 
-import static java.util.Objects.requireNonNull;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.common.primitives.ImmutableIntArray;
 import dev.interlock.internal.barrier.Arrival.Fate;
+import dev.interlock.internal.barrier.BarrierEffect.Ask;
+import dev.interlock.internal.barrier.BarrierEffect.Left;
+import dev.interlock.internal.barrier.BarrierEffect.Tell;
 import dev.interlock.internal.barrier.BarrierReply.Outcome;
 import dev.interlock.internal.barrier.BarrierReply.State;
 import dev.interlock.internal.barrier.BarrierReply.Status;
 import dev.interlock.internal.barrier.BarrierStatement.Wish;
-import java.util.concurrent.CompletableFuture;
+import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** What a barrier's state makes of actions, resets, and the membership of the session. */
@@ -27,14 +30,14 @@ class BarrierMembershipTest extends BarrierStateFixture {
     @Test
     void theLastThreadActs() {
         Arrival last = acting();
-        assertThat(last.turn).isCompletedWithValue(Fate.ACTS);
+        assertThat(actors).containsExactly(last);
         assertThat(last.hasEnded()).isFalse();
         answer(reply(1, State.TRIPPING_HERE, PARTIES, 1, Outcome.NONE, 3));
         assertThat(say().wish()).isEqualTo(Wish.NONE);
         state.acted(last, true);
         assertThat(say().wish()).isEqualTo(Wish.ACTED);
         answer(reply(2, State.OPEN, NOBODY, 1, Outcome.TRIPPED, 3));
-        assertThat(last.end).isCompletedWithValue(Fate.TRIPPED);
+        assertThat(fate(last)).isEqualTo(Fate.TRIPPED);
         state.acted(last, true);
         assertThat(say().wish()).as("it has ended").isEqualTo(Wish.NONE);
     }
@@ -46,8 +49,8 @@ class BarrierMembershipTest extends BarrierStateFixture {
         Arrival last = arrive();
         say();
         answer(reply(1, State.TRIPPING_HERE, PARTIES, 1, Outcome.NONE, 2, 3));
-        assertThat(first.turn).isNotDone();
-        assertThat(last.turn).isCompletedWithValue(Fate.ACTS);
+        assertThat(actors).doesNotContain(first);
+        assertThat(actors).containsExactly(last);
         state.acted(first, false);
         assertThat(say().wish()).isEqualTo(Wish.NONE);
     }
@@ -58,7 +61,7 @@ class BarrierMembershipTest extends BarrierStateFixture {
         state.acted(last, false);
         assertThat(say().wish()).isEqualTo(Wish.FAILED);
         answer(reply(1, State.BROKEN, NOBODY, 1, Outcome.BROKEN, 3));
-        assertThat(last.end).isCompletedWithValue(Fate.BROKEN);
+        assertThat(fate(last)).isEqualTo(Fate.BROKEN);
     }
 
     @Test
@@ -75,11 +78,11 @@ class BarrierMembershipTest extends BarrierStateFixture {
         join();
         Arrival last = arrive();
         state.abandon(last);
-        state.takeEffects();
+        effects();
         say();
-        BarrierEffects effects = answer(reply(1, State.TRIPPING_HERE, PARTIES, 1, Outcome.NONE, 3));
-        assertThat(effects.tells).isTrue();
-        assertThat(last.turn).isNotDone();
+        assertThat(answer(reply(1, State.TRIPPING_HERE, PARTIES, 1, Outcome.NONE, 3)))
+                .contains(new Tell());
+        assertThat(actors).doesNotContain(last);
         assertThat(say().wish()).isEqualTo(Wish.FAILED);
     }
 
@@ -87,17 +90,17 @@ class BarrierMembershipTest extends BarrierStateFixture {
     void anActionMayResetTheBarrier() {
         Arrival last = acting();
         assertThat(state.renew(new Thread(() -> {}))).as("another thread").isNull();
-        CompletableFuture<Fate> done = requireNonNull(state.renew(thread));
+        assertThat(state.renew(thread)).isSameAs(last);
         assertThat(last.renewed).isTrue();
         assertThat(say().wish()).isEqualTo(Wish.RENEW);
         answer(reply(2, State.OPEN, NOBODY, 1, Outcome.BROKEN, 3));
-        assertThat(done).isCompletedWithValue(Fate.BROKEN);
+        assertThat(fate(last)).isEqualTo(Fate.BROKEN);
         assertThat(state.renew(thread)).as("it acts no more").isNull();
     }
 
     @Test
     void anActionThatHasEndedResetsNothing() {
-        acting().end(Fate.CLOSED);
+        state.end(acting(), Fate.CLOSED);
         assertThat(state.renew(thread)).isNull();
     }
 
@@ -106,16 +109,17 @@ class BarrierMembershipTest extends BarrierStateFixture {
     @Test
     void aResetIsToldUntilItIsDone() {
         join();
-        CompletableFuture<Fate> first = state.reset(10);
-        CompletableFuture<Fate> second = state.reset(20);
+        state.reset(10);
+        state.reset(20);
         assertThat(state.isWaiting()).isTrue();
         assertThat(say().resets()).isEqualTo(20);
         answer(reset(10));
-        assertThat(first).isCompletedWithValue(Fate.TRIPPED);
-        assertThat(second).isNotDone();
+        assertThat(resets).containsExactly(Map.entry(10L, Fate.TRIPPED));
+        assertThat(state.isWaiting()).isTrue();
         assertThat(say().resetsDone()).isEqualTo(10);
         answer(reset(20));
-        assertThat(second).isCompletedWithValue(Fate.TRIPPED);
+        assertThat(resets).containsKey(20L);
+        assertThat(state.isWaiting()).isFalse();
         say();
         answer(reset(10));
         assertThat(say().resetsDone()).as("a late reply takes nothing back").isEqualTo(20);
@@ -129,7 +133,7 @@ class BarrierMembershipTest extends BarrierStateFixture {
     void aSessionIsUsedWhileItResetsOrBreaks() {
         join();
         state.detach();
-        state.takeEffects();
+        effects();
         state.reset(10);
         assertThat(state.isUnused()).isFalse();
         say();
@@ -141,7 +145,7 @@ class BarrierMembershipTest extends BarrierStateFixture {
 
     // ---- when to ask
 
-    private BarrierEffects due(long millis) {
+    private List<BarrierEffect> due(long millis) {
         return answer(
                 new BarrierReply(Status.MEMBER, 1, State.OPEN, 1, millis, 1, Outcome.NONE, 0, ImmutableIntArray.of(1)));
     }
@@ -151,15 +155,15 @@ class BarrierMembershipTest extends BarrierStateFixture {
         join();
         arrive();
         say();
-        assertThat(due(NONE).askMillis).isEqualTo(BarrierEffects.NEVER);
-        assertThat(due(1_000).askMillis).as("the pulse comes before").isEqualTo(BarrierEffects.NEVER);
-        assertThat(due(300).askMillis).isEqualTo(301);
+        assertThat(due(NONE)).isEmpty();
+        assertThat(due(1_000)).as("the pulse comes before").isEmpty();
+        assertThat(due(300)).containsExactly(new Ask(301));
     }
 
     @Test
     void nobodyAsksIfNobodyWaits() {
         join();
-        assertThat(due(300).askMillis).isEqualTo(BarrierEffects.NEVER);
+        assertThat(due(300)).isEmpty();
     }
 
     // ---- membership
@@ -169,22 +173,21 @@ class BarrierMembershipTest extends BarrierStateFixture {
         join();
         assertThat(state.isUnused()).isFalse();
         state.detach();
-        assertThat(state.takeEffects().tells).isTrue();
+        assertThat(effects()).contains(new Tell());
         assertThat(state.isWaiting()).as("for Redis to confirm that").isTrue();
         assertThat(say().membership()).isEqualTo("leave");
-        BarrierEffects effects = answer(standing(Status.LEFT, 1));
-        assertThat(effects.ended).isTrue();
+        assertThat(answer(standing(Status.LEFT, 1))).containsExactly(new Left());
         assertThat(state.left).isTrue();
         assertThat(state.mayBeKnown()).isFalse();
         assertThat(state.attach()).isFalse();
-        assertThat(over(1, Outcome.NONE).ended).isFalse();
+        assertThat(over(1, Outcome.NONE)).doesNotContain(new Left());
     }
 
     @Test
     void aSessionThatRedisHasNotHeardOfIsGoneAtOnce() {
         state.attach();
         state.detach();
-        assertThat(state.takeEffects().ended).isTrue();
+        assertThat(effects()).contains(new Left());
         assertThat(state.left).isTrue();
     }
 
@@ -194,7 +197,7 @@ class BarrierMembershipTest extends BarrierStateFixture {
         state.detach();
         say();
         state.attach();
-        assertThat(answer(standing(Status.LEFT, 1)).tells).isTrue();
+        assertThat(answer(standing(Status.LEFT, 1))).contains(new Tell());
         assertThat(state.left).isFalse();
         assertThat(say().membership()).isEqualTo("join");
     }
@@ -206,8 +209,7 @@ class BarrierMembershipTest extends BarrierStateFixture {
         state.detach();
         assertThat(state.isUnused()).isFalse();
         say();
-        assertThat(answer(reply(2, State.OPEN, NOBODY, 1, Outcome.TRIPPED, 3)).tells)
-                .isTrue();
+        assertThat(answer(reply(2, State.OPEN, NOBODY, 1, Outcome.TRIPPED, 3))).contains(new Tell());
         assertThat(arrival.hasEnded()).isTrue();
         assertThat(state.isUnused()).isTrue();
         assertThat(say().membership()).isEqualTo("leave");
@@ -219,9 +221,9 @@ class BarrierMembershipTest extends BarrierStateFixture {
         Arrival counted = arrive();
         Arrival breaker = comeToBreak();
         say();
-        assertThat(answer(standing(Status.FORGOTTEN, 0)).tells).isTrue();
-        assertThat(counted.end).isCompletedWithValue(Fate.BROKEN);
-        assertThat(breaker.end).isCompletedWithValue(Fate.BROKEN);
+        assertThat(answer(standing(Status.FORGOTTEN, 0))).contains(new Tell());
+        assertThat(fate(counted)).isEqualTo(Fate.BROKEN);
+        assertThat(fate(breaker)).isEqualTo(Fate.BROKEN);
         assertThat(state.member).isFalse();
         assertThat(say().membership()).isEqualTo("rejoin");
         answer(open(1, NOBODY));
@@ -231,13 +233,13 @@ class BarrierMembershipTest extends BarrierStateFixture {
     @Test
     void otherPartiesAreRefused() {
         state.attach();
-        CompletableFuture<Fate> reset = state.reset(10);
+        state.reset(10);
         Arrival arrival = arrive();
         say();
         answer(standing(Status.OTHER_PARTIES, 5));
         assertThat(state.otherParties).isEqualTo(5);
-        assertThat(reset).isCompletedWithValue(Fate.REFUSED);
-        assertThat(arrival.end).isCompletedWithValue(Fate.BROKEN);
+        assertThat(resets).containsExactly(Map.entry(10L, Fate.REFUSED));
+        assertThat(fate(arrival)).isEqualTo(Fate.BROKEN);
         assertThat(state.member).isFalse();
     }
 
@@ -246,13 +248,13 @@ class BarrierMembershipTest extends BarrierStateFixture {
         join();
         Arrival arrival = arrive();
         Arrival breaker = comeToBreak();
-        CompletableFuture<Fate> reset = state.reset(10);
+        state.reset(10);
         IllegalStateException cause = new IllegalStateException("WRONGTYPE");
         state.refused(cause);
-        assertThat(arrival.end).isCompletedWithValue(Fate.REFUSED);
+        assertThat(fate(arrival)).isEqualTo(Fate.REFUSED);
         assertThat(arrival.failure).isSameAs(cause);
-        assertThat(breaker.end).isCompletedWithValue(Fate.REFUSED);
-        assertThat(reset).isCompletedWithValue(Fate.REFUSED);
+        assertThat(fate(breaker)).isEqualTo(Fate.REFUSED);
+        assertThat(resets).containsExactly(Map.entry(10L, Fate.REFUSED));
         assertThat(state.isWaiting()).isFalse();
         assertThat(say())
                 .as("what may be counted is to be broken")
@@ -264,14 +266,14 @@ class BarrierMembershipTest extends BarrierStateFixture {
         join();
         Arrival arrival = arrive();
         Arrival breaker = comeToBreak();
-        CompletableFuture<Fate> reset = state.reset(10);
+        state.reset(10);
         state.close();
-        assertThat(arrival.end).isCompletedWithValue(Fate.CLOSED);
-        assertThat(breaker.end).isCompletedWithValue(Fate.CLOSED);
-        assertThat(reset).isCompletedWithValue(Fate.CLOSED);
+        assertThat(fate(arrival)).isEqualTo(Fate.CLOSED);
+        assertThat(fate(breaker)).isEqualTo(Fate.CLOSED);
+        assertThat(resets).containsExactly(Map.entry(10L, Fate.CLOSED));
         assertThat(state.mayBeKnown()).isTrue();
         assertThat(say().membership()).isEqualTo("leave");
-        assertThat(answer(standing(Status.FORGOTTEN, 0)).tells).isFalse();
-        assertThat(answer(standing(Status.LEFT, 1)).ended).isTrue();
+        assertThat(answer(standing(Status.FORGOTTEN, 0))).doesNotContain(new Tell());
+        assertThat(answer(standing(Status.LEFT, 1))).contains(new Left());
     }
 }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import com.google.common.primitives.ImmutableIntArray;
 import dev.interlock.internal.barrier.Arrival.Fate;
+import dev.interlock.internal.barrier.BarrierEffect.Tell;
 import dev.interlock.internal.barrier.BarrierReply.Outcome;
 import dev.interlock.internal.barrier.BarrierReply.State;
 import dev.interlock.internal.barrier.BarrierReply.Status;
@@ -51,8 +52,7 @@ class BarrierStateTest extends BarrierStateFixture {
         Arrival arrival = arrive();
         say();
         answer(reply(2, State.OPEN, NOBODY, 1, Outcome.TRIPPED, 3));
-        assertThat(arrival.turn).isCompletedWithValue(Fate.TRIPPED);
-        assertThat(arrival.end).isCompletedWithValue(Fate.TRIPPED);
+        assertThat(fate(arrival)).isEqualTo(Fate.TRIPPED);
         assertThat(arrival.place).isEqualTo(3);
         assertThat(say().generation()).isEqualTo(2);
         assertThat(state.isWaiting()).isFalse();
@@ -64,8 +64,7 @@ class BarrierStateTest extends BarrierStateFixture {
         Arrival first = arrive();
         say();
         Arrival late = arrive();
-        assertThat(answer(reply(2, State.OPEN, NOBODY, 1, Outcome.TRIPPED, 3)).tells)
-                .isTrue();
+        assertThat(answer(reply(2, State.OPEN, NOBODY, 1, Outcome.TRIPPED, 3))).contains(new Tell());
         assertThat(first.hasEnded()).isTrue();
         assertThat(late.hasEnded()).isFalse();
         assertThat(say()).isEqualTo(new BarrierStatement("stay", 2, 1, true, Wish.NONE, 0, 0));
@@ -77,12 +76,10 @@ class BarrierStateTest extends BarrierStateFixture {
         Arrival arrival = arrive();
         say();
         answer(open(1, 1, 1));
-        assertThat(over(1, Outcome.TRIPPED).tells).as("nobody waits any more").isFalse();
-        assertThat(arrival.end).isCompletedWithValue(Fate.TRIPPED);
+        assertThat(over(1, Outcome.TRIPPED)).as("nobody waits any more").doesNotContain(new Tell());
+        assertThat(fate(arrival)).isEqualTo(Fate.TRIPPED);
         assertThat(say().generation()).isEqualTo(2);
-        assertThat(over(1, Outcome.BROKEN).tells)
-                .as("a doubled one, or a forged one")
-                .isFalse();
+        assertThat(over(1, Outcome.BROKEN)).as("a doubled one, or a forged one").doesNotContain(new Tell());
         assertThat(state.state).isEqualTo(State.OPEN);
     }
 
@@ -95,11 +92,11 @@ class BarrierStateTest extends BarrierStateFixture {
         answer(reply(1, State.BROKEN, NOBODY, 1, Outcome.BROKEN, 1));
         Arrival next = arrive();
         assertThat(say()).isEqualTo(new BarrierStatement("stay", 1, 0, false, Wish.NONE, 0, 0));
-        assertThat(answer(open(1, 1, 1)).tells).isTrue();
+        assertThat(answer(open(1, 1, 1))).contains(new Tell());
         assertThat(next.hasEnded()).isFalse();
         assertThat(say()).isEqualTo(new BarrierStatement("stay", 1, 0, false, Wish.BREAK, 0, 0));
         answer(reply(1, State.BROKEN, NOBODY, 1, Outcome.BROKEN_HERE, 1));
-        assertThat(next.end).isCompletedWithValue(Fate.BROKEN);
+        assertThat(fate(next)).isEqualTo(Fate.BROKEN);
         assertThat(say().wish()).isEqualTo(Wish.NONE);
     }
 
@@ -110,7 +107,7 @@ class BarrierStateTest extends BarrierStateFixture {
         say();
         answer(open(1, 1, 1));
         over(1, Outcome.BROKEN);
-        assertThat(arrival.end).isCompletedWithValue(Fate.BROKEN);
+        assertThat(fate(arrival)).isEqualTo(Fate.BROKEN);
         assertThat(state.state).isEqualTo(State.BROKEN);
         assertThat(state.arrived).isZero();
     }
@@ -124,15 +121,15 @@ class BarrierStateTest extends BarrierStateFixture {
         answer(open(1, 1, 1));
         say();
         answer(reply(1, State.BROKEN, NOBODY, 1, Outcome.BROKEN, 1));
-        assertThat(gone.end).isCompletedWithValue(Fate.BROKEN);
+        assertThat(fate(gone)).isEqualTo(Fate.BROKEN);
         Arrival next = arrive();
         say();
-        assertThat(answer(reply(1, State.TRIPPING_HERE, PARTIES, 1, Outcome.NONE, PARTIES)).tells)
-                .isTrue();
-        assertThat(next.turn).isNotDone();
+        assertThat(answer(reply(1, State.TRIPPING_HERE, PARTIES, 1, Outcome.NONE, PARTIES)))
+                .contains(new Tell());
+        assertThat(actors).doesNotContain(next);
         assertThat(say().wish()).isEqualTo(Wish.FAILED);
         answer(reply(1, State.BROKEN, NOBODY, 1, Outcome.BROKEN, PARTIES));
-        assertThat(next.end).isCompletedWithValue(Fate.BROKEN);
+        assertThat(fate(next)).isEqualTo(Fate.BROKEN);
     }
 
     /** The session doesn't name another generation before an answer says how many were counted. */
@@ -144,12 +141,12 @@ class BarrierStateTest extends BarrierStateFixture {
         answer(open(1, 1, 1));
         Arrival second = arrive();
         say();
-        assertThat(over(1, Outcome.TRIPPED).tells).isTrue();
-        assertThat(first.end).isCompletedWithValue(Fate.TRIPPED);
+        assertThat(over(1, Outcome.TRIPPED)).contains(new Tell());
+        assertThat(fate(first)).isEqualTo(Fate.TRIPPED);
         assertThat(second.hasEnded()).isFalse();
         assertThat(say().generation()).isEqualTo(1);
         answer(reply(2, State.OPEN, NOBODY, 1, Outcome.TRIPPED, 1, 3));
-        assertThat(second.end).isCompletedWithValue(Fate.TRIPPED);
+        assertThat(fate(second)).isEqualTo(Fate.TRIPPED);
         assertThat(second.place).isEqualTo(3);
     }
 
@@ -159,9 +156,9 @@ class BarrierStateTest extends BarrierStateFixture {
         Arrival arrival = arrive();
         say();
         answer(open(1, 1, 1));
-        assertThat(over(7, Outcome.TRIPPED).tells).isTrue();
-        assertThat(over(1, Outcome.of(99)).tells).isTrue();
-        assertThat(over(1, Outcome.of(-1)).tells).isTrue();
+        assertThat(over(7, Outcome.TRIPPED)).contains(new Tell());
+        assertThat(over(1, Outcome.of(99))).contains(new Tell());
+        assertThat(over(1, Outcome.of(-1))).contains(new Tell());
         assertThat(arrival.hasEnded()).isFalse();
     }
 
@@ -174,8 +171,8 @@ class BarrierStateTest extends BarrierStateFixture {
         answer(open(1, 1, 1));
         Arrival late = arrive();
         say();
-        assertThat(answer(reply(5, State.OPEN, NOBODY, 0, Outcome.NONE)).tells).isTrue();
-        assertThat(counted.end).isCompletedWithValue(Fate.BROKEN);
+        assertThat(answer(reply(5, State.OPEN, NOBODY, 0, Outcome.NONE))).contains(new Tell());
+        assertThat(fate(counted)).isEqualTo(Fate.BROKEN);
         assertThat(late.hasEnded()).isFalse();
         assertThat(say().arrivals()).isEqualTo(1);
     }
@@ -183,7 +180,7 @@ class BarrierStateTest extends BarrierStateFixture {
     @Test
     void aMessageOfAGenerationInWhichNobodyWasCountedEndsNobody() {
         join();
-        assertThat(over(1, Outcome.TRIPPED).tells).isFalse();
+        assertThat(over(1, Outcome.TRIPPED)).doesNotContain(new Tell());
         assertThat(say().generation()).isEqualTo(1);
     }
 
@@ -193,7 +190,7 @@ class BarrierStateTest extends BarrierStateFixture {
         Arrival first = arrive();
         say();
         answer(reply(1, State.BROKEN, NOBODY, 1, Outcome.BROKEN, 1));
-        assertThat(first.end).isCompletedWithValue(Fate.BROKEN);
+        assertThat(fate(first)).isEqualTo(Fate.BROKEN);
         Arrival late = arrive();
         answer(reply(1, State.BROKEN, NOBODY, 1, Outcome.TRIPPED, 1));
         assertThat(late.hasEnded()).isFalse();
@@ -218,11 +215,11 @@ class BarrierStateTest extends BarrierStateFixture {
         Arrival ended = arrive();
         Arrival leaver = arrive();
         state.leave(leaver);
-        ended.end(Fate.CLOSED);
-        leaver.end(Fate.CLOSED);
+        state.end(ended, Fate.CLOSED);
+        state.end(leaver, Fate.CLOSED);
         assertThat(say().wish()).as("who has ended wishes nothing").isEqualTo(Wish.NONE);
         answer(reply(2, State.OPEN, NOBODY, 1, Outcome.BROKEN_HERE, 1));
-        assertThat(counted.end).isCompletedWithValue(Fate.BROKEN);
+        assertThat(fate(counted)).isEqualTo(Fate.BROKEN);
         assertThat(say()).isEqualTo(new BarrierStatement("stay", 2, 0, false, Wish.NONE, 0, 0));
     }
 
@@ -239,8 +236,8 @@ class BarrierStateTest extends BarrierStateFixture {
         state.leave(leaver);
         assertThat(say().wish()).isEqualTo(Wish.BREAK);
         answer(reply(1, State.BROKEN, NOBODY, 1, Outcome.BROKEN_HERE, 1, 2));
-        assertThat(leaver.end).isCompletedWithValue(Fate.BREAKER);
-        assertThat(other.end).isCompletedWithValue(Fate.BROKEN);
+        assertThat(fate(leaver)).isEqualTo(Fate.BREAKER);
+        assertThat(fate(other)).isEqualTo(Fate.BROKEN);
         assertThat(say().wish()).isEqualTo(Wish.NONE);
     }
 
@@ -253,8 +250,8 @@ class BarrierStateTest extends BarrierStateFixture {
         state.leave(first);
         say();
         answer(reply(1, State.BROKEN, NOBODY, 1, Outcome.BROKEN_HERE, 1, 2));
-        assertThat(second.end).isCompletedWithValue(Fate.BREAKER);
-        assertThat(first.end).isCompletedWithValue(Fate.BROKEN);
+        assertThat(fate(second)).isEqualTo(Fate.BREAKER);
+        assertThat(fate(first)).isEqualTo(Fate.BROKEN);
     }
 
     @Test
@@ -266,7 +263,7 @@ class BarrierStateTest extends BarrierStateFixture {
         state.leave(leaver);
         say();
         answer(reply(2, State.OPEN, NOBODY, 1, Outcome.TRIPPED, 1));
-        assertThat(leaver.end).isCompletedWithValue(Fate.TRIPPED);
+        assertThat(fate(leaver)).isEqualTo(Fate.TRIPPED);
         assertThat(say().wish()).isEqualTo(Wish.NONE);
     }
 
@@ -277,7 +274,7 @@ class BarrierStateTest extends BarrierStateFixture {
         assertThat(state.isWaiting()).isTrue();
         assertThat(say()).isEqualTo(new BarrierStatement("stay", 1, 0, false, Wish.BREAK, 0, 0));
         answer(reply(1, State.BROKEN, NOBODY, 1, Outcome.BROKEN_HERE));
-        assertThat(breaker.end).isCompletedWithValue(Fate.BREAKER);
+        assertThat(fate(breaker)).isEqualTo(Fate.BREAKER);
         assertThat(state.isWaiting()).isFalse();
     }
 
@@ -291,8 +288,8 @@ class BarrierStateTest extends BarrierStateFixture {
         Arrival breaker = comeToBreak();
         say();
         answer(reply(1, State.BROKEN, NOBODY, 0, Outcome.NONE));
-        assertThat(late.end).isCompletedWithValue(Fate.BROKEN);
-        assertThat(breaker.end).isCompletedWithValue(Fate.BROKEN);
+        assertThat(fate(late)).isEqualTo(Fate.BROKEN);
+        assertThat(fate(breaker)).isEqualTo(Fate.BROKEN);
     }
 
     @Test
@@ -302,11 +299,11 @@ class BarrierStateTest extends BarrierStateFixture {
         say();
         answer(open(1, 1, 1));
         state.abandon(gone);
-        assertThat(state.takeEffects().tells).isTrue();
+        assertThat(effects()).contains(new Tell());
         assertThat(say().wish()).isEqualTo(Wish.BREAK);
         answer(reply(1, State.BROKEN, NOBODY, 1, Outcome.BROKEN_HERE, 1));
         state.abandon(gone);
-        assertThat(state.takeEffects().tells).as("it has ended").isFalse();
+        assertThat(effects()).as("it has ended").isEmpty();
     }
 
     @Test
@@ -320,6 +317,6 @@ class BarrierStateTest extends BarrierStateFixture {
         assertThat(statement.arrivals()).isEqualTo(1);
         assertThat(statement.wish()).isEqualTo(Wish.BREAK);
         answer(reply(1, State.BROKEN, NOBODY, 1, Outcome.BROKEN_HERE, 1));
-        assertThat(next.end).isCompletedWithValue(Fate.BROKEN);
+        assertThat(fate(next)).isEqualTo(Fate.BROKEN);
     }
 }
