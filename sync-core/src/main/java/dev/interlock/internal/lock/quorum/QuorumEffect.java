@@ -1,5 +1,6 @@
 package dev.interlock.internal.lock.quorum;
 
+import dev.interlock.LeaseLostException;
 import org.jspecify.annotations.Nullable;
 
 /** What an event has the owner of a {@link QuorumState} do. */
@@ -15,6 +16,9 @@ sealed interface QuorumEffect {
 
     /** The leader looks at the state again. */
     record Wake() implements QuorumEffect {}
+
+    /** The tenure is lost: the lock hears of it. */
+    record Lost(LeaseLostException loss) implements QuorumEffect {}
 
     /** After that time the tenure {@linkplain QuorumTenure#expire may be over}. */
     record Expire(QuorumTenure tenure, long millis) implements QuorumEffect {}

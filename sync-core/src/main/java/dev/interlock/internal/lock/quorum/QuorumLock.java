@@ -285,7 +285,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
 
     @Override
     protected LeaseLostException lose(QuorumTenure current, String reason) {
-        return current.lose(reason);
+        return monitor.call(known -> current.lose(reason, session.now()));
     }
 
     @Override

@@ -1,5 +1,6 @@
 package dev.interlock.internal.lock.quorum;
 
+import com.google.errorprone.annotations.CanIgnoreReturnValue;
 import com.google.errorprone.annotations.concurrent.GuardedBy;
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.Names;
@@ -7,9 +8,11 @@ import dev.interlock.internal.RareLog;
 import dev.interlock.internal.lock.quorum.QuorumEffect.Expire;
 import dev.interlock.internal.lock.quorum.QuorumEffect.GiveUp;
 import dev.interlock.internal.lock.quorum.QuorumEffect.Heard;
+import dev.interlock.internal.lock.quorum.QuorumEffect.Lost;
 import dev.interlock.internal.lock.quorum.QuorumEffect.Report;
 import dev.interlock.internal.lock.quorum.QuorumEffect.WriteBack;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Released;
+import dev.interlock.internal.lock.quorum.QuorumState.Unreleased;
 import dev.interlock.internal.lock.quorum.QuorumTenure.Renewal;
 import dev.interlock.internal.lock.quorum.VoteRound.Request;
 import dev.interlock.internal.redis.Failures;
@@ -42,24 +45,30 @@ final class QuorumMonitor {
     private final QuorumScripts scripts;
     private final String name;
     private final Runnable changed;
+    private final Consumer<LeaseLostException> whenLost;
     private final ReentrantLock mutex = new ReentrantLock();
 
     @GuardedBy("mutex")
     private final QuorumState state;
 
+    /** The last release of a tenure or a request. */
+    @GuardedBy("mutex")
+    private @Nullable QuorumRelease latest;
+
     /**
      * Begins with nothing.
      *
      * @param changed runs when the leader has to look at the state again
-     * @param owner is told if a tenure is lost
+     * @param whenLost is told if a tenure is lost
      */
-    QuorumMonitor(QuorumSession session, String name, Runnable changed, Consumer<LeaseLostException> owner) {
+    QuorumMonitor(QuorumSession session, String name, Runnable changed, Consumer<LeaseLostException> whenLost) {
         this.session = session;
         this.nodes = session.nodes();
         this.scripts = new QuorumScripts(session, name);
         this.name = name;
         this.changed = changed;
-        this.state = new QuorumState(name, session.settings(), nodes.size(), session.majority(), owner);
+        this.whenLost = whenLost;
+        this.state = new QuorumState(name, session.settings(), nodes.size(), session.majority());
     }
 
     /** Returns the key that messages about this lock carry. */
@@ -110,7 +119,9 @@ final class QuorumMonitor {
         } else if (effect instanceof Heard) {
             session.outage().heard();
         } else if (effect instanceof Expire expire) {
-            session.schedule(() -> expire.tenure().expire(session.now()), expire.millis());
+            session.schedule(() -> run(known -> expire.tenure().expire(session.now())), expire.millis());
+        } else if (effect instanceof Lost lost) {
+            whenLost.accept(lost.loss());
         } else if (effect instanceof Report report) {
             report(report.leftNanos(), report.failure());
         } else {
@@ -166,17 +177,28 @@ final class QuorumMonitor {
             if (renewal == null) {
                 return CompletableFuture.completedFuture(null);
             }
-            renew(tenure, renewal);
-            return renewal.done;
+            return renew(tenure, renewal);
         });
     }
 
-    private void renew(QuorumTenure tenure, Renewal renewal) {
+    @CanIgnoreReturnValue
+    private CompletableFuture<?> renew(QuorumTenure tenure, Renewal renewal) {
+        CompletableFuture<Void> done = new CompletableFuture<>();
         long token = tenure.tokens.remotePart();
         toAll(node -> scripts.renew(nodes.get(node), tenure.sequence, tenure.renewedMillis(), token)
-                .whenComplete((kept, thrown) -> run(known -> renewal.answered(node, kept, thrown, session.now()))));
+                .whenComplete((kept, thrown) -> {
+                    if (call(known -> renewal.answered(node, kept, thrown, session.now()))) {
+                        done.complete(null);
+                    }
+                }));
         long millis = TimeUnit.NANOSECONDS.toMillis(tenure.patienceNanos()) + 1;
-        session.schedule(() -> run(known -> renewal.end(session.now())), millis);
+        session.schedule(
+                () -> {
+                    run(known -> renewal.end(session.now()));
+                    done.complete(null);
+                },
+                millis);
+        return done;
     }
 
     /** Asks who owns the name, and waits for the answers, one command time-out at most. */
@@ -197,24 +219,40 @@ final class QuorumMonitor {
     /** Releases all requests. Returns null if there are none. */
     @Nullable
     QuorumRelease release() {
-        return call(known -> send(known.release(session.now())));
+        mutex.lock();
+        try {
+            Unreleased requests = state.release();
+            if (requests == null) {
+                return null;
+            }
+            QuorumRelease last = latest;
+            QuorumRelease next = last == null ? newRelease(requests) : last.including(requests, session.now());
+            latest = next;
+            return send(next);
+        } finally {
+            mutex.unlock();
+        }
     }
 
     /** Releases all requests because the session is closed. Completes when all nodes have confirmed that. */
     CompletableFuture<?> close() {
-        QuorumRelease release = call(known -> send(known.close(session.now())));
-        return release == null ? CompletableFuture.completedFuture(null) : release.everywhere;
+        return call(known -> {
+            Unreleased requests = known.unreleased();
+            return requests == null ? CompletableFuture.completedFuture(null) : send(newRelease(requests)).everywhere;
+        });
     }
 
-    private @Nullable QuorumRelease send(@Nullable QuorumRelease release) {
-        if (release != null) {
-            session.expect(release, release.everywhere);
-            toAll(node -> {
-                Entry entry = new Entry(release, node);
-                entry.send();
-                nodes.get(node).backlog().add(entry);
-            });
-        }
+    private QuorumRelease newRelease(Unreleased requests) {
+        return new QuorumRelease(requests, nodes.size(), session.majority(), session.now());
+    }
+
+    private QuorumRelease send(QuorumRelease release) {
+        session.expect(release, release.everywhere);
+        toAll(node -> {
+            Entry entry = new Entry(release, node);
+            entry.send();
+            nodes.get(node).backlog().add(entry);
+        });
         return release;
     }
 

@@ -1,6 +1,7 @@
 package dev.interlock.internal.lock.quorum;
 
 import dev.interlock.internal.lock.quorum.QuorumScripts.Released;
+import dev.interlock.internal.lock.quorum.QuorumState.Unreleased;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -8,8 +9,9 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Releases at all nodes what a sequence and those before it own, or may yet get by a command that is on its way. The
- * command is repeated until the node has confirmed it, or no lease that was asked for can last any longer.
+ * The command that releases at all nodes what a sequence and those before it own, or may yet get by a command that is
+ * on its way. It is repeated until the node has confirmed it, or no lease that was asked for can last any longer. All
+ * but its futures is used with the mutex of the lock only.
  */
 final class QuorumRelease {
     /** What a majority of the nodes has answered. */
@@ -51,9 +53,9 @@ final class QuorumRelease {
     private int over;
     private long waiters;
 
-    QuorumRelease(long sequence, long leaseMillis, int nodes, int majority, long nowNanos) {
-        this.sequence = sequence;
-        this.leaseMillis = leaseMillis;
+    QuorumRelease(Unreleased requests, int nodes, int majority, long nowNanos) {
+        this.sequence = requests.sequence();
+        this.leaseMillis = requests.leaseMillis();
         this.deadlineNanos = nowNanos + TimeUnit.MILLISECONDS.toNanos(leaseMillis);
         this.nodes = Stream.generate(NodeRelease::new).limit(nodes).toList();
         this.majority = majority;
@@ -64,9 +66,14 @@ final class QuorumRelease {
         return everywhere.isDone() ? 0 : Math.max(0, TimeUnit.NANOSECONDS.toMillis(deadlineNanos - now));
     }
 
-    /** A later release includes this one. */
-    void supersede() {
+    /**
+     * Returns a release of what came later, too: a node that is away for long has one to be told of, not one for each
+     * tenure.
+     */
+    QuorumRelease including(Unreleased later, long now) {
         superseded = true;
+        long millis = Math.max(later.leaseMillis(), leaseLeftMillis(now));
+        return new QuorumRelease(new Unreleased(later.sequence(), millis), nodes.size(), majority, now);
     }
 
     /** Returns whether other sessions wait, as far as is known. */

@@ -1,14 +1,11 @@
 package dev.interlock.internal.lock.quorum;
 
-import dev.interlock.LeaseLostException;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Status;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Vote;
 import dev.interlock.internal.lock.quorum.VoteRound.Defeat;
 import dev.interlock.internal.lock.quorum.VoteRound.Request;
 import dev.interlock.internal.redis.Settings;
-import java.util.ArrayDeque;
-import java.util.Queue;
-import java.util.function.Consumer;
+import dev.interlock.internal.session.Effects;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -23,7 +20,6 @@ final class QuorumState {
     private final Settings settings;
     private final int nodes;
     private final int majority;
-    private final Consumer<LeaseLostException> owner;
 
     private volatile @Nullable QuorumTenure tenure;
 
@@ -42,23 +38,23 @@ final class QuorumState {
     /** The longest lease that a request has asked for which isn't released. */
     private long leaseMillis;
 
-    /** The last release that was begun. */
-    private @Nullable QuorumRelease latest;
-
-    /** What the events so far have the owner do, in this order. */
-    final Queue<QuorumEffect> effects = new ArrayDeque<>();
+    /** What the events so far have the owner do. */
+    final Effects<QuorumEffect> effects = new Effects<>();
 
     /**
-     * Begins with nothing.
+     * Requests that the session hasn't released.
      *
-     * @param owner is told if a tenure is lost
+     * @param sequence that of the last one
+     * @param leaseMillis the longest lease that any of them has asked for
      */
-    QuorumState(String name, Settings settings, int nodes, int majority, Consumer<LeaseLostException> owner) {
+    record Unreleased(long sequence, long leaseMillis) {}
+
+    /** Begins with nothing. */
+    QuorumState(String name, Settings settings, int nodes, int majority) {
         this.name = name;
         this.settings = settings;
         this.nodes = nodes;
         this.majority = majority;
-        this.owner = owner;
     }
 
     @Nullable
@@ -97,7 +93,7 @@ final class QuorumState {
         if (!asked.isWon()) {
             return null;
         }
-        QuorumTenure next = new QuorumTenure(name, settings, asked, now, effects, owner);
+        QuorumTenure next = new QuorumTenure(name, settings, asked, now, effects);
         if (!next.take(now)) {
             return null;
         }
@@ -132,27 +128,19 @@ final class QuorumState {
         return current;
     }
 
-    /** The session gives up its tenure and all its requests. Returns the release, or null if there is nothing. */
+    /** Returns the requests that the session hasn't released, null if there are none. */
     @Nullable
-    QuorumRelease release(long now) {
-        if (sequence == 0) {
-            return null;
-        }
-        // A node that is away for long has one release to be told of, not one for each tenure.
-        long millis = latest == null ? leaseMillis : Math.max(leaseMillis, latest.leaseLeftMillis(now));
-        if (latest != null) {
-            latest.supersede();
-        }
-        latest = new QuorumRelease(sequence, millis, nodes, majority, now);
-        sequence = 0;
-        leaseMillis = 0;
-        return latest;
+    Unreleased unreleased() {
+        return sequence == 0 ? null : new Unreleased(sequence, leaseMillis);
     }
 
-    /** The session is closed. Returns the release of its requests, or null if there are none. */
+    /** The session gives up its tenure and all its requests. Returns these, null if there are none. */
     @Nullable
-    QuorumRelease close(long now) {
-        return sequence == 0 ? null : new QuorumRelease(sequence, leaseMillis, nodes, majority, now);
+    Unreleased release() {
+        Unreleased all = unreleased();
+        sequence = 0;
+        leaseMillis = 0;
+        return all;
     }
 
     String describe(String session, long now) {

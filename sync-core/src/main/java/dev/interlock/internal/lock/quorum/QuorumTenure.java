@@ -4,18 +4,17 @@ import dev.interlock.LeaseLostException;
 import dev.interlock.internal.lock.FencingTokens;
 import dev.interlock.internal.lock.Tenure;
 import dev.interlock.internal.lock.quorum.QuorumEffect.Expire;
+import dev.interlock.internal.lock.quorum.QuorumEffect.Lost;
 import dev.interlock.internal.lock.quorum.QuorumEffect.Report;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Kept;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Settings;
+import dev.interlock.internal.session.Effects;
 import dev.interlock.internal.session.Lease;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.Queue;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
-import java.util.function.Consumer;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
@@ -47,43 +46,31 @@ final class QuorumTenure extends Tenure {
     }
 
     private final String name;
-    private final Consumer<LeaseLostException> owner;
     private final int majority;
-    private final Queue<QuorumEffect> effects;
+    private final Effects<QuorumEffect> effects;
     private final Settings settings;
     private final List<NodeVote> votes;
     final long sequence;
     final long leaseMillis;
 
-    /** When its lease is over at the nodes, once it is lost. Written before it can be abandoned. */
+    /** When its lease is over at the nodes, once it is lost. Written before the loss is. */
     private long freeNanos;
 
     final boolean renewed;
     final long startNanos;
     final FencingTokens tokens;
     private final Lease lease;
-    private volatile boolean ended;
+    private boolean ended;
 
     /** Whether a timer runs that looks whether the lease is over. */
-    private volatile boolean isExpiring;
+    private boolean isExpiring;
 
     private long renewAtNanos;
     private @Nullable Renewal renewal;
 
-    /**
-     * Makes a tenure of a round that is won.
-     *
-     * @param owner is told if it is lost
-     */
-    QuorumTenure(
-            String name,
-            Settings settings,
-            VoteRound round,
-            long nowNanos,
-            Queue<QuorumEffect> effects,
-            Consumer<LeaseLostException> owner) {
+    /** Makes a tenure of a round that is won. */
+    QuorumTenure(String name, Settings settings, VoteRound round, long nowNanos, Effects<QuorumEffect> effects) {
         this.name = name;
-        this.owner = owner;
         this.majority = round.majority;
         this.effects = effects;
         this.settings = settings;
@@ -207,10 +194,6 @@ final class QuorumTenure extends Tenure {
     /** A renewal at all nodes. Nodes that it finds missing count until it ends, when all that can answer have. */
     final class Renewal {
         private final long sentNanos;
-
-        /** Completes when a majority has answered, or the renewal is over. */
-        final CompletableFuture<Void> done = new CompletableFuture<>();
-
         private final List<Integer> missing = new ArrayList<>();
         private int answered;
         private int kept;
@@ -224,32 +207,36 @@ final class QuorumTenure extends Tenure {
             return renewal != this;
         }
 
-        /** A node has answered, or has failed. */
-        void answered(int node, @Nullable Kept answer, @Nullable Throwable thrown, long now) {
+        /**
+         * A node has answered, or has failed. Returns whether the tenure isn't in doubt any more: a majority has kept
+         * it, or the renewal is over.
+         */
+        boolean answered(int node, @Nullable Kept answer, @Nullable Throwable thrown, long now) {
             answered++;
-            if (answer != null) {
-                take(node, answer, now);
-            } else if (thrown != null) {
+            boolean isCertain = answer != null && take(node, answer, now);
+            if (thrown != null) {
                 failure = Failures.cause(thrown);
             }
             if (answered == votes.size()) {
                 end(now);
             }
+            return isCertain || answered == votes.size();
         }
 
-        private void take(int node, Kept answer, long now) {
+        private boolean take(int node, Kept answer, long now) {
             NodeVote vote = votes.get(node);
             if (answer.owned() && answer.token() == vote.token) {
                 // What was over in between may have had other owners.
-                if (!lease.isOver(now)) {
-                    long until = Lease.validUntil(sentNanos, answer.ttlMillis());
-                    vote.untilNanos = isCertain(vote) ? Lease.later(vote.untilNanos, until) : until;
-                    vote.sentNanos = sentNanos;
-                    vote.counts = true;
-                    kept++;
-                    extend();
+                if (lease.isOver(now)) {
+                    return false;
                 }
-                return;
+                long until = Lease.validUntil(sentNanos, answer.ttlMillis());
+                vote.untilNanos = isCertain(vote) ? Lease.later(vote.untilNanos, until) : until;
+                vote.sentNanos = sentNanos;
+                vote.counts = true;
+                kept++;
+                extend();
+                return !lease.isInDoubt();
             }
             if (isOver()) {
                 miss(node);
@@ -258,6 +245,7 @@ final class QuorumTenure extends Tenure {
             }
             // Of a new vote only the next renewal can tell that it lasts.
             vote.token = answer.owned() ? answer.token() : 0;
+            return false;
         }
 
         private void extend() {
@@ -265,9 +253,6 @@ final class QuorumTenure extends Tenure {
                 // Those that are in doubt don't count before they have answered, too.
                 votes.forEach(vote -> vote.counts = isCertain(vote));
                 lease.extendTo(sentNanos, validUntil());
-            }
-            if (!lease.isInDoubt()) {
-                done.complete(null);
             }
         }
 
@@ -281,7 +266,6 @@ final class QuorumTenure extends Tenure {
             if (!isOver()) {
                 conclude(now);
             }
-            done.complete(null);
         }
 
         private void conclude(long now) {
@@ -293,7 +277,7 @@ final class QuorumTenure extends Tenure {
                 return;
             }
             if (strength() < majority) {
-                lose("no majority of the nodes knows this owner any more");
+                lose("no majority of the nodes knows this owner any more", now);
                 return;
             }
             Throwable cause = failure == null ? new IllegalStateException("no answer") : failure;
@@ -307,7 +291,7 @@ final class QuorumTenure extends Tenure {
     void expire(long now) {
         isExpiring = false;
         if (!ended && lease.loss() == null && isOver(now)) {
-            lose("its lease is over");
+            lose("its lease is over", now);
         }
     }
 
@@ -326,15 +310,16 @@ final class QuorumTenure extends Tenure {
         return freeNanos;
     }
 
-    /** Marks it lost, and tells the lock the first time. Returns the loss. */
-    LeaseLostException lose(String reason) {
-        LeaseLostException news = new LeaseLostException(name, tokens.current(), reason);
-        LeaseLostException known = lease.lose(news);
+    /** Marks it lost, and has the lock hear of it the first time. Returns the loss. */
+    LeaseLostException lose(String reason, long now) {
+        LeaseLostException known = lease.loss();
         if (known != null) {
             return known;
         }
-        freeNanos = lease.freeNanos(settings.ticker().getAsLong(), leaseMillis);
-        owner.accept(news);
+        LeaseLostException news = new LeaseLostException(name, tokens.current(), reason);
+        freeNanos = lease.freeNanos(now, leaseMillis);
+        lease.lose(news);
+        effects.add(new Lost(news));
         return news;
     }
 }

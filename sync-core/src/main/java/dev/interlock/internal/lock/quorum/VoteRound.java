@@ -9,9 +9,9 @@ import dev.interlock.internal.lock.quorum.QuorumScripts.Status;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Vote;
 import dev.interlock.internal.redis.Failures;
 import dev.interlock.internal.redis.Settings;
+import dev.interlock.internal.session.Effects;
 import java.util.HashMap;
 import java.util.Map;
-import java.util.Queue;
 import java.util.concurrent.TimeUnit;
 import java.util.function.BiConsumer;
 import java.util.random.RandomGenerator;
@@ -74,7 +74,7 @@ final class VoteRound {
     final long sentNanos;
     final int nodes;
     final int majority;
-    private final Queue<QuorumEffect> effects;
+    private final Effects<QuorumEffect> effects;
 
     /** Answers by node. */
     private final Map<Integer, Vote> votes = new HashMap<>();
@@ -97,7 +97,7 @@ final class VoteRound {
 
     private @Nullable Throwable refusal;
 
-    VoteRound(Request request, int nodes, int majority, long sentNanos, Queue<QuorumEffect> effects) {
+    VoteRound(Request request, int nodes, int majority, long sentNanos, Effects<QuorumEffect> effects) {
         this.request = request;
         this.nodes = nodes;
         this.majority = majority;

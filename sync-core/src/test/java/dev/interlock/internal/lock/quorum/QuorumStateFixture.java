@@ -5,11 +5,13 @@ import static java.util.Objects.requireNonNull;
 import dev.interlock.LeaseLostException;
 import dev.interlock.internal.Suspensions;
 import dev.interlock.internal.events.Listeners;
+import dev.interlock.internal.lock.quorum.QuorumEffect.Lost;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Kept;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Status;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Vote;
 import dev.interlock.internal.lock.quorum.QuorumTenure.Renewal;
 import dev.interlock.internal.redis.Settings;
+import dev.interlock.internal.session.EffectsProbe;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
@@ -43,8 +45,8 @@ abstract class QuorumStateFixture {
             new Listeners(),
             () -> nowNanos,
             suspensions);
-    final List<LeaseLostException> losses = new ArrayList<>();
-    final QuorumState state = new QuorumState("name", settings, 3, 2, losses::add);
+    private final List<LeaseLostException> losses = new ArrayList<>();
+    final QuorumState state = new QuorumState("name", settings, 3, 2);
     long sequences;
 
     long at(long millis) {
@@ -71,10 +73,25 @@ abstract class QuorumStateFixture {
         return new Vote(Status.REFUSED, ttlMillis, 0, owner);
     }
 
+    /** Returns the effects since the last call. */
     List<QuorumEffect> effects() {
-        List<QuorumEffect> all = new ArrayList<>(state.effects);
-        state.effects.clear();
+        List<QuorumEffect> all = EffectsProbe.poll(state.effects);
+        for (QuorumEffect effect : all) {
+            if (effect instanceof Lost lost) {
+                losses.add(lost.loss());
+            }
+        }
         return all;
+    }
+
+    /** Returns the losses that the lock has heard of. */
+    List<LeaseLostException> losses() {
+        effects();
+        return losses;
+    }
+
+    QuorumRelease release(long millis) {
+        return new QuorumRelease(requireNonNull(state.release()), 3, 2, at(millis));
     }
 
     void vote(VoteRound round, long first, long... others) {

@@ -11,6 +11,7 @@ import dev.interlock.internal.lock.quorum.QuorumRelease.Verdict;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Released;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Status;
 import dev.interlock.internal.lock.quorum.QuorumScripts.Vote;
+import dev.interlock.internal.lock.quorum.QuorumState.Unreleased;
 import dev.interlock.internal.lock.quorum.QuorumTenure.Renewal;
 import dev.interlock.internal.lock.quorum.VoteRound.Defeat;
 import java.util.Random;
@@ -56,7 +57,7 @@ class QuorumStateTest extends QuorumStateFixture {
         VoteRound round = ask(0);
         vote(round, 5, 9);
         assertThat(round.token()).isEqualTo(9);
-        assertThat(effects()).containsExactly(new Wake(), new WriteBack(round, 0), new Heard(), new Wake());
+        assertThat(effects()).containsExactly(new Wake(), new WriteBack(round, 0), new Heard());
         assertThat(round.isDecided()).isFalse();
         assertThat(state.own(round, at(1))).isNull();
         round.wroteBack(0, kept(5), null);
@@ -94,7 +95,7 @@ class QuorumStateTest extends QuorumStateFixture {
         vote(round, 7, 7);
         assertThat(state.own(round, at(LEASE))).isNull();
         assertThat(state.tenure()).isNull();
-        assertThat(losses).isEmpty();
+        assertThat(losses()).isEmpty();
     }
 
     @Test
@@ -233,9 +234,9 @@ class QuorumStateTest extends QuorumStateFixture {
     @Test
     void aReleaseIsSettledByAMajorityAndOverWhenAllHaveConfirmed() {
         tenure();
-        QuorumRelease release = requireNonNull(state.release(at(10)));
+        QuorumRelease release = release(10);
         assertThat(release.sequence).isEqualTo(1_000);
-        assertThat(state.release(at(10))).as("nothing is left").isNull();
+        assertThat(state.release()).as("nothing is left").isNull();
         release.sent(0, at(10), false);
         release.answered(0, new Released(true, 0), at(11));
         assertThat(release.verdict).isNotDone();
@@ -253,7 +254,7 @@ class QuorumStateTest extends QuorumStateFixture {
     @Test
     void aReleaseThatAMajorityKnowsNothingOfTellsOfALoss() {
         tenure();
-        QuorumRelease release = requireNonNull(state.release(at(10)));
+        QuorumRelease release = release(10);
         release.answered(0, new Released(false, 0), at(11));
         assertThat(release.answered(0, new Released(false, 0), at(11)))
                 .as("a doubled answer")
@@ -267,7 +268,7 @@ class QuorumStateTest extends QuorumStateFixture {
     @Test
     void aReleaseIsRepeatedToANodeThatIsAwayUntilTheLeaseIsOver() {
         tenure();
-        QuorumRelease release = requireNonNull(state.release(at(0)));
+        QuorumRelease release = release(0);
         assertThat(release.isDue(0, at(0), 500 * MILLI)).isTrue();
         release.sent(0, at(0), false);
         assertThat(release.isDue(0, at(499), 500 * MILLI)).isFalse();
@@ -282,9 +283,10 @@ class QuorumStateTest extends QuorumStateFixture {
 
     @Test
     void aSessionThatClosesTriesOnce() {
-        assertThat(state.close(at(0))).isNull();
+        assertThat(state.unreleased()).isNull();
         ask(0);
-        QuorumRelease release = requireNonNull(state.close(at(1)));
+        assertThat(state.unreleased()).isEqualTo(new Unreleased(1_000, LEASE));
+        QuorumRelease release = release(1);
         release.sent(0, at(1), true);
         assertThat(release.answered(0, null, at(2))).isTrue();
         assertThat(release.isOver(0, at(2))).isTrue();
@@ -294,9 +296,10 @@ class QuorumStateTest extends QuorumStateFixture {
     @Test
     void aLaterReleaseIncludesOneThatNodesHaveYetToConfirm() {
         tenure();
-        QuorumRelease first = requireNonNull(state.release(at(0)));
+        QuorumRelease first = release(0);
         state.ask(5_000, 100, false, true, at(10));
-        QuorumRelease second = requireNonNull(state.release(at(1_000)));
+        QuorumRelease second = first.including(requireNonNull(state.release()), at(1_000));
+        assertThat(second.sequence).isEqualTo(5_000);
         assertThat(second.leaseMillis)
                 .as("the first lease may be on its way yet")
                 .isEqualTo(LEASE - 1_000);
@@ -309,7 +312,7 @@ class QuorumStateTest extends QuorumStateFixture {
         state.ask(1_000, 900, false, true, at(0));
         state.ask(2_000, 100, false, true, at(1));
         assertThat(state.describe("me", at(1))).isEqualTo("request 2000 of me");
-        assertThat(requireNonNull(state.release(at(2))).leaseMillis).isEqualTo(900);
+        assertThat(state.release()).isEqualTo(new Unreleased(2_000, 900));
         assertThat(state.describe("me", at(2))).isEqualTo("no tenure of me");
     }
 
