@@ -1,7 +1,9 @@
 package dev.interlock;
 
 import static com.tngtech.archunit.core.domain.JavaCall.Predicates.target;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.assignableTo;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAPackage;
+import static com.tngtech.archunit.core.domain.JavaClass.Predicates.resideInAnyPackage;
 import static com.tngtech.archunit.core.domain.JavaClass.Predicates.type;
 import static com.tngtech.archunit.core.domain.properties.HasName.Predicates.name;
 import static com.tngtech.archunit.core.domain.properties.HasOwner.Predicates.With.owner;
@@ -30,6 +32,8 @@ import com.tngtech.archunit.lang.ArchRule;
 import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
 import com.tngtech.archunit.library.Architectures.LayeredArchitecture;
+import dev.interlock.internal.Suspensions;
+import dev.interlock.internal.redis.Settings;
 import java.lang.reflect.Executable;
 import java.util.Arrays;
 import java.util.Collection;
@@ -43,6 +47,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.LongSupplier;
 import java.util.stream.BaseStream;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
@@ -65,6 +70,26 @@ class ArchitectureTest {
             "dev.interlock.RedisUnavailableException",
             "dev.interlock.SemaphoreOptions",
             "dev.interlock.SyncListener");
+
+    /**
+     * What sessions know of names: an event and its instant come in, a new state and effects come out. An
+     * {@code Operation}, as an {@code Arrival}, belongs to a thread as well, and has what that waits for.
+     */
+    private static final String[] STATES = Stream.of(
+                    "barrier.BarrierState",
+                    "latch.LatchState",
+                    "lock.quorum.QuorumState",
+                    "lock.quorum.QuorumTenure",
+                    "lock.quorum.VoteRound",
+                    "semaphore.Account",
+                    "semaphore.Holdings",
+                    "semaphore.LocalPermits",
+                    "semaphore.Operations",
+                    "semaphore.PermitAges",
+                    "semaphore.SemaphoreState",
+                    "semaphore.SemaphoreWaiters")
+            .map(name -> "dev.interlock.internal." + name)
+            .toArray(String[]::new);
 
     @ArchTest
     static final ArchRule the_api_exposes_nothing_internal = classes()
@@ -234,6 +259,14 @@ class ArchitectureTest {
             .should(callMethodWhere(
                     target(name("park")).and(target(owner(resideInAPackage("dev.interlock.internal.session"))))));
 
+    @ArchTest
+    static final ArchRule states_know_no_session_clock_thread_future_mutex_or_io = noClasses()
+            .that(belongToOneOf(STATES))
+            .and(DescribedPredicate.not(belongToOneOf("dev.interlock.internal.semaphore.Operations$Operation")))
+            .should()
+            .dependOnClassesThat(areOnlyForOwnersOfStates())
+            .orShould(callMethodWhere(target(asksAClockOrAThread())));
+
     /** The synchronizers, and the kinds of lock: none of them sees another. */
     private static LayeredArchitecture synchronizers(LayeredArchitecture layers) {
         LayeredArchitecture all = layers;
@@ -284,6 +317,40 @@ class ArchitectureTest {
                     || (owner.isEquivalentTo(TimeUnit.class) && called.equals("sleep"))
                     || owner.isEquivalentTo(Uninterruptibles.class)
                     || (called.equals("wait") && owner.isEquivalentTo(Object.class));
+        });
+    }
+
+    private static DescribedPredicate<JavaClass> areOnlyForOwnersOfStates() {
+        DescribedPredicate<JavaClass> values = belongToOneOf(
+                "dev.interlock.internal.redis.Failures",
+                "dev.interlock.internal.redis.Mail",
+                "dev.interlock.internal.redis.Settings",
+                "dev.interlock.internal.session.Effects",
+                "dev.interlock.internal.session.Lease",
+                "dev.interlock.internal.session.Pace");
+        return resideInAnyPackage(
+                        "dev.interlock.internal.redis",
+                        "dev.interlock.internal.session",
+                        "java.util.concurrent.locks",
+                        "org.redisson..",
+                        "org.slf4j..")
+                .and(DescribedPredicate.not(values))
+                .or(assignableTo(Future.class))
+                .or(assignableTo(CompletionStage.class))
+                .or(assignableTo(Executor.class))
+                .as("are only for owners of states");
+    }
+
+    private static DescribedPredicate<AccessTarget.CodeUnitCallTarget> asksAClockOrAThread() {
+        return DescribedPredicate.describe("a method that asks a clock or a thread", method -> {
+            String called = method.getName();
+            JavaClass owner = method.getOwner();
+            return owner.isAssignableTo(Thread.class)
+                    || owner.isEquivalentTo(LongSupplier.class)
+                    || (owner.isEquivalentTo(System.class)
+                            && Set.of("nanoTime", "currentTimeMillis").contains(called))
+                    || (owner.isEquivalentTo(Settings.class) && called.equals("ticker"))
+                    || (owner.isEquivalentTo(Suspensions.class) && called.equals("look"));
         });
     }
 
