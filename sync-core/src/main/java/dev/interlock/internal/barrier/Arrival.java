@@ -39,13 +39,13 @@ final class Arrival {
     @Nullable
     Fate fate;
 
-    /** As which of all arrivals in its generation it was counted; 0 as long as it isn't known to be. */
+    /** As which of all arrivals in its generation it was counted; 0 as long as it isn't known to be counted. */
     int place;
 
     /** Whether it wants its generation broken, unless that trips. */
     boolean leaves;
 
-    /** Whether the thread has gone, before it could know how its generation ends. */
+    /** Whether the thread has gone, before it could know how its generation ends. Then it {@link #leaves}. */
     boolean isAbandoned;
 
     /**
@@ -58,7 +58,7 @@ final class Arrival {
     /** Whether its action has reset the barrier. */
     boolean renewed;
 
-    /** What Redis has refused. */
+    /** Why Redis has refused it, if that is its fate. */
     @Nullable
     Throwable failure;
 

@@ -36,7 +36,10 @@ final class BarrierState {
 
     private final int parties;
 
-    /** Threads in the order of arrival; those that have gone stay until it is known how many were counted. */
+    /**
+     * Threads in the order of arrival, first those that were counted. Those that have gone stay until it is known how
+     * many were.
+     */
     final List<Arrival> arrivals = new ArrayList<>();
 
     /** Threads that were interrupted before: they come only to break the generation. */
@@ -54,37 +57,42 @@ final class BarrierState {
     /** The last one whose thread waits no more, whatever has become of it. */
     private long lastResetEnded;
 
-    /** The generation that {@link #arrivals} are in. */
+    /** The generation that {@link #arrivals} are in; 0 as long as Redis hasn't named one. */
     private long generation;
 
-    /** The last generation whose arrivals have gone. */
+    /**
+     * The last generation whose arrivals have gone: the current one, if that is known to be over, or an earlier one.
+     */
     private long settled;
 
+    /** That of the current generation, as last heard. */
     State state = State.OPEN;
 
-    /** How many threads of all sessions have arrived in the current generation. */
+    /** How many threads of all sessions have arrived in the current generation, as last heard. */
     int arrived;
 
-    /** The result of the action that a thread of this session has run. */
+    /** What Redis has yet to hear of the action of this generation, or of the generation if that was lost there. */
     private Wish acted = Wish.NONE;
 
-    /** The thread that runs the action. */
+    /** The thread that has to run the action of this generation, once Redis has said that it is this session's. */
     private @Nullable Arrival actor;
 
     /** How many objects over this barrier are in use. */
     private int holders;
 
-    /** Whether Redis may know of this session. */
+    /** Whether Redis may know of this session, since a command was sent. It remains so. */
     private boolean told;
 
+    /** Whether Redis has last answered that the session is a member. */
     boolean member;
 
-    /** Whether Redis has forgotten this session, and has to be told so. */
+    /** Whether Redis has forgotten this session, and has to be told so. It isn't a member then. */
     private boolean forgotten;
 
     /** Whether the session is no member any more, and won't be one again. */
     boolean left;
 
+    /** Whether the session is closed, which it remains. */
     private boolean closed;
 
     /** How many parties the barrier has, if Redis has refused this number; else 0. */
@@ -108,6 +116,7 @@ final class BarrierState {
     /** Such an object isn't used any more. */
     void detach() {
         holders--;
+        assert holders >= 0 : holders;
         leaveIfUnused();
     }
 
@@ -273,6 +282,12 @@ final class BarrierState {
         forgotten = false;
         adopt(reply, version);
         leaveIfUnused();
+        assert isConsistent() : this;
+    }
+
+    private boolean isConsistent() {
+        boolean isCountedFirst = arrivals.stream().limit(counted()).allMatch(arrival -> arrival.place > 0);
+        return isCountedFirst && settled <= generation;
     }
 
     /** Threads that wait have been in a generation that Redis doesn't know any more. */
@@ -435,6 +450,7 @@ final class BarrierState {
             effects.add(new Tell());
         }
         leaveIfUnused();
+        assert isConsistent() : this;
     }
 
     /** Redis refuses what it is told. */

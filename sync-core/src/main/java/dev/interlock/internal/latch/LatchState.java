@@ -30,29 +30,31 @@ public final class LatchState {
     /** When the latch was made that this object has joined, 0 as long as it has not. */
     volatile long born;
 
-    /** How often this object has counted down. */
+    /** How often this object has counted down. It only grows. */
     long total;
 
     /** How many threads wait. */
     private int waiting;
 
+    /** Whether the latch is known to be open. It remains so. */
     private volatile boolean open;
+
+    /** The count that was last answered, {@link #UNKNOWN} if none was. */
     private volatile long left;
 
     /** The least count that Redis has answered: messages don't tell it, since anybody may write them. */
     private long least;
 
-    /**
-     * Whether Redis answers a greater count by now, since it has gone back to an older copy of its data; since when.
-     */
+    /** Whether the last count that Redis has answered was greater: it has gone back to an older copy of its data. */
     private boolean isOlder;
 
+    /** If so, since when. */
     private long olderSinceNanos;
 
-    /** Why this object can't be used any more. */
+    /** Why this object can't be used any more. It remains, and an open latch doesn't get one. */
     private volatile @Nullable String loss;
 
-    /** What threads that wait throw. It doesn't end the latch: later ones ask again. */
+    /** What threads that wait throw; null if none waits. It doesn't end the latch: later ones ask again. */
     private volatile @Nullable Throwable refusal;
 
     /** The count that the latch began with, if this object was refused because of that. */
@@ -166,6 +168,7 @@ public final class LatchState {
      */
     boolean leave() {
         waiting--;
+        assert waiting >= 0 : waiting;
         refusal = waiting == 0 ? null : refusal;
         return waiting == 0;
     }

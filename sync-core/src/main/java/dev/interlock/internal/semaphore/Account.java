@@ -28,6 +28,7 @@ final class Account {
     /** Sums that Redis has not confirmed, with the first command that has said them, and when that was sent. */
     private record Said(long version, long nanos, Sums sums) {}
 
+    /** Tells the account from those before. Grows with each. */
     long epoch;
 
     /** When the pool was made, by which it is told from the next one of its name; 0 if Redis has yet to answer. */
@@ -36,12 +37,21 @@ final class Account {
     /** Whether Redis has answered nothing in this epoch. */
     private boolean fresh = true;
 
+    // ---- sums since the account was opened, which only grow, except contributed
+
+    /** As last heard. */
     long granted;
+
+    /** What operations have taken, as last heard. */
     long taken;
+
+    /** Redis may have yet to hear of the last part. */
     long returned;
+
+    /** By how much the pool was enlarged, or reduced if negative. Redis may have yet to hear of the last part. */
     long contributed;
 
-    /** The oldest first. */
+    /** The oldest first; none that is known to be heard. */
     private final Deque<Said> said = new ArrayDeque<>();
 
     /** What Redis is known to have. */

@@ -18,8 +18,13 @@ final class Holdings {
     /** Listeners that are told of a loss. */
     final List<Consumer<LeaseLostException>> listeners = new CopyOnWriteArrayList<>();
 
+    /** Permits that threads have and that are the session's, as far as is known. */
     private long valid;
+
+    /** Permits that threads have and that were lost. */
     private long lost;
+
+    /** The last loss. There is one as soon as permits are {@link #lost}. */
     private @Nullable LeaseLostException loss;
 
     /** Releases to the pool that Redis hasn't counted yet, the oldest first. */
@@ -33,7 +38,7 @@ final class Holdings {
         /** How many permits go back to the pool. */
         private long permits;
 
-        /** The sum of what the session has given back that includes these. */
+        /** The sum of what the session has given back that includes these, if there are any. */
         private long sum;
 
         /** Whether the permits were certainly the session's then. */

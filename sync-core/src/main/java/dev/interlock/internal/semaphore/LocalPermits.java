@@ -50,6 +50,8 @@ final class LocalPermits {
     private final Pool pool;
     final SemaphoreWaiters waiters;
     private final PermitAges ages = new PermitAges();
+
+    /** Those whose thread has yet to say that it has them, or goes without. */
     private final Deque<Taking> takings = new ArrayDeque<>();
 
     /** What threads have. */
@@ -58,19 +60,19 @@ final class LocalPermits {
     /** Permits in the stock, or taken from it by waiters that are still registered. */
     private int supply;
 
-    /** Of the supply: permits that don't exist. */
+    /** Of the supply: permits that don't exist. There are none without a {@link #failure}. */
     private int fake;
 
-    /** Permits that were lost after waiters had taken them which are still registered. */
+    /** Permits that were lost after waiters had taken them which are still registered; none if no thread waits. */
     private long stray;
 
     /** Whether the owner has been told to look at the order of waiters again. */
     private boolean lookingAgain;
 
-    /** Since when no waiter has come out. */
+    /** Since when no waiter has come out, if threads wait. */
     private long headSinceNanos;
 
-    /** What waiters throw. */
+    /** What waiters throw; null if none waits, or if they can be served. */
     private @Nullable Supplier<? extends RuntimeException> failure;
 
     /** What the events so far have the owner do. */
@@ -102,6 +104,7 @@ final class LocalPermits {
 
     /** Tells the pool what the next waiter needs, and gives back what serves none. */
     private void evaluate() {
+        assert isConsistent() : stock.availablePermits() + " of " + supply + ", " + fake + ", " + stray;
         if (failure != null) {
             return;
         }
@@ -119,6 +122,15 @@ final class LocalPermits {
             lookingAgain = true;
             effects.add(new LookAgain());
         }
+    }
+
+    // Other threads only take from the stock, and report that later.
+    private boolean isConsistent() {
+        return stock.availablePermits() <= supply
+                && fake >= 0
+                && fake <= supply
+                && stray >= 0
+                && (fake == 0 || failure != null);
     }
 
     /** A moment has passed: the order of waiters may be known by now. */

@@ -14,10 +14,12 @@ import org.jspecify.annotations.Nullable;
  * account knows the number and the result of the last one.
  */
 final class Operations {
+    /** Those that aren't known to be done. Only the first may have a number, by which it was sent. */
     private final Deque<Operation> queue = new ArrayDeque<>();
 
     /**
      * One that Redis may have done before it began to refuse commands. The next answer tells whether it took permits.
+     * It has ended, and has its number.
      */
     private @Nullable Operation doubtful;
 

@@ -37,9 +37,11 @@ final class SemaphoreState implements Pool {
     private final LocalPermits local;
     private final Account account;
     private final Operations operations = new Operations();
+
+    /** How many there are in all, as was stated or was last heard. */
     private int permits;
 
-    /** How many permits are wanted beyond those granted. */
+    /** How many permits are wanted beyond those granted: what the next waiter needs, or none. */
     private int wanted;
 
     /** Whether other sessions wait, as last heard. */
@@ -48,6 +50,7 @@ final class SemaphoreState implements Pool {
     /** The last command before a message has said that: replies to those until then may be older than the message. */
     private long demandedVersion;
 
+    /** How many permits the pool has, as last heard. It has less than none after a reduction. */
     private long available;
 
     /** While it is valid, Redis can't have closed the account. */
@@ -56,6 +59,7 @@ final class SemaphoreState implements Pool {
     /** Whether the account is to be closed: its permits have been given up for lost. */
     private boolean leaving;
 
+    /** Whether the session is closed, so that the account is to be the last one. */
     private boolean closing;
 
     /** Whether a command was sent since Redis has last said how the account stands. */

@@ -43,6 +43,8 @@ final class SemaphoreWaiters {
     record Need(int permits, int surplus, boolean certain) {}
 
     private final LocalSemaphore local;
+
+    /** In the order in which they came. */
     private final Map<Thread, Waiter> byThread = new LinkedHashMap<>();
 
     /** How many waiters want so many permits. */
@@ -57,7 +59,8 @@ final class SemaphoreWaiters {
     }
 
     void add(Waiter waiter) {
-        byThread.put(waiter.thread, waiter);
+        Waiter before = byThread.put(waiter.thread, waiter);
+        assert before == null : "a thread waits once";
         sizes.merge(waiter.permits, 1, Integer::sum);
     }
 

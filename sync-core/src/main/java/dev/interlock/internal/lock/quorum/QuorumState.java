@@ -21,6 +21,7 @@ final class QuorumState {
     private final int nodes;
     private final int majority;
 
+    /** The one that a thread has entered on, until the session gives it up; also if it is lost. */
     private volatile @Nullable QuorumTenure tenure;
 
     /** The last round of a leader. */
@@ -35,7 +36,7 @@ final class QuorumState {
     /** The last sequence that the session has asked with, 0 if it has released all. */
     private long sequence;
 
-    /** The longest lease that a request has asked for which isn't released. */
+    /** The longest lease that a request has asked for which isn't released, 0 if there is none. */
     private long leaseMillis;
 
     /** What the events so far have the owner do. */
@@ -69,6 +70,7 @@ final class QuorumState {
         leaseMillis = Math.max(leaseMillis, millis);
         sequence = asked;
         freed = 0;
+        assert sequence != 0 && leaseMillis > 0;
         VoteRound next =
                 new VoteRound(new Request(asked, millis, renewed, waits, floor), nodes, majority, now, effects);
         round = next;

@@ -42,6 +42,7 @@ final class QuorumTenure extends Tenure {
         /** When the node was asked that has told so. */
         private long sentNanos;
 
+        /** Until when it can be counted on by the ticker, if it is. */
         private long untilNanos;
     }
 
@@ -60,12 +61,16 @@ final class QuorumTenure extends Tenure {
     final long startNanos;
     final FencingTokens tokens;
     private final Lease lease;
+    /** Whether it is given up, so that it is neither renewed nor lost any more. */
     private boolean ended;
 
     /** Whether a timer runs that looks whether the lease is over. */
     private boolean isExpiring;
 
+    /** When the next renewal is due, if it is {@link #renewed}. */
     private long renewAtNanos;
+
+    /** The last one, until it is over. */
     private @Nullable Renewal renewal;
 
     /** Makes a tenure of a round that is won. */
@@ -194,9 +199,16 @@ final class QuorumTenure extends Tenure {
     /** A renewal at all nodes. Nodes that it finds missing count until it ends, when all that can answer have. */
     final class Renewal {
         private final long sentNanos;
+        /** Nodes that have another vote or none, until it is over. */
         private final List<Integer> missing = new ArrayList<>();
+
+        /** How many nodes have answered or failed. */
         private int answered;
+
+        /** How many of them have kept their vote. */
         private int kept;
+
+        /** What the last one that failed has failed by. */
         private @Nullable Throwable failure;
 
         Renewal(long sentNanos) {
@@ -213,6 +225,7 @@ final class QuorumTenure extends Tenure {
          */
         boolean answered(int node, @Nullable Kept answer, @Nullable Throwable thrown, long now) {
             answered++;
+            assert answered <= votes.size() : "a node answers once";
             boolean isCertain = answer != null && take(node, answer, now);
             if (thrown != null) {
                 failure = Failures.cause(thrown);

@@ -79,22 +79,31 @@ final class VoteRound {
     /** Answers by node. */
     private final Map<Integer, Vote> votes = new HashMap<>();
 
-    /** Nodes that can't be counted on any more. */
+    /** How many nodes can't be counted on any more: they have failed, or have lost their vote. */
     private int failed;
 
+    /** How many nodes have voted for this session and know its {@link #token}. */
     private int confirmed;
 
     /** The greatest token among a majority of votes; 0 until there is one. */
     private long token;
 
+    /** Whether the thread doesn't wait for answers any more. Votes that come later don't count. */
     private boolean expired;
+
+    /** Whether it {@link #expired} before all nodes had had the time to answer. */
     private boolean cutShort;
+
+    /** Whether its votes are given back. Then it has {@link #expired}. */
     private boolean abandoned;
+
+    /** What it has failed by first, if that was an error. */
     private @Nullable Throwable failure;
 
-    /** At how many nodes it has failed by what no repeat will mend, and what that is. */
+    /** At how many nodes it has failed by what no repeat will mend. */
     private int lasting;
 
+    /** What that is. */
     private @Nullable Throwable refusal;
 
     VoteRound(Request request, int nodes, int majority, long sentNanos, Effects<QuorumEffect> effects) {
@@ -153,10 +162,15 @@ final class VoteRound {
 
     private void confirm(int node, Vote vote) {
         if (vote.token() >= token) {
-            confirmed++;
+            confirm();
         } else {
             effects.add(new WriteBack(this, node));
         }
+    }
+
+    private void confirm() {
+        confirmed++;
+        assert confirmed <= granted() : "a node knows the token of its vote once";
     }
 
     /** A node has answered that the token was written back, or has failed. */
@@ -165,7 +179,7 @@ final class VoteRound {
         if (kept == null) {
             failed(thrown);
         } else if (vote != null && kept.owned() && kept.token() == vote.token()) {
-            confirmed++;
+            confirm();
         } else {
             failed++;
         }
