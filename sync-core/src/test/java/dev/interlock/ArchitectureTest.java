@@ -81,13 +81,24 @@ class ArchitectureTest {
                     "lock.quorum.QuorumState",
                     "lock.quorum.QuorumTenure",
                     "lock.quorum.VoteRound",
+                    "lock.script.ConditionLog",
+                    "lock.script.ConditionQueue",
+                    "lock.script.IdleQuestion",
+                    "lock.script.KeepPolicy",
+                    "lock.script.LockState",
+                    "lock.script.LockTenure",
+                    "lock.script.LockView",
+                    "lock.script.Ownership",
+                    "lock.script.TicketQueue",
+                    "lock.script.Waiter",
                     "semaphore.Account",
                     "semaphore.Holdings",
                     "semaphore.LocalPermits",
                     "semaphore.Operations",
                     "semaphore.PermitAges",
                     "semaphore.SemaphoreState",
-                    "semaphore.SemaphoreWaiters")
+                    "semaphore.SemaphoreWaiters",
+                    "session.Lease")
             .map(name -> "dev.interlock.internal." + name)
             .toArray(String[]::new);
 

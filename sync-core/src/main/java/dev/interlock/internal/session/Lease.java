@@ -31,7 +31,6 @@ public final class Lease {
         this.suspensions = suspensions;
         this.sentNanos = sentNanos;
         this.validUntilNanos = validUntilNanos;
-        suspensions.look();
     }
 
     /**
@@ -66,12 +65,12 @@ public final class Lease {
 
     /**
      * Redis has renewed it, or has told how much is left of it. A reply that was overtaken changes nothing; but one
-     * that ends a doubt replaces what was known before.
+     * that ends a doubt replaces what was known before. The caller has {@linkplain Suspensions#look looked} at the
+     * clocks.
      *
      * @param sent when the command was sent
      */
     public void extendTo(long sent, long nanos) {
-        suspensions.look();
         boolean wasInDoubt = isInDoubt();
         boolean isDoubtful = suspensions.putInDoubt(sent);
         if (wasInDoubt && !isDoubtful) {

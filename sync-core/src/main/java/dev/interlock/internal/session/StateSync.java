@@ -237,6 +237,7 @@ public abstract class StateSync implements Participant {
                 answeredVersion = reply.version;
                 refused = false;
                 StateSync.this.answered(reply.fields);
+                session.settings().suspensions().look();
                 lease.extendTo(sentNanos, Lease.validUntil(sentNanos, leaseMillis()));
                 moveConfirmed(reply.version);
             }
@@ -386,6 +387,7 @@ public abstract class StateSync implements Participant {
         try {
             // Whether it is over, or there was none, the next command tells.
             if (ttlMillis > 0) {
+                session.settings().suspensions().look();
                 lease.extendTo(sentNanos, Lease.validUntil(sentNanos, ttlMillis));
             }
         } finally {

@@ -75,11 +75,12 @@ class LeaseTest {
         assertThat(lease.isInDoubt()).isFalse();
     }
 
-    /** The answer is read after the suspension, and nobody has looked at the clocks in between. */
+    /** Its owner looks at the clocks when the answer comes. */
     @Test
-    void aSuspensionOnTheWayOfAnAnswerIsNoticedWithTheAnswer() {
+    void anAnswerToWhatWasAskedBeforeASuspensionIsInDoubt() {
         suspendedNanos += 9 * SECOND;
         environment.advance(1);
+        suspensions.look();
         lease.extendTo(now, now + 30 * SECOND);
         assertThat(lease.isInDoubt()).isTrue();
         assertThat(new Lease(suspensions, now, now + 30 * SECOND).isInDoubt()).isTrue();

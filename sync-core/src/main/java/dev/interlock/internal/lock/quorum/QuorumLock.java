@@ -152,7 +152,7 @@ public final class QuorumLock extends AbstractRemoteLock<QuorumSession, QuorumTe
     }
 
     private boolean own(VoteRound asked) {
-        if (monitor.call(known -> known.own(asked, session.now())) == null) {
+        if (monitor.call(known -> known.own(asked, settings().suspensions().look())) == null) {
             return false;
         }
         if (session.isClosed()) {

@@ -187,7 +187,8 @@ final class QuorumMonitor {
         long token = tenure.tokens.remotePart();
         toAll(node -> scripts.renew(nodes.get(node), tenure.sequence, tenure.renewedMillis(), token)
                 .whenComplete((kept, thrown) -> {
-                    if (call(known -> renewal.answered(node, kept, thrown, session.now()))) {
+                    if (call(known -> renewal.answered(
+                            node, kept, thrown, session.settings().suspensions().look()))) {
                         done.complete(null);
                     }
                 }));

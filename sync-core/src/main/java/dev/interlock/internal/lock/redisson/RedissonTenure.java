@@ -63,7 +63,7 @@ final class RedissonTenure extends Tenure {
     RedissonTenure(RedissonLock remote, Settings settings, RLock lock, boolean shared, long leaseMillis) {
         this.remote = remote;
         this.settings = settings;
-        long now = settings.ticker().getAsLong();
+        long now = settings.suspensions().look();
         this.lease = new Lease(settings.suspensions(), now, now);
         this.startNanos = now;
         this.checkedNanos = now;
@@ -156,6 +156,7 @@ final class RedissonTenure extends Tenure {
             }
             if (isHeld) {
                 long until = nowNanos + TimeUnit.MILLISECONDS.toNanos(leftMillis);
+                settings.suspensions().look();
                 lease.extendTo(nowNanos, isFixed ? until : lease.validUntilNanos());
             }
             return isHeld;
