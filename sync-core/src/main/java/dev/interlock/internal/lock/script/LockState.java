@@ -227,13 +227,18 @@ final class LockState {
 
     /**
      * What a tenure can't do any more (its lease isn't the one that is wanted, its validity ran out between two
-     * threads, its fencing tokens are used up) a new sequence that continues it can.
+     * threads, its fencing tokens are used up) a new sequence that continues it can; unless the turn is over. Returns
+     * null if the tenure is given up now.
      */
-    private Advance enterOrContinue(LockTenure current, Attempt attempt, long now) {
+    private @Nullable Advance enterOrContinue(LockTenure current, Attempt attempt, long now) {
         boolean isRenewed = attempt.leaseMillis == RemoteLock.RENEWED;
         boolean enters = current.fits(isRenewed, isRenewed ? settings.leaseMillis() : attempt.leaseMillis)
                 && (attempt.reads ? current.isUsable(now) : current.take(now));
         boolean hasPlace = view.fair && !attempt.once;
+        if (!enters && !view.fair && view.keep.isTurnOver(current, now)) {
+            release(current, now);
+            return null;
+        }
         if (hasPlace) {
             tickets.serve(attempt.thread, current);
         }

@@ -169,6 +169,22 @@ class LockStateTest {
         assertThat(rig.effects()).containsExactly("ask 2 from 1");
     }
 
+    // ---- turns
+
+    @Test
+    void aTurnThatIsOverIsNotContinued() {
+        own();
+        rig.tenure().demand = true;
+        rig.pass(9);
+        assertThat(rig.advance(thread("b"), FIXED_MILLIS, false, false)).isEqualTo(Advance.WAITING);
+        assertThat(rig.effects()).containsExactly("ask 2 from 1");
+        rig.answer(granted(step(2), 11, 0, true, false));
+        rig.pass(1);
+        rig.effects();
+        assertThat(rig.advance(a)).isEqualTo(Advance.WAITING);
+        assertThat(rig.effects()).containsExactly("release 2", "ask 3");
+    }
+
     // ---- times that are looked at
 
     @Test
