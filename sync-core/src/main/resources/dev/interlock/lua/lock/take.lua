@@ -11,7 +11,7 @@
 -- ARGV[2] sequence         the caller's request
 -- ARGV[3] lease            ms
 -- ARGV[4] floor            the least remote part of the fencing token, 1 if the session has seen none
--- Reply: {token, 1 if the one before it was the last that the session has seen} taken; {0, 0} ask acquire
+-- Reply: {token} taken; {0} ask acquire
 -- Idempotent by: owner
 local lock, queue, token, conditions, mark = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5]
 local owner, sequence, lease, floor = ARGV[1], ARGV[2], ARGV[3], tonumber(ARGV[4])
@@ -25,10 +25,9 @@ if not isUnused then
   local queued = string.match(redis.call('get', mark) or '0', '^%d+')
   local isNew = tonumber(sequence) > tonumber(queued)
   if not isNew or redis.call('exists', lock, queue, conditions) > 0 then
-    return { 0, 0 }
+    return { 0 }
   end
 end
 redis.call('hset', lock, owner, 1)
 redis.call('pexpire', lock, lease)
-local drawn, isNext = drawToken(token, floor, clock())
-return { drawn, isNext and 1 or 0 }
+return { drawToken(token, floor, clock()) }

@@ -431,7 +431,7 @@ final class LockMonitor implements CommandLoop.Speaker<LockMonitor.TicketAnswer>
     private void carryOut(Plain effect) {
         switch (effect) {
             case PIN -> pin();
-            case UNPIN -> session.unpin(scripts.key(), owner);
+            case UNPIN -> unpin();
             case LISTEN -> listen();
             case STOP_LISTENING -> stopListening();
             case ASK -> requests.send(session.now());
@@ -458,6 +458,20 @@ final class LockMonitor implements CommandLoop.Speaker<LockMonitor.TicketAnswer>
         session.pin(scripts.key(), owner);
         if (session.isClosed()) {
             run(LockState::missed);
+        }
+    }
+
+    @GuardedBy("mutex")
+    private void unpin() {
+        session.unpin(scripts.key(), owner);
+        cancelTimer();
+    }
+
+    @GuardedBy("mutex")
+    private void cancelTimer() {
+        if (timer != null) {
+            timer.cancel();
+            timer = null;
         }
     }
 
@@ -493,15 +507,13 @@ final class LockMonitor implements CommandLoop.Speaker<LockMonitor.TicketAnswer>
         }
     }
 
-    // There is one timer at most, which doesn't end with a tenure: names may change hands a thousand times a second.
+    // There is one timer at most. It doesn't end with a tenure, as names may change hands a thousand times a second.
     @GuardedBy("mutex")
     private void lookAt(long nanos) {
         if (timer != null && timerNanos - nanos <= 0) {
             return;
         }
-        if (timer != null) {
-            timer.cancel();
-        }
+        cancelTimer();
         timerNanos = nanos;
         long millis = TimeUnit.NANOSECONDS.toMillis(nanos - session.now()) + 1;
         timer = session.schedule(this::due, Math.max(0, millis));

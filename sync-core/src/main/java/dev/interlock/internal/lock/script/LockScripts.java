@@ -125,7 +125,6 @@ final class LockScripts {
      * @param asked whether the owners are asked whether a thread is inside
      * @param waiters whether others are queued behind the run
      * @param conditions whether threads wait for conditions of the lock that is granted
-     * @param isNext whether nobody else has had the name since the last token that this session was told
      * @param redisMicros 0 if the lock was simply free
      * @param owner the sequence by which this session owns the lock, or 0
      * @param run the last of the tickets that are served on the tenure of that sequence after its own, or 0
@@ -139,17 +138,14 @@ final class LockScripts {
             boolean asked,
             boolean waiters,
             boolean conditions,
-            boolean isNext,
             long redisMicros,
             long owner,
             long run,
             ImmutableLongArray over) {
         /** Returns one that tells of no other session. */
-        static AcquireReply of(
-                Status status, long ttlMillis, long token, boolean isNext, long redisMicros, long owner) {
+        static AcquireReply of(Status status, long ttlMillis, long token, long redisMicros, long owner) {
             ImmutableLongArray none = ImmutableLongArray.of();
-            return new AcquireReply(
-                    status, ttlMillis, token, false, false, false, false, isNext, redisMicros, owner, 0, none);
+            return new AcquireReply(status, ttlMillis, token, false, false, false, false, redisMicros, owner, 0, none);
         }
     }
 
@@ -186,8 +182,8 @@ final class LockScripts {
         return session.runner().runDurably(take).thenCompose(reply -> {
             long token = number(reply, 0);
             return token > 0
-                    ? CompletableFuture.completedFuture(AcquireReply.of(
-                            Status.GRANTED, ticket.leaseMillis, token, number(reply, 1) > 0, 0, ticket.sequence))
+                    ? CompletableFuture.completedFuture(
+                            AcquireReply.of(Status.GRANTED, ticket.leaseMillis, token, 0, ticket.sequence))
                     : acquire(tickets, earlier, floor, used);
         });
     }
@@ -222,7 +218,7 @@ final class LockScripts {
                         return acquire(request.tickets(), request.earlier(), floor, request.used());
                     }
                     return CompletableFuture.completedFuture(
-                            AcquireReply.of(Status.QUEUED, answer.ttlMillis(), 0, false, answer.redisMicros(), 0));
+                            AcquireReply.of(Status.QUEUED, answer.ttlMillis(), 0, answer.redisMicros(), 0));
                 })
                 .thenCompose(reply -> reply);
     }
@@ -284,7 +280,6 @@ final class LockScripts {
                 !granted && number(reply, 2) == 2,
                 (number(reply, 3) & 1) != 0,
                 (number(reply, 3) & 2) != 0,
-                (number(reply, 3) & 4) != 0,
                 number(reply, 4),
                 number(reply, 5),
                 number(reply, 6),

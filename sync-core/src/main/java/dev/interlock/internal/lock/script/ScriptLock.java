@@ -350,7 +350,8 @@ public class ScriptLock extends AbstractRemoteLock<RedisSession, LockTenure> imp
 
     @Override
     protected LeaseLostException lose(LockTenure current, String reason) {
-        return monitor.lose(current, reason);
+        LeaseLostException known = current.loss();
+        return known == null ? monitor.lose(current, reason) : known;
     }
 
     @Override

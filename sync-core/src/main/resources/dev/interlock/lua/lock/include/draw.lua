@@ -9,8 +9,7 @@ local tokenMillis = 3600000
 -- Sessions have no room for tokens of 2^49 and above: a foreign value that is greater is no token, and no floor.
 local tooGreat = 562949953421312
 
--- Draws none less than what the caller has seen. Returns it, and whether the one before was the last that the caller
--- has seen, so that nobody else has had the name since.
+-- Draws none less than what the caller has seen.
 local function drawToken(token, floor, micros)
   local least = floor < tooGreat and floor or 0
   local value = math.max(least, (micros - micros % 8) / 8)
@@ -20,5 +19,5 @@ local function drawToken(token, floor, micros)
     value = last + 1
     redis.call('set', token, string.format('%.0f', value), 'px', tokenMillis)
   end
-  return value, last > 0 and last + 1 == floor
+  return value
 end

@@ -4,7 +4,7 @@
 -- @include share
 -- @include draw
 
--- Returns the fencing token that is drawn for it. Notes in the name whether that is the next one for the caller.
+-- Returns the fencing token that is drawn for it.
 local function give(name, session, sequence, lease, isShared)
   local micros = name.micros or clock()
   if isShared then
@@ -14,7 +14,5 @@ local function give(name, session, sequence, lease, isShared)
     redis.call('hset', name.lock, session .. ':' .. sequence, 1)
     redis.call('pexpire', name.lock, lease)
   end
-  local value
-  value, name.isNext = drawToken(name.token, name.floor, micros)
-  return value
+  return drawToken(name.token, name.floor, micros)
 end

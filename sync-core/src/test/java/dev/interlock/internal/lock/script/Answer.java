@@ -41,12 +41,6 @@ public record Answer(
         return third == 1;
     }
 
-    /** Whether the token before the one that is granted was below the floor of the request. */
-    boolean isNext() {
-        assertThat(status).isEqualTo(Status.GRANTED);
-        return (behind & 4) != 0;
-    }
-
     /** Whether sessions are asked whether a thread is inside. */
     public boolean asked() {
         return !foreign() && third == 2;

@@ -202,15 +202,12 @@ public final class Contender {
         return reply.get(0) == 1;
     }
 
-    /** The reply to a take: a token, 0 if the lock isn't free; and whether the token before it was below the floor. */
-    record Taken(long token, boolean isNext) {}
-
     /** Takes a lock that is simply free. Returns the token, or 0 if it isn't. */
     public long take(long sequence) {
-        return take(sequence, 1).token;
+        return take(sequence, 1);
     }
 
-    Taken take(long sequence, long floor) {
+    long take(long sequence, long floor) {
         sent.add(request(sequence));
         List<Long> reply = scripts.run(
                 TAKE,
@@ -219,8 +216,8 @@ public final class Contender {
                 Long.toString(sequence),
                 Long.toString(LEASE),
                 Long.toString(floor));
-        assertThat(reply).hasSize(2);
-        return new Taken(reply.get(0), reply.get(1) == 1);
+        assertThat(reply).hasSize(1);
+        return reply.get(0);
     }
 
     /** Releases a lock that nobody waits for. Returns whether it was that. */

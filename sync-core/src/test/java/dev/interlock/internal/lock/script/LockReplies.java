@@ -34,8 +34,7 @@ final class LockReplies {
     }
 
     static AcquireReply busy(boolean asked) {
-        return new AcquireReply(
-                Status.BUSY, 5_000, 0, false, asked, false, false, false, 7, 0, 0, ImmutableLongArray.of());
+        return new AcquireReply(Status.BUSY, 5_000, 0, false, asked, false, false, 7, 0, 0, ImmutableLongArray.of());
     }
 
     static AcquireReply foreign() {
@@ -44,7 +43,7 @@ final class LockReplies {
 
     static AcquireReply over(long... sequences) {
         return new AcquireReply(
-                Status.OVER, -1, 0, false, false, false, false, false, 7, 0, 0, ImmutableLongArray.copyOf(sequences));
+                Status.OVER, -1, 0, false, false, false, false, 7, 0, 0, ImmutableLongArray.copyOf(sequences));
     }
 
     private static AcquireReply reply(
@@ -58,8 +57,7 @@ final class LockReplies {
             long owner,
             long run) {
         ImmutableLongArray none = ImmutableLongArray.of();
-        return new AcquireReply(
-                status, ttl, token, foreign, false, waiters, conditions, false, micros, owner, run, none);
+        return new AcquireReply(status, ttl, token, foreign, false, waiters, conditions, micros, owner, run, none);
     }
 
     static Mail.Grant mail(long sequence, long token, long redisMicros) {

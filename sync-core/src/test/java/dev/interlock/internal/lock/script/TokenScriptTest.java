@@ -96,52 +96,6 @@ class TokenScriptTest extends LockScriptTest {
         return Long.parseLong(time.get(0)) * 1_000_000 + Long.parseLong(time.get(1));
     }
 
-    /**
-     * A session is told whether the token before its own is the last that it has seen: then nobody else had the name.
-     */
-    @Test
-    void sessionThatTakesANameAgainIsToldSo() {
-        long first = a.own(1).token();
-        assertThat(a.request(2).above(first + 1).send().isNext()).isTrue();
-        long second = number("GET", keys.token());
-        a.release(2);
-        assertThat(a.request(3).above(first + 1).send().isNext())
-                .as("not the last one")
-                .isFalse();
-        a.release(3);
-        long third = number("GET", keys.token());
-        assertThat(third).isGreaterThan(second);
-        Contender.Taken taken = a.take(4, third + 1);
-        assertThat(taken.isNext()).isTrue();
-        a.release(4);
-        b.own(1);
-        b.release(1);
-        assertThat(a.take(5, taken.token() + 1).isNext())
-                .as("after another one")
-                .isFalse();
-        a.release(5);
-        long last = number("GET", keys.token());
-        redis("SET", keys.token(), Long.toString(taken.token()), "PX", "60000");
-        assertThat(a.take(6, last + 1).isNext()).as("in an older copy").isFalse();
-        a.release(6);
-        last = number("GET", keys.token());
-        redis("DEL", keys.token());
-        assertThat(a.take(7, last + 1).isNext()).as("unknown").isFalse();
-    }
-
-    /** The same while threads wait for conditions. */
-    @Test
-    void sessionThatTakesANameWithWaitersAgainIsToldSo() {
-        b.waits("c", 10);
-        a.own(1);
-        a.release(1);
-        long last = number("GET", keys.token());
-        Answer again = a.request(2).above(last + 1).send();
-        assertThat(again.isNext()).isTrue();
-        assertThat(again.behind() & 2).isEqualTo(2);
-        assertThat(a.request(2).above(last + 1).send().isNext()).as("a repeat").isFalse();
-    }
-
     /** Where Redis' clock has stepped back, the floor that a session brings still holds. */
     @Test
     void noTokenIsBelowTheFloor() {
