@@ -37,7 +37,7 @@ import org.redisson.api.RedissonClient;
  */
 @SuppressWarnings("WaitNotInLoop") // what ends a wait is known
 final class Tour implements AutoCloseable {
-    private static final Duration PATIENCE = Duration.ofSeconds(10);
+    private static final Duration PATIENCE = Duration.ofSeconds(30);
 
     private final RedisServer server;
     private final Interlock first;
@@ -64,7 +64,7 @@ final class Tour implements AutoCloseable {
     }
 
     private static InterlockBuilder brisk() {
-        return Interlock.builder().namespace("app").lease(Duration.ofSeconds(1)).commandTimeout(Duration.ofSeconds(1));
+        return Interlock.builder().namespace("app").lease(Duration.ofSeconds(1));
     }
 
     /** Everything but what needs Redisson's objects. */
