@@ -15,8 +15,8 @@ import java.util.concurrent.TimeUnit;
  * it lately took until the next thread came: an average that follows longer gaps at once, and shorter ones slowly, so
  * that most gaps are shorter. While nobody else wants the name, it is kept for a slice, 10 ms at most, if twice the gap
  * is less. While others wait, an idle name costs them time, and giving it up costs a hand-off, which takes about a
- * millisecond: so it is kept for twice the gap, if the gap is less than that, within the turn. The first gap is taken
- * to be long; so is the next one if another session came to want the name before a thread of this one did.
+ * millisecond: so it is kept for as long as that within the turn, if the gap is less. The first gap is taken to be
+ * long; so is the next one if another session came to want the name before a thread of this one did.
  *
  * <p>A fixed retention keeps a name while nobody else wants it. While plain {@code RLock} clients are about, which
  * can't ask for a name, only that does.
@@ -30,9 +30,6 @@ final class KeepPolicy {
 
     /** A hand-off to another session takes about as long. */
     private static final long HAND_OFF_NANOS = TimeUnit.MILLISECONDS.toNanos(1);
-
-    /** For so long it is kept at least while others wait, if it is. */
-    private static final long LEAST_WANTED_NANOS = TimeUnit.MICROSECONDS.toNanos(50);
 
     /** A gap changes the average by half of what it is longer, or by a quarter of what it is shorter. */
     private static final int LONGER_PART = 2;
@@ -116,9 +113,9 @@ final class KeepPolicy {
         isIdle = isOften;
         boolean isLikely = adapts && isOften;
         long mostAlone = Math.min(MOST_ALONE_NANOS, sliceNanos);
-        boolean isWorthATurn = gapNanos < HAND_OFF_NANOS && 2 * gapNanos < turnLeftNanos(current, now);
+        long mostWanted = Math.min(HAND_OFF_NANOS, turnLeftNanos(current, now));
         aloneNanos = retainNanos > 0 ? retainNanos : isLikely && 2 * gapNanos < mostAlone ? mostAlone : 0;
-        wantedNanos = isLikely && isWorthATurn ? Math.max(2 * gapNanos, LEAST_WANTED_NANOS) : 0;
+        wantedNanos = isLikely && gapNanos < mostWanted ? mostWanted : 0;
         leftNanos = now;
         return isKept(current, now);
     }
